@@ -61,8 +61,8 @@ def get_dataset(source: Source) -> tuple[Array, Array]:
 
 def normalise(images: Array) -> Array:
     """Grey values 0 to 255 as float32 from -1 to 1, the range of the generator's tanh."""
-    scaled: Array = images.astype(np.float32) / 127.5 - 1.0
-    return scaled.reshape(-1, SIDE, SIDE, 1)
+    scaled: Array = images / 127.5 - 1.0
+    return scaled.astype(np.float32).reshape(-1, SIDE, SIDE, 1)
 
 
 def open_source(data: str, cache: Path, train_digits: int = TRAIN_DIGITS) -> Source:

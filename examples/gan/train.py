@@ -52,7 +52,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--stage", choices=STAGES, default="naive", help="default: naive")
-    parser.add_argument("--steps", type=whole_number(1), default=40, help="updates of each network; default: 40")
+    parser.add_argument("--steps", type=whole_number(1), default=30, help="updates of each network; default: 30")
     parser.add_argument(
         "--batch-size", type=whole_number(1), help="digits per batch; default: 64, from stage batch to mixed 1024"
     )

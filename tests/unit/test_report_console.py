@@ -1,0 +1,245 @@
+"""The report on the screen, against gold files: ``TFPERF_UPDATE_GOLD=1 pytest tests/unit/test_report_console.py``."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from test_report_records import EAGER_FINDING, HELLO, NAIVE_GAN, NO_STEPS, RETRACE
+
+from tfperfkit.model import (
+    Finding,
+    Measurement,
+    Overhead,
+    ProbeOutcome,
+    Report,
+    RunInfo,
+    SourceSpan,
+    StepSummary,
+    Table,
+    WindowSummary,
+)
+from tfperfkit.report.console import header_line, render
+
+GOLD = Path(__file__).parent.parent / "gold"
+
+
+def rendered(report: Report, width: int | None = 100, color: bool | None = False) -> str:
+    file = io.StringIO()
+    render(report, file=file, width=width, color=color)
+    return file.getvalue()
+
+
+def assert_gold(name: str, text: str) -> None:
+    """Compares with a gold file, or writes it if TFPERF_UPDATE_GOLD is set."""
+    path = GOLD / f"{name}.txt"
+    if os.environ.get("TFPERF_UPDATE_GOLD"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+HEALTHY = msgspec.structs.replace(NAIVE_GAN, findings=(), probes=(HELLO,), notes=())
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_gold_naive_gan(width: int) -> None:
+    assert_gold(f"report_naive_gan_{width}", rendered(NAIVE_GAN, width))
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_gold_no_steps(width: int) -> None:
+    assert_gold(f"report_no_steps_{width}", rendered(NO_STEPS, width))
+
+
+def test_gold_nothing_to_fix() -> None:
+    assert_gold("report_nothing_100", rendered(HEALTHY))
+
+
+def test_gold_ascii() -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict", write_through=True)
+    render(NAIVE_GAN, file=file, width=100, color=False)
+    assert_gold("report_naive_gan_ascii_100", file.buffer.getvalue().decode("ascii"))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("report", [NAIVE_GAN, NO_STEPS, HEALTHY])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140, 200])
+def test_no_line_is_wider_than_asked(report: Report, width: int) -> None:
+    for line in rendered(report, width).splitlines():
+        assert cell_len(line) <= width
+        assert line == line.rstrip()
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_words_of_findings_are_whole(width: int) -> None:
+    text = "".join(rendered(NAIVE_GAN, width).split())
+    for finding in NAIVE_GAN.findings:
+        for words in (finding.title, finding.advice, finding.code, *finding.detail.splitlines()):
+            assert "".join(words.split()) in text
+
+
+def test_findings_come_before_the_probes_in_their_order() -> None:
+    lines = rendered(NAIVE_GAN).splitlines()
+    starts = [next(i for i, line in enumerate(lines) if f.title in line) for f in NAIVE_GAN.findings]
+    assert starts == sorted(starts)
+    assert starts[-1] < next(i for i, line in enumerate(lines) if line.startswith("── lines"))
+
+
+def test_colour_changes_no_word() -> None:
+    from rich.text import Text
+
+    colored = rendered(NAIVE_GAN, color=True)
+    assert "\x1b[" in colored
+    assert "\x1b[38;" not in colored, "only the sixteen colours of the user's own theme"
+    assert Text.from_ansi(colored).plain.splitlines() == rendered(NAIVE_GAN).splitlines()
+
+
+def test_environment_decides_where_the_caller_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in rendered(NAIVE_GAN, None, None)
+    assert "\x1b" not in rendered(NAIVE_GAN, None, False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = rendered(NAIVE_GAN, None, None)
+    assert "\x1b" not in text
+    assert max(map(cell_len, text.splitlines())) == 90
+
+
+def test_headline_of_the_session_is_kept() -> None:
+    text = rendered(msgspec.structs.replace(NAIVE_GAN, headline="Input is everything [bold]"))
+    assert text.splitlines()[0] == "Input is everything [bold]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"status": "failed", "exit_code": 1}, "The script failed (exit code 1)."),
+        ({"status": "killed", "exit_code": 137}, "The script was killed (exit code 137)."),
+        ({"status": "interrupted", "exit_code": None}, "The script was interrupted (exit code unknown)."),
+        ({"status": "finished", "exit_code": 3}, "The script ended with exit code 3."),
+    ],
+)
+def test_a_bad_end_is_said_at_the_top(changes: dict[str, object], line: str) -> None:
+    run = msgspec.structs.replace(NAIVE_GAN.run, **changes)
+    assert rendered(msgspec.structs.replace(NAIVE_GAN, run=run)).splitlines()[1] == line
+
+
+def test_good_news_only_if_something_was_looked_at() -> None:
+    assert "Nothing to fix was found." in rendered(HEALTHY)
+    blind = msgspec.structs.replace(HEALTHY, probes=(ProbeOutcome(name="x", status="failed", reason="broken"),))
+    assert "No findings: no probe gave a result." in rendered(blind)
+    stepless = msgspec.structs.replace(HEALTHY, steps=StepSummary(count=0, source="none"))
+    assert "No findings: no training steps were found." in rendered(stepless)
+
+
+def test_gains_as_they_are() -> None:
+    def gain(**changes: object) -> str:
+        finding = msgspec.structs.replace(EAGER_FINDING, share_of_step=0.2, **changes)
+        lines = rendered(msgspec.structs.replace(NAIVE_GAN, findings=(finding,))).splitlines()
+        return lines[next(i for i, line in enumerate(lines) if finding.title in line) + 1].strip()
+
+    assert gain(predicted_speedup=1.4) == "step 1.4x faster · costs 20.0 % of the step"
+    assert gain(predicted_speedup=1.4, predicted_range=(1.2, 1.6)).startswith("step 1.4x faster (1.2x to 1.6x)")
+    assert gain(predicted_speedup=1.0).startswith("no gain in the time of a step")
+    assert gain(predicted_speedup=None).startswith("gain not predicted")
+
+
+def test_the_name_of_a_run_is_safe_to_paste() -> None:
+    run = msgspec.structs.replace(NAIVE_GAN.run, directory="/tmp/a dir; rm -rf x")
+    assert "tfperf report 'a dir; rm -rf x'" in rendered(msgspec.structs.replace(NAIVE_GAN, run=run))
+
+
+def test_header_line() -> None:
+    line = header_line("0.1.0", ["lines", "retrace", "tfprof"], "train-1121-1215", [])
+    assert line == "tfperf 0.1.0 · probes lines, retrace, tfprof · run train-1121-1215"
+    assert header_line("0.1.0", [], "", ["a\x1bb"], unicode=False) == "tfperf 0.1.0 | probes none | a\\x1bb"
+
+
+HOSTILE = st.text(st.characters(codec=None), max_size=40) | st.sampled_from(
+    [
+        "[bold red]x[/bold red]", "[/]", "[link=file:///x]y[/link]", ":smile:", "\x1b]0;title\x07", "\x1b[2J\x9b1m",
+        "a\nb\r\nc", "\u202egnp.exe\u2066", "\udc80\ud800", "x" * 100_000, "long words " * 2_000,
+        "模型" * 200, "\t\t", "",
+    ]
+)  # fmt: skip
+NUMBERS = st.floats() | st.integers(-(2**70), 2**70)
+FLOATS = st.none() | st.floats()
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> Report:
+    finding = Finding(
+        code=draw(HOSTILE), family="input", title=draw(HOSTILE), severity="high", share_of_step=draw(st.floats()),
+        predicted_speedup=draw(FLOATS), predicted_range=draw(st.none() | st.tuples(st.floats(), st.floats())),
+        where=(SourceSpan(draw(HOSTILE), draw(st.integers()), draw(HOSTILE)),),
+        evidence=(Measurement(draw(HOSTILE), draw(NUMBERS), draw(HOSTILE), draw(HOSTILE)),),
+        advice=draw(HOSTILE), detail=draw(HOSTILE),
+    )  # fmt: skip
+    probe = ProbeOutcome(
+        name=draw(HOSTILE), status=draw(st.sampled_from(["ok", "failed", "skipped", "cut"])),
+        reason=draw(st.none() | HOSTILE), summary=draw(HOSTILE), notes=(draw(HOSTILE),),
+        tables=(Table(title=draw(HOSTILE), columns=HELLO.tables[0].columns, rows=((draw(HOSTILE), 1, 2.0),)),),
+    )  # fmt: skip
+    steps = StepSummary(
+        count=draw(st.integers(0, 2**70)), source="custom", warmup=draw(st.integers(0, 9)), median_ms=draw(FLOATS),
+        p90_ms=draw(FLOATS), examples_per_s=draw(FLOATS), definition=draw(HOSTILE), note=draw(HOSTILE),
+        breakdown_ms=draw(st.none() | st.dictionaries(HOSTILE, st.floats(), max_size=6)),
+        breakdown_window=draw(HOSTILE),
+    )  # fmt: skip
+    return Report(
+        schema=1,
+        run=RunInfo(
+            argv=(draw(HOSTILE),), exit_code=draw(st.none() | st.integers()), status="killed",
+            versions={draw(HOSTILE): draw(HOSTILE)}, wall_s=draw(st.floats()), directory=draw(HOSTILE),
+        ),
+        probes=(probe, RETRACE),
+        steps=steps,
+        findings=(finding,),
+        overhead=Overhead(baseline_ratio=draw(FLOATS), per_probe={draw(HOSTILE): draw(st.floats())}),
+        windows=(WindowSummary(name=draw(HOSTILE), first_step=1, steps=2, status="cut", reason=draw(HOSTILE)),),
+        headline=draw(HOSTILE),
+        notes=(draw(HOSTILE),),
+    )  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(reports(), st.integers(40, 160), st.sampled_from(["utf-8", "ascii", "cp1252"]))
+def test_hostile_text_does_nothing(report: Report, width: int, encoding: str) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict", newline="", write_through=True)
+    render(report, file=file, width=width, color=False)
+    text = file.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+    for line in text.split("\n"):
+        assert line.isprintable(), "no escape, control, direction or other invisible character"
+        assert cell_len(line) <= width
+
+
+@settings(max_examples=20, deadline=None)
+@given(reports())
+def test_hostile_text_does_nothing_in_colour(report: Report) -> None:
+    import re
+
+    text = re.sub(r"\x1b\[[\d;]*m", "", rendered(report, 100, True))
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+def test_importing_the_renderer_is_cheap() -> None:
+    code = (
+        "import sys, tfperfkit.report.console;"
+        "costly = {'rich.console', 'rich.table', 'rich.syntax', 'pygments', 'tensorflow', 'numpy'};"
+        "print(sorted(costly & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_child_env())
+    assert out.stdout.strip() == "[]"
+
+
+def _child_env() -> dict[str, str]:
+    root = str(Path(__file__).parents[2])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}

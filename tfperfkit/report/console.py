@@ -1,0 +1,99 @@
+"""The report on a terminal, in a pipe or in a CI log.
+
+Text of scripts is never taken as markup, nothing is cut, and without colour no escape sequence is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+import msgspec
+from rich.text import Text
+
+from tfperfkit.model import ProbeOutcome, Report
+from tfperfkit.report.findings import finding_sections
+from tfperfkit.report.layout import heading, prose
+from tfperfkit.report.paths import name, with_short_paths
+from tfperfkit.report.summary import bottom_lines, top_lines
+from tfperfkit.report.table import table_lines
+from tfperfkit.report.terminal import MIN_WIDTH, Screen, terminal_of
+from tfperfkit.report.text import visible
+
+_STATUS = {"ok": "green", "failed": "bold red", "cut": "yellow", "skipped": "yellow"}
+
+
+def render(report: Report, *, file: TextIO, width: int | None = None, color: bool | None = None) -> None:
+    """Writes the report to ``file``.
+
+    ``width`` (in cells; at least 40 is used) and ``color`` are what ``file`` can show unless given: see
+    ``terminal.terminal_of``. A stream that is not Unicode gets ASCII only. Raises what ``file.write`` raises.
+    """
+    screen = terminal_of(file)
+    if width is not None:
+        screen = msgspec.structs.replace(screen, width=max(width, MIN_WIDTH))
+    if color is not None:
+        screen = msgspec.structs.replace(screen, color=color)
+    _print(report_lines(report, screen), file, screen)
+
+
+def report_lines(report: Report, screen: Screen) -> list[Text]:
+    """The report as lines of at most ``screen.width`` cells."""
+    sections = [top_lines(report, screen), finding_sections(report, screen)]
+    sections += [_probe(probe, screen) for probe in report.probes]
+    sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
+    lines: list[Text] = []
+    for section in sections:
+        lines += [*section, Text()]
+    return lines[:-1]
+
+
+def header_line(
+    version: str, probes: Sequence[str], run: str, extra: Sequence[str] = (), *, unicode: bool = True
+) -> str:
+    """One line for the start of a run: ``tfperf 0.1.0 · probes lines, retrace · run train-1121-1215``.
+
+    ``extra`` are more items for its end. ``unicode`` False (see ``terminal_of``) makes it ASCII.
+    """
+    screen = Screen(unicode=unicode)
+    items = [f"tfperf {version}", f"probes {', '.join(probes) or 'none'}", f"run {run}" if run else "", *extra]
+    return screen.symbols.dot.join(visible(item, unicode=unicode) for item in items if item)
+
+
+def _probe(probe: ProbeOutcome, screen: Screen) -> list[Text]:
+    """A probe's section: its status, its words, its tables; or the reason why there are none."""
+    status = str(probe.status)
+    lines = heading(name(probe.name, screen), status, screen, aside_style=_STATUS.get(status, ""))
+    if probe.reason:
+        lines += prose(probe.reason, screen, style="" if status == "ok" else "yellow")
+    elif status != "ok":
+        lines += prose("no reason was given", screen, style="yellow")
+    lines += prose(with_short_paths(probe.summary), screen)
+    for index, table in enumerate(probe.tables):
+        space = index or probe.reason or probe.summary
+        lines += [Text()] * bool(space) + table_lines(table, screen)
+    if probe.notes and probe.tables:
+        lines.append(Text())
+    for note in probe.notes:
+        lines += prose(note, screen, indent=6, label="note")
+    return lines
+
+
+def _print(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:
+    from rich.console import Console
+
+    console = Console(
+        file=file,
+        width=screen.width,
+        # The sixteen colours of the terminal's own theme: readable on dark and light, the same everywhere.
+        color_system="standard" if screen.color else None,
+        force_terminal=screen.color,
+        no_color=not screen.color,
+        force_jupyter=False,  # in a notebook, too, the report goes to ``file``
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        _environ={},  # read once, in ``terminal_of``
+    )
+    console.print(Text("\n").join(lines), soft_wrap=True)

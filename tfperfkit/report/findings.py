@@ -1,0 +1,113 @@
+"""The findings, as the first thing the eye meets: what costs, how much it gains, where, what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from tfperfkit.model import Finding, Measurement, Report
+from tfperfkit.report import numbers
+from tfperfkit.report.layout import heading, joined, labelled, prose, verbatim
+from tfperfkit.report.paths import name, place
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.text import cells, wrap
+
+_SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
+_INDENT = 3
+_LABELLED = 13
+#: So many places are listed; the JSON report has them all.
+_PLACES = 6
+
+
+def finding_sections(report: Report, screen: Screen) -> list[Text]:
+    """The section of the findings; if there are none, what that means."""
+    count = len(report.findings)
+    if not count:
+        return _nothing(report, screen)
+    lines = heading(f"{count} finding{'s' * (count > 1)}", "costliest first" if count > 1 else "", screen)
+    for number, finding in enumerate(report.findings, 1):
+        lines += [Text(), *_finding(number, finding, screen)]
+    return lines
+
+
+def _nothing(report: Report, screen: Screen) -> list[Text]:
+    """Good news only if something was looked at."""
+    looked = any(probe.status in ("ok", "cut") for probe in report.probes)
+    if looked and report.steps.count > 0 and report.steps.source != "none":
+        return prose("Nothing to fix was found.", screen, style="bold green")
+    reason = "no training steps were found" if looked else "no probe gave a result"
+    return prose(f"No findings: {reason}.", screen, style="bold yellow")
+
+
+def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
+    lines = _title(number, finding, screen)
+    lines += _gain(finding, screen)
+    places = [place(span, screen) for span in finding.where]
+    for index, text in enumerate(places[:_PLACES]):
+        lines += _labelled("at" if index == 0 else "", prose(text, screen, indent=_LABELLED))
+    if len(places) > _PLACES:
+        lines += prose(f"and {len(places) - _PLACES} more places", screen, indent=_LABELLED, style="dim")
+    lines += _labelled("measured", _evidence(finding.evidence, screen))
+    lines += _labelled("fix", prose(finding.advice, screen, indent=_LABELLED))
+    lines += _labelled("detail", verbatim(finding.detail, screen, indent=_LABELLED))
+    page = f"docs/findings/{name(finding.code, screen)}.md"
+    return lines + _labelled("more", prose(page, screen, indent=_LABELLED, style="dim"))
+
+
+def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:
+    """``1  ● HIGH  The data set is loaded again in every step  INP001``"""
+    style = _SEVERITY.get(finding.severity, "")
+    first = Text(f"{number}".ljust(_INDENT - 1) + " ", "bold")
+    first.append(f"{screen.symbols.mark} {finding.severity.upper()}", style).append("  ")
+    indent = first.cell_len
+    code = name(finding.code, screen)
+    pieces = wrap(name(finding.title, screen), max(screen.width - indent, 20))
+    lines = [first.append(pieces[0], "bold"), *(Text(" " * indent).append(piece, "bold") for piece in pieces[1:])]
+    if cells(lines[-1].plain) + 2 + cells(code) <= screen.width:
+        lines[-1].append("  ").append(code, "dim")
+        return lines
+    return [*lines, *prose(code, screen, indent=indent, style="dim")]
+
+
+def _gain(finding: Finding, screen: Screen) -> list[Text]:
+    """``step 12x faster (11x to 13x) · takes 97.9 % of the step``"""
+    items = []
+    factor = finding.predicted_speedup
+    if factor is None or math.isnan(factor):
+        items.append("gain not predicted")
+    elif factor < 1.005:
+        items.append("no gain in the time of a step")
+    else:
+        text = f"step {numbers.speedup(factor)} faster"
+        if finding.predicted_range is not None and all(math.isfinite(end) for end in finding.predicted_range):
+            low, high = (numbers.speedup(end) for end in finding.predicted_range)
+            text += f" ({low} to {high})" if low != high else ""
+        items.append(text)
+    certain = items[0].startswith("step")
+    if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
+        items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of the step")
+    lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
+    if certain:
+        lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))
+    return lines
+
+
+def _evidence(evidence: Sequence[Measurement], screen: Screen) -> list[Text]:
+    """The figures of each window on a line of their own, after the name of the window."""
+    windows: dict[str, list[str]] = {}
+    for item in evidence:
+        figure = name(numbers.alone(item.value, name(item.unit, screen), screen.symbols), screen)
+        windows.setdefault(name(item.window, screen), []).append(f"{name(item.name, screen)} {figure}")
+    lines: list[Text] = []
+    for window, figures in windows.items():
+        lines += joined([f"{window}: {figures[0]}" if window else figures[0], *figures[1:]], screen, indent=_LABELLED)
+    return lines
+
+
+def _labelled(label: str, lines: list[Text]) -> list[Text]:
+    """``label`` in the margin of the first line."""
+    if lines and label:
+        lines[0] = labelled(label, lines[0], _LABELLED, start=_INDENT)
+    return lines

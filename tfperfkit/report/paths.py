@@ -1,0 +1,62 @@
+"""How a place in the code is written: short where that stays exact."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.text import NAME_LIMIT, shorten, visible
+
+_LOCATION = re.compile(r"(?P<file>.+?)(?P<line>:\d+(?:\D.*)?)", re.DOTALL)
+_PATH_IN_TEXT = re.compile(r"(?<![\w.~/-])/[^\s():]{1,4000}(?=:\d)")
+
+
+def short_path(path: str) -> str:
+    """``path`` relative to the current directory if it lies below it, else with ``~`` for the home, else as it is.
+
+    Names that are no absolute path (``<stdin>``, ``train.py``) stay as they are.
+    """
+    if not os.path.isabs(path) or "\0" in path:
+        return path
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):  # the current directory is gone; another drive
+        relative = ".."
+    if relative.split(os.sep, 1)[0] != os.pardir and len(relative) < len(path):
+        return relative
+    home = os.path.expanduser("~")
+    if len(home) > 1 and path.startswith(home.rstrip(os.sep) + os.sep):
+        return "~" + path[len(home.rstrip(os.sep)) :]
+    return path
+
+
+def with_short_paths(text: str) -> str:
+    """``text`` with the paths in it (``/a/b/train.py:57``: only before a line number) as ``short_path`` has them."""
+    return _PATH_IN_TEXT.sub(lambda match: short_path(match.group()), text)
+
+
+def place(span: SourceSpan, screen: Screen) -> str:
+    """``train.py:57 (main)``; the line and the function only where they are known."""
+    text = short_path(span.file)
+    if span.line > 0:
+        text += f":{span.line}"
+    if span.function:
+        text += f" ({span.function})"
+    return name(text, screen)
+
+
+def location(text: str, screen: Screen) -> str:
+    """The text of a ``location`` cell, ``/a/b/train.py:57`` or more after it, with its path shortened."""
+    match = _LOCATION.fullmatch(text)
+    if match is None:
+        return name(short_path(text), screen)
+    return name(short_path(match["file"]) + match["line"], screen)
+
+
+def name(text: str, screen: Screen) -> str:
+    """Any name or one-line text of a script, harmless and not endless."""
+    if len(text) > 10 * NAME_LIMIT:  # the middle goes anyway: no need to escape a megabyte first
+        text = text[: 5 * NAME_LIMIT] + text[-5 * NAME_LIMIT :]
+    return shorten(visible(text, unicode=screen.unicode), ellipsis=screen.symbols.ellipsis)

@@ -1,0 +1,175 @@
+"""What frames the report: the headline and the step at its top, the windows, our own cost and the way on below."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+
+from rich.text import Text
+
+from tfperfkit.model import Report, RunInfo, StepSummary, WindowSummary
+from tfperfkit.report import numbers
+from tfperfkit.report.layout import joined, prose
+from tfperfkit.report.paths import name, short_path, with_short_paths
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.text import visible
+
+_LABELLED = 10
+_BAR_WIDTH = 50
+_CLEAN = frozenset({"clean", "baseline"})
+_NAMES = {"warmup": "warm-up", "eager_ops": "eager ops"}
+_BAR = "cyan"
+
+
+def top_lines(report: Report, screen: Screen) -> list[Text]:
+    """The headline, how the run ended if it did not end well, and where the time of a step goes."""
+    lines = prose(report.headline.strip() or headline(report, screen), screen, style="bold")
+    ending = _ending(report.run)
+    if ending:
+        lines += prose(ending, screen, style="bold yellow")
+    steps = report.steps
+    lines += _breakdown(steps, screen)
+    if steps.count and steps.definition:
+        lines += prose(f"a step is {with_short_paths(steps.definition)}", screen, style="dim")
+    return lines + prose(steps.note, screen, style="dim")
+
+
+def headline(report: Report, screen: Screen) -> str:
+    """``40 steps · 512 ms a step (p90 540) · 250 examples/s``; without steps, how long the script ran."""
+    steps, dot = report.steps, screen.symbols.dot
+    wall = f"ran {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
+    if steps.count <= 0:
+        return dot.join(filter(None, ["No training steps were found", wall]))
+    parts = [f"{numbers.plain(steps.count)} step{'s' * (steps.count != 1)}"]
+    if _known(steps.median_ms):
+        time, _, unit = numbers.alone(steps.median_ms, "ms", screen.symbols).partition(" ")
+        text = f"{time} {unit} a step"
+        if _known(steps.p90_ms):
+            p90 = numbers.alone(steps.p90_ms, "ms", screen.symbols)
+            text += f" (p90 {p90.removesuffix(f' {unit}')})"
+        parts.append(text)
+    else:
+        parts.append("time of a clean step not measured")
+    if _known(steps.examples_per_s):
+        parts.append(f"{numbers.alone(steps.examples_per_s, 'number')} examples/s")
+    return dot.join(parts)
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _ending(run: RunInfo) -> str:
+    code = f"exit code {run.exit_code}" if run.exit_code is not None else "exit code unknown"
+    if run.status != "finished":
+        return f"The script was {run.status} ({code})." if run.status != "failed" else f"The script failed ({code})."
+    return f"The script ended with {code}." if run.exit_code else ""
+
+
+def _breakdown(steps: StepSummary, screen: Screen) -> list[Text]:
+    """A bar of the step's parts, the largest first, and what they are."""
+    known = [(part, ms) for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms) and ms > 0]
+    parts = sorted(known, key=lambda item: -item[1])
+    total = sum(ms for _, ms in parts)
+    if not total:
+        return []
+    size = min(screen.width, _BAR_WIDTH)
+    bar, used, signs = "", 0, screen.symbols.bar
+    for index, (_, ms) in enumerate(parts):
+        kind = min(index, len(signs) - 1)
+        last = index == len(parts) - 1
+        length = size - used if last else min(round(size * ms / total), size - used)
+        bar += signs[kind] * length
+        used += length
+    items = []
+    for index, (part, ms) in enumerate(parts):
+        share = numbers.alone(ms / total, "share")
+        sign = signs[min(index, len(signs) - 1)]
+        items.append(f"{sign} {_label(part, screen)} {numbers.alone(float(ms), 'ms', screen.symbols)} ({share})")
+    if steps.breakdown_window:
+        items.append(f"in the {_label(steps.breakdown_window, screen)} window")
+    lines = joined(items, screen)
+    if screen.unicode:  # ASCII's signs may be part of the words
+        for line in lines:
+            line.highlight_words(signs, _BAR)
+    return [Text().append(bar, _BAR), *lines]
+
+
+def _label(text: str, screen: Screen) -> str:
+    return name(_NAMES.get(text, text), screen)
+
+
+def bottom_lines(report: Report, screen: Screen) -> list[Text]:
+    """Which steps were in which window, what we cost, what was run, where it is kept and what to type next."""
+    lines: list[Text] = []
+    for note in report.notes:
+        lines += prose(note, screen, indent=_LABELLED, label="note")
+    lines += joined(_windows(report, screen), screen, indent=_LABELLED, label="windows")
+    lines += joined(_cost(report, screen), screen, indent=_LABELLED, label="cost")
+    for note in report.overhead.notes:
+        lines += prose(note, screen, indent=_LABELLED)
+    lines += joined(_run(report.run, screen), screen, indent=_LABELLED, label="run")
+    if report.run.directory:
+        directory = report.run.directory.rstrip(os.sep) or os.sep
+        lines += prose(name(short_path(directory), screen), screen, indent=_LABELLED, label="kept in")
+        command = f"tfperf report {shlex.quote(visible(os.path.basename(directory), unicode=screen.unicode))}"
+        lines += prose(name(command, screen), screen, indent=_LABELLED, label="again", style="bold")
+    return lines
+
+
+def _windows(report: Report, screen: Screen) -> list[str]:
+    """``warm-up 1-2``, ``lines 6-8``, ``trace skipped: too few steps``, ``clean otherwise (27 steps)``"""
+    items = []
+    if report.steps.warmup > 0 and not any(_NAMES.get(w.name, w.name) == "warm-up" for w in report.windows):
+        items.append(f"warm-up {_steps(1, report.steps.warmup)}")
+    items += [_window(window, screen) for window in report.windows if window.name not in _CLEAN]
+    if report.steps.count > 0:
+        clean = report.steps.clean
+        if clean > 0:
+            items.append(f"clean{' otherwise' if items else ''} ({clean} step{'s' * (clean != 1)})")
+        else:
+            items.append("no clean steps")
+    return items
+
+
+def _window(window: WindowSummary, screen: Screen) -> str:
+    label = _label(window.name, screen)
+    reason = name(window.reason, screen)
+    if window.status == "skipped":
+        return f"{label} skipped" + (f": {reason}" if reason else "")
+    where = _steps(window.first_step, window.steps) if window.steps > 0 else f"from step {window.first_step}"
+    if window.status == "cut":
+        return f"{label} {where} (cut{': ' + reason if reason else ''})"
+    return f"{label} {where}" + (f" ({reason})" if reason else "")
+
+
+def _steps(first: int, count: int) -> str:
+    return f"{first}-{first + count - 1}" if count > 1 else str(first)
+
+
+def _cost(report: Report, screen: Screen) -> list[str]:
+    """Our hooks' share of the clean steps, and how much slower a step was in each probe's window."""
+    overhead = report.overhead
+    items = []
+    ratio = overhead.baseline_ratio
+    if ratio is not None and math.isfinite(ratio):
+        # The ratio is (steps + hooks) / steps, so that what exceeds 1 is our share.
+        share = max(ratio - 1, 0.0)
+        shown = numbers.alone(share, "share") if share >= 0.0005 or share == 0 else "under 0.1 %"
+        items.append(f"tfperf took {shown} of the clean steps")
+    else:
+        items.append("tfperf's share of the clean steps was not measured")
+    probes = [f"{name(probe, screen)} {numbers.alone(value, 'ratio', screen.symbols)}"
+              for probe, value in overhead.per_probe.items()]
+    if probes:
+        items.append(f"steps in a probe's window took longer: {', '.join(probes)}")
+    return items
+
+
+def _run(run: RunInfo, screen: Screen) -> list[str]:
+    items = [name(shlex.join(run.argv), screen)] if run.argv else []
+    if run.wall_s > 0 and math.isfinite(run.wall_s):
+        items.append(numbers.alone(float(run.wall_s), "s"))
+    versions = [f"{name(what, screen)} {name(str(version), screen)}" for what, version in run.versions.items()]
+    return items + versions

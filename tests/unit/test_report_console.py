@@ -114,8 +114,17 @@ def test_environment_decides_where_the_caller_does_not(monkeypatch: pytest.Monke
 
 
 def test_headline_of_the_session_is_kept() -> None:
-    text = rendered(msgspec.structs.replace(NAIVE_GAN, headline="Input is everything [bold]"))
-    assert text.splitlines()[0] == "Input is everything [bold]"
+    text = rendered(msgspec.structs.replace(NAIVE_GAN, headline="40 steps, and input is everything [bold]"))
+    assert text.splitlines()[:2] == [
+        "40 steps, and input is everything [bold]",
+        "512 ms a step (p90 540) · 250 examples/s",  # the figures that it does not say
+    ]
+
+
+def test_a_breakdown_beyond_all_measure_is_left_out() -> None:
+    for parts in ({"input": 1.0, "graph": 4.5e306}, {"input": 1e308, "graph": 1e308}):
+        steps = msgspec.structs.replace(NAIVE_GAN.steps, breakdown_ms=parts)
+        assert "3 findings" in rendered(msgspec.structs.replace(NAIVE_GAN, steps=steps))
 
 
 @pytest.mark.parametrize(

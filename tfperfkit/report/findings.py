@@ -59,7 +59,7 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
 def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:
     """``1  ● HIGH  The data set is loaded again in every step  INP001``"""
     style = _SEVERITY.get(finding.severity, "")
-    first = Text(f"{number}".ljust(_INDENT - 1) + " ", "bold")
+    first = Text().append(f"{number}".ljust(_INDENT - 1) + " ", "bold")
     first.append(f"{screen.symbols.mark} {finding.severity.upper()}", style).append("  ")
     indent = first.cell_len
     code = name(finding.code, screen)

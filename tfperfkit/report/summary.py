@@ -24,7 +24,12 @@ _BAR = "cyan"
 
 def top_lines(report: Report, screen: Screen) -> list[Text]:
     """The headline, how the run ended if it did not end well, and where the time of a step goes."""
-    lines = prose(report.headline.strip() or headline(report, screen), screen, style="bold")
+    figures = headline_parts(report, screen)
+    if report.headline.strip():
+        lines = prose(report.headline, screen, style="bold")
+        lines += joined([part for part in figures if part not in report.headline], screen)
+    else:
+        lines = joined(figures, screen, style="bold")
     ending = _ending(report.run)
     if ending:
         lines += prose(ending, screen, style="bold yellow")
@@ -35,12 +40,12 @@ def top_lines(report: Report, screen: Screen) -> list[Text]:
     return lines + prose(steps.note, screen, style="dim")
 
 
-def headline(report: Report, screen: Screen) -> str:
-    """``40 steps · 512 ms a step (p90 540) · 250 examples/s``; without steps, how long the script ran."""
-    steps, dot = report.steps, screen.symbols.dot
+def headline_parts(report: Report, screen: Screen) -> list[str]:
+    """``40 steps``, ``512 ms a step (p90 540)``, ``250 examples/s``; without steps, how long the script ran."""
+    steps = report.steps
     wall = f"ran {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
     if steps.count <= 0:
-        return dot.join(filter(None, ["No training steps were found", wall]))
+        return [part for part in ("No training steps were found", wall) if part]
     parts = [f"{numbers.plain(steps.count)} step{'s' * (steps.count != 1)}"]
     if _known(steps.median_ms):
         time, _, unit = numbers.alone(steps.median_ms, "ms", screen.symbols).partition(" ")
@@ -53,7 +58,7 @@ def headline(report: Report, screen: Screen) -> str:
         parts.append("time of a clean step not measured")
     if _known(steps.examples_per_s):
         parts.append(f"{numbers.alone(steps.examples_per_s, 'number')} examples/s")
-    return dot.join(parts)
+    return parts
 
 
 def _known(value: float | None) -> bool:
@@ -72,14 +77,14 @@ def _breakdown(steps: StepSummary, screen: Screen) -> list[Text]:
     known = [(part, ms) for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms) and ms > 0]
     parts = sorted(known, key=lambda item: -item[1])
     total = sum(ms for _, ms in parts)
-    if not total:
+    if not total or not math.isfinite(total):
         return []
     size = min(screen.width, _BAR_WIDTH)
     bar, used, signs = "", 0, screen.symbols.bar
     for index, (_, ms) in enumerate(parts):
         kind = min(index, len(signs) - 1)
         last = index == len(parts) - 1
-        length = size - used if last else min(round(size * ms / total), size - used)
+        length = size - used if last else min(round(size * (ms / total)), size - used)
         bar += signs[kind] * length
         used += length
     items = []

@@ -1,0 +1,68 @@
+"""The probe ``lines``: time by source line, as line_profiler measures it, for the functions that a sampler found hot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from tfperfkit.clock import now_ns
+from tfperfkit.errors import Unavailable
+from tfperfkit.model import ProbeResult
+from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
+
+
+class LinesProbe:
+    """Time by line of the person's own Python functions."""
+
+    api: ClassVar[int] = API_VERSION
+    name: ClassVar[str] = "lines"
+    cost: ClassVar[Cost] = Cost.WINDOW
+    claims: ClassVar[frozenset[str]] = frozenset({"sys.settrace", "sys.monitoring"})
+
+    @contextmanager
+    def record(self, recording: Recording, /) -> Iterator[None]:
+        """Run line_profiler on the chosen functions; writes ``functions`` records and ``lines.lprof``.
+
+        Raises Unavailable when line_profiler is missing or another tracer (a debugger, coverage) is at work.
+        """
+        import sys
+
+        from tfperfkit_probes.lines_choose import choose, running_frames
+
+        if sys.gettrace() is not None:
+            raise Unavailable("the script traces its own lines (a debugger, coverage or line_profiler is active)")
+        try:
+            from tfperfkit_probes.lines_measure import LineMeasurement
+        except ImportError as error:
+            raise Unavailable(f"line_profiler can't be imported ({error}): pip install line_profiler") from error
+        measurement = LineMeasurement()
+        chosen = choose(recording)
+        for code in chosen.codes:
+            measurement.add(code)
+            recording.keep_source(code.co_filename)
+        if chosen.missing:
+            recording.note(f"no function named {', '.join(chosen.missing)} was found in the script or its modules")
+        if not chosen.codes:
+            raise Unavailable("no function of the script's own ran while the sampler looked")
+        recording.append("choice", {"how": chosen.how, "functions": len(chosen.codes), "whole": chosen.whole})
+        opening = running_frames(recording)
+        begin = now_ns()
+        with measurement.running():
+            yield
+        elapsed = now_ns() - begin
+        recording.append("window", {"ns": elapsed})
+        closing = running_frames(recording)
+        for frame, (file, first, function, line) in opening.items():
+            if frame in closing and closing[frame][:2] == (file, first):
+                recording.append("spanning", [file, first, function, line, closing[frame][3]])
+        for row in measurement.rows():
+            recording.append("functions", row)
+        measurement.dump(recording.directory / "lines.lprof")
+
+    def analyze(self, capture: Capture, /) -> ProbeResult:
+        """Tables by line, the functions that ran as graphs, and the lines that cost most."""
+        from tfperfkit_probes.lines_report import report
+
+        return report(capture)
+

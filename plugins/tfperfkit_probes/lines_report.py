@@ -1,0 +1,179 @@
+"""The result of the probe ``lines``: tables by line, functions that ran as graphs, and what to say about them."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import msgspec
+
+from tfperfkit.clock import ms
+from tfperfkit.model import Column, ProbeResult, Table
+from tfperfkit.probe import Capture
+from tfperfkit_probes.lines_find import Evidence, find
+from tfperfkit_probes.lines_samples import Samples, read_samples
+
+MOST_TABLES = 6
+MOST_ROWS = 24
+#: Lines under this share of the step are left out of the console's table (the JSON has all).
+SMALL_SHARE = 0.002
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line's own figures in the window. ``hits`` is None when it was only sampled."""
+
+    line: int
+    hits: int | None
+    ms: float
+    share: float  # of the window's time, 0 to 1
+
+
+class Function(msgspec.Struct, frozen=True):
+    """A Python function in the window; ``window_ms`` is the sum over its lines."""
+
+    function: str
+    file: str
+    line: int
+    window_ms: float
+    lines: tuple[Line, ...]
+
+
+class GraphFunction(msgspec.Struct, frozen=True):
+    """A function that ran as a compiled graph: its Python lines ran only while tracing."""
+
+    function: str
+    file: str
+    line: int
+    ms_per_step: float | None
+    matched_share: float | None = None
+    unattributed_ms: float | None = None
+    lines: tuple[Any, ...] = ()
+
+
+class LinesData(msgspec.Struct, frozen=True):
+    """``data`` of the probe, see the JSON report."""
+
+    python_functions: tuple[Function, ...]
+    graph_functions: tuple[GraphFunction, ...]
+    window_ms: float
+    method: str  # "exact" (line_profiler) or "sampled"
+
+
+def report(capture: Capture) -> ProbeResult:
+    """Make the result from what was recorded; from samples alone when no exact window came about."""
+    samples = read_samples(capture)
+    window_ns = sum(int(row.get("ns", 0)) for row in capture.records("window"))
+    functions = _exact(capture, window_ns)
+    method = "exact" if functions else "sampled"
+    if not functions:
+        functions = _sampled(samples)
+    graphs = _graphs(capture)
+    steps = len(capture.steps.in_window("lines"))
+    evidence = Evidence(
+        functions=tuple((f.file, f.line, f.function, {x.line: x.share for x in f.lines}) for f in functions),
+        samples=samples, compiled={(g.file, g.line) for g in graphs},
+    )
+    notes = list(capture.notes)
+    if graphs:
+        names = ", ".join(f"{g.function} ({_short(g.file)}:{g.line})" for g in graphs)
+        notes.append(
+            f"compiled by tf.function: {names}. Their Python lines ran only while tracing, so they show no time here."
+        )
+    devices = [name for name in capture.run.machine.get("devices", ()) if "GPU" in str(name)]
+    if devices:
+        notes.append("A GPU works on after a line has returned: a line's time is its time on the host.")
+    data = LinesData(tuple(functions), tuple(graphs), ms(window_ns), method)
+    total = sum(f.window_ms for f in functions[:1])
+    if method == "exact":
+        over = f"{steps} steps" if steps else f"{ms(window_ns) / 1000:.1f} s"
+        summary = f"{len(functions)} functions measured by line_profiler over {over}"
+    else:
+        summary = f"{len(functions)} functions, by {samples.count} stack samples over {samples.span_s:.1f} s"
+        summary += "; no exact window" if total else ""
+    tables = tuple(_table(f, capture, method, max(steps, 1)) for f in functions[:MOST_TABLES])
+    return ProbeResult(
+        data=data, tables=tables, findings=find(capture, evidence), summary=summary, notes=tuple(notes)
+    )
+
+
+def _exact(capture: Capture, window_ns: int) -> list[Function]:
+    functions = []
+    spanning = {(row[0], row[1], row[2]): (row[3], row[4]) for row in capture.records("spanning")}
+    for row in capture.records("functions"):
+        timings = {int(number): [int(hits), int(time)] for number, hits, time in row["lines"]}
+        edge = spanning.get((row["file"], row["line"], row["function"]))
+        if edge is not None:
+            # The function ran before the window opened and after it closed, so line_profiler never saw the line
+            # that was under way at the edges whole. A call that spans the window takes all of it.
+            missing = window_ns - sum(time for _, time in timings.values())
+            cell = timings.setdefault(edge[0], [0, 0])
+            cell[1] += max(missing, 0)
+            cell[0] += 1
+        lines = tuple(
+            Line(number, hits, ms(time), time / window_ns if window_ns else 0.0)
+            for number, (hits, time) in sorted(timings.items())
+        )
+        functions.append(Function(row["function"], row["file"], int(row["line"]), sum(x.ms for x in lines), lines))
+    return sorted(functions, key=lambda f: -f.window_ms)
+
+
+def _sampled(samples: Samples) -> list[Function]:
+    functions = []
+    for (file, first, name), lines in samples.by_function().items():
+        rows = tuple(
+            Line(line, None, share * samples.span_s * 1000, share) for line, share in sorted(lines.items())
+        )
+        functions.append(Function(name, file, first, sum(x.ms for x in rows), rows))
+    return sorted(functions, key=lambda f: -f.window_ms)
+
+
+def _graphs(capture: Capture) -> list[GraphFunction]:
+    """The person's functions that were traced, with the time of their calls where these are the step's update."""
+    timed: dict[str, list[int]] = {}
+    names = {}
+    for row in capture.session_records("sites"):
+        if isinstance(row, dict) and row.get("kind") in ("call", "loop_call"):
+            names[row["id"]] = str(row.get("name"))
+    clean = capture.steps.clean
+    span = (clean[0].begin_ns, clean[-1].end_ns) if clean else (0, 0)
+    inside = {name for name in names.values()}
+    for row in capture.session_records("markers") if inside else ():
+        if row[0] in names and span[0] <= row[1] <= span[1]:
+            timed.setdefault(names[row[0]], []).append(row[2] - row[1])
+    found: dict[tuple[str, int, str], GraphFunction] = {}
+    for file, line, name, *_ in capture.session_records("traces"):
+        calls = timed.get(name)
+        per_step = ms(statistics.median(calls)) * len(calls) / max(len(clean), 1) if calls else None
+        found.setdefault((file, line, name), GraphFunction(name, file, line, per_step))
+    return list(found.values())
+
+
+def _table(function: Function, capture: Capture, method: str, steps: int) -> Table:
+    source = capture.source(function.file)
+    strong = sorted(function.lines, key=lambda x: -x.ms)[:MOST_ROWS]
+    shown = [x for x in function.lines if x in strong and (x.share >= SMALL_SHARE or len(function.lines) <= 8)]
+    costliest = max((x.ms for x in shown), default=0.0)
+    rows = []
+    for x in shown:
+        text = source[x.line - 1].rstrip("\n") if 0 < x.line <= len(source) else None
+        per_hit = x.ms / x.hits * 1000 if x.hits else None
+        rows.append((x.line, x.hits, x.ms / steps, per_hit, x.share, text))
+    left_out = len(function.lines) - len(shown)
+    marked = tuple(i for i, x in enumerate(shown) if x.ms == costliest and x.share >= 0.1)
+    columns = (
+        Column("line", "number"), Column("hits", "count"), Column("ms/step" if steps > 1 else "time", "ms"),
+        Column("per hit", "us"), Column("% step", "share"), Column("source", "source"),
+    )
+    if method == "sampled":
+        keep = (0, 2, 4, 5)
+        columns = tuple(columns[i] for i in keep)
+        rows = [tuple(row[i] for i in keep) for row in rows]  # type: ignore[misc]
+    note = f"{left_out} more lines took under {SMALL_SHARE:.1%} each" if left_out > 0 else ""
+    return Table(
+        title=f"{function.function} ({_short(function.file)}:{function.line})",
+        columns=columns, rows=tuple(rows), marked=marked, note=note,
+    )
+
+
+def _short(file: str) -> str:
+    return file.rpartition("/")[2]

@@ -1,0 +1,24 @@
+"""tfperfkit: what makes a TensorFlow 2 training script slow, where, what to change and what that will gain.
+
+Importing this package imports neither TensorFlow nor rich nor any probe.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "watch"]
+
+if TYPE_CHECKING:
+    from tfperfkit.watch import watch
+
+
+def __getattr__(name: str) -> Any:
+    if name == "watch":
+        from tfperfkit.watch import watch
+
+        # The submodule has the same name: bind the callable, so that ``tfperfkit.watch(...)`` always works.
+        globals()["watch"] = watch
+        return watch
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,233 @@
+"""From a run directory to a report. Reads files only; needs no TensorFlow."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tfperfkit import registry
+from tfperfkit.clock import ms
+from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.model import (
+    REPORT_SCHEMA,
+    Overhead,
+    ProbeOutcome,
+    ProbeResult,
+    Report,
+    RunInfo,
+    StepSummary,
+    WindowSummary,
+)
+from tfperfkit.steptable import read_steps, read_windows
+from tfperfkit.store import Exit, Manifest, RunDirectory, read_stream
+from tfperfkit.steps import StepTable
+
+
+class StoredCapture:
+    """See ``tfperfkit.probe.Capture`` for the contract of each member."""
+
+    def __init__(self, run: RunDirectory, name: str, manifest: Manifest, info: RunInfo, facts: _Facts) -> None:
+        self._run = run
+        self._name = name
+        self._facts = facts
+        self.options: Mapping[str, Any] = manifest.options.get(name, {})
+        self.run = info
+        self.steps = facts.steps
+        self.directory = run.probe(name)
+        self.trace_dir = run.trace
+        self.window: WindowSummary | None = facts.windows.get(name)
+        self.notes: tuple[str, ...] = tuple(
+            event["text"] for event in facts.events if event.get("kind") == "note" and event.get("probe") == name
+        )
+
+    def records(self, stream: str) -> Iterator[Any]:
+        return read_stream(self.directory / f"{Path(stream).name}.jsonl")
+
+    def session_records(self, stream: str) -> Iterator[Any]:
+        return read_stream(self._run.session / f"{Path(stream).name}.jsonl")
+
+    def source(self, filename: str) -> tuple[str, ...]:
+        return self._facts.sources.get(filename, ())
+
+
+class _Facts:
+    """What the session wrote, read once for all probes."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self.events = [e for e in read_stream(run.session / "events.jsonl") if isinstance(e, dict)]
+        self.windows = read_windows(self.events)
+        self.steps: StepTable = read_steps(run, self.events)
+        self.sources: dict[str, tuple[str, ...]] = {}
+        for row in read_stream(run.path / "sources.jsonl"):
+            if isinstance(row, list) and len(row) == 2 and isinstance(row[1], list):
+                self.sources[str(row[0])] = tuple(str(line) for line in row[1])
+
+
+def analyze(path: Path) -> Report:
+    """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read."""
+    run, manifest = RunDirectory.open(path)
+    agent = run.read_json("agent.json")
+    agent = agent if isinstance(agent, dict) else {}
+    info = _run_info(run, manifest, agent)
+    facts = _Facts(run)
+    outcomes, findings = [], []
+    installed = registry.available() if manifest.probes else {}
+    breakdown: tuple[dict[str, float], str] | None = None
+    for name in manifest.probes:
+        result = _analyze_probe(run, name, manifest, info, facts, installed, bool(agent))
+        outcomes.append(
+            ProbeOutcome(
+                name=name, status=result.status, reason=result.reason, data=_encodable(result.data),
+                tables=result.tables, summary=result.summary, notes=result.notes,
+            )
+        )
+        findings += result.findings
+        data = outcomes[-1].data
+        if isinstance(data, dict) and isinstance(data.get("breakdown_ms"), dict) and data["breakdown_ms"]:
+            breakdown = (data["breakdown_ms"], f"the {name} window")
+    steps = _summarize(facts.steps, breakdown)
+    notes = _notes(facts, agent, info)
+    return Report(
+        schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=rank(findings),
+        overhead=_overhead(run, facts), windows=tuple(facts.windows.values()), notes=notes,
+    )
+
+
+def _analyze_probe(
+    run: RunDirectory, name: str, manifest: Manifest, info: RunInfo, facts: _Facts,
+    installed: Mapping[str, Any], armed: bool,
+) -> ProbeResult:
+    """A probe's result, with what went wrong while it recorded; its own failure becomes its status."""
+    trouble = [e for e in facts.events if e.get("kind") == "probe" and e.get("probe") == name]
+    if any(event.get("status") == "failed" for event in trouble):
+        return ProbeResult(status="failed", reason=str(trouble[-1].get("reason")))
+    if not armed:
+        return ProbeResult(status="skipped", reason="TensorFlow was not imported")
+    window = facts.windows.get(name)
+    try:
+        probe = registry.load(name, dict(installed))
+        capture = StoredCapture(run, name, manifest, info, facts)
+        result = probe.analyze(capture)
+        if not isinstance(result, ProbeResult):
+            return ProbeResult(status="failed", reason=f"analyze returned {type(result).__name__}, not ProbeResult")
+        _encodable(result.data)
+    except Unavailable as reason:
+        return ProbeResult(status="skipped", reason=str(reason))
+    except ProbeError as error:
+        return ProbeResult(status="failed", reason=str(error))
+    except Exception as error:
+        return ProbeResult(status="failed", reason=f"while analysing: {type(error).__name__}: {error}")
+    if result.status == "ok" and trouble:
+        return msgspec.structs.replace(result, status="skipped", reason=str(trouble[-1].get("reason")))
+    if result.status == "ok" and window is not None and window.status == "cut":
+        return msgspec.structs.replace(result, status="cut", reason=window.reason)
+    return result
+
+
+def _encodable(data: Any) -> Any:
+    return msgspec.to_builtins(data, str_keys=True, enc_hook=str)
+
+
+def _run_info(run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> RunInfo:
+    raw = run.read_json("exit.json")
+    try:
+        ended = msgspec.convert(raw, Exit) if raw is not None else None
+    except msgspec.ValidationError:
+        ended = None
+    end = run.read_json("end.json")
+    end = end if isinstance(end, dict) else {}
+    versions = {**_texts(agent.get("versions")), **_texts(end.get("versions"))}
+    if manifest.tool_version:
+        versions["tfperfkit"] = manifest.tool_version
+    machine: dict[str, Any] = {key: agent[key] for key in ("cpus", "platform") if key in agent}
+    machine.update({key: end[key] for key in ("devices", "peak_rss_bytes") if key in end})
+    wall = 0.0
+    code: int | None = None
+    status = "killed"
+    if ended is not None:
+        wall = (ended.ended_ns - manifest.started_ns) / 1e9
+        code = ended.status
+        if code is not None and code < 0:
+            code, status = 128 - code, "interrupted" if ended.interrupted else "killed"
+        elif ended.interrupted:
+            status = "interrupted"
+        else:
+            status = "failed" if code or ended.failed else "finished"
+    return RunInfo(
+        argv=tuple(manifest.argv), exit_code=code, status=status,  # type: ignore[arg-type]
+        versions=versions, machine=machine, wall_s=wall, directory=str(run.path),
+    )
+
+
+def _texts(value: Any) -> dict[str, str]:
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _summarize(table: StepTable, breakdown: tuple[dict[str, float], str] | None) -> StepSummary:
+    clean = table.clean
+    note = table.note
+    if not clean and table.count:
+        note = note or "no clean window: the run was too short, so the times are of all steps but the first two"
+        clean = table.steps[2:] or table.steps
+    durations = sorted(step.duration_ns for step in clean for _ in range(step.count))
+    if not durations:
+        return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
+    median = statistics.median(durations)
+    p90 = durations[min(len(durations) - 1, int(0.9 * len(durations)))]
+    return StepSummary(
+        count=table.count,
+        source=table.source,
+        warmup=sum(step.count for step in table.in_window("warmup")),
+        clean=len(durations) if table.clean else 0,
+        median_ms=ms(median),
+        mean_ms=ms(statistics.fmean(durations)),
+        p90_ms=ms(p90),
+        examples_per_s=table.batch_size / (median / 1e9) if table.batch_size else None,
+        batch_size=table.batch_size or None,
+        breakdown_ms=breakdown[0] if breakdown else None,
+        breakdown_window=breakdown[1] if breakdown else "",
+        definition=table.definition,
+        note=note,
+    )
+
+
+def _overhead(run: RunDirectory, facts: _Facts) -> Overhead:
+    """Our own cost in this run: the hooks' time over the steps' time, and each window against the clean steps."""
+    table = facts.steps
+    clean = [step.duration_ns for step in table.clean]
+    per_probe: dict[str, float] = {}
+    if clean:
+        middle = statistics.median(clean)
+        for name in facts.windows:
+            inside = [step.duration_ns for step in table.in_window(name)]
+            if inside:
+                per_probe[name] = statistics.median(inside) / middle
+    ratio = None
+    costs = [row for row in read_stream(run.session / "cost.jsonl") if isinstance(row, list) and len(row) == 3]
+    if len(costs) >= 2 and costs[-1][0] > costs[0][0]:
+        span = costs[-1][0] - costs[0][0]
+        ratio = 1 + (costs[-1][1] - costs[0][1] + costs[-1][2] - costs[0][2]) / span
+    return Overhead(baseline_ratio=ratio, per_probe=per_probe)
+
+
+def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ...]:
+    notes = []
+    if not agent:
+        notes.append("The script never imported TensorFlow, so nothing was recorded.")
+    elif not facts.steps.count and facts.steps.note:
+        notes.append(facts.steps.note)
+    notes += [str(e.get("text")) for e in facts.events if e.get("kind") == "note" and "probe" not in e]
+    lost = [e for e in facts.events if e.get("kind") == "lost"]
+    notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]
+    if agent and not any(event.get("kind") == "end" for event in facts.events):
+        notes.append(
+            f"The process ended without a goodbye ({info.status}): up to the last second of data is missing."
+        )
+    return tuple(notes)
+
+

@@ -1,0 +1,73 @@
+"""Whose argument is it: ours or the script's.
+
+Our options stand before the script or directly after it; from the first argument that is not ours, or from ``--`` on,
+everything is the script's.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tfperfkit.errors import UsageError
+
+
+class Split(msgspec.Struct, frozen=True):
+    """A command line taken apart. ``taken`` are our options that stood after the script, as they were written."""
+
+    ours: tuple[str, ...]
+    target: str
+    is_module: bool
+    script_arguments: tuple[str, ...]
+    taken: tuple[str, ...]
+
+
+def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split:
+    """Take apart the arguments of ``tfperf run``. ``options`` maps each of our options to whether it takes a value.
+
+    Raises UsageError for an unknown option before the script and for a missing script.
+    """
+    ours: list[str] = []
+    rest = list(arguments)
+    target: str | None = None
+    is_module = False
+    while rest and target is None:
+        word = rest.pop(0)
+        if word == "-m":
+            if not rest:
+                raise UsageError("-m needs the name of a module")
+            target, is_module = rest.pop(0), True
+        elif word == "--":
+            if not rest:
+                break
+            target = rest.pop(0)
+        elif word.startswith("-") and word != "-":
+            ours += _take(word, rest, options)
+        else:
+            target = word
+    if target is None:
+        raise UsageError("no script given: tfperf run [options] SCRIPT [arguments of the script]")
+    taken: list[str] = []
+    while rest:
+        if rest[0] == "--":
+            rest.pop(0)
+            break
+        if rest[0].partition("=")[0] not in options or rest[0] == "--help":
+            break
+        taken += _take(rest.pop(0), rest, options)
+    return Split(tuple(ours + taken), target, is_module, tuple(rest), tuple(taken))
+
+
+def _take(word: str, rest: list[str], options: Mapping[str, bool]) -> list[str]:
+    name, equals, _ = word.partition("=")
+    if name not in options:
+        near = difflib.get_close_matches(name, options, 1)
+        hint = f"did you mean {near[0]}?" if near else "tfperf run --help lists them"
+        raise UsageError(f"no option {name}; {hint} (options of the script stand after it)")
+    if not options[name] or equals:
+        return [word]
+    if not rest:
+        raise UsageError(f"{name} needs a value")
+    return [word, rest.pop(0)]

@@ -1,0 +1,115 @@
+"""The command line: parse, delegate, map errors to exit statuses.
+
+Only click is imported here; what a command needs, it imports when it runs (``tfperf --help`` takes 0.1 s).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from tfperfkit import __version__
+from tfperfkit.errors import EXIT_USAGE, TfperfError
+
+_EPILOG = """\b
+Exit status: the script's own for run (128 + N if signal N killed it); 2 for a mistake in our command line,
+configuration or input."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@click.version_option(__version__, prog_name="tfperf", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Tells what makes a TensorFlow 2 training script slow, where, and what to change."""
+
+
+_RUN_OPTIONS = [
+    click.Option(["--probes"], metavar="NAMES", help="Probes with commas, or all, default, none. Default: lines,retrace,tfprof."),
+    click.Option(["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."),
+    click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
+    click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
+    click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
+    click.Option(["--window"], metavar="PROBE=START:COUNT", multiple=True, help="Give a probe these steps; PROBE=all: the whole run."),
+    click.Option(["--lines"], metavar="FUNCTIONS", help="Profile these functions by line (names with commas), not the hot ones."),
+    click.Option(["--lines-in"], metavar="PATH", multiple=True, help="Profile all functions of a file or folder by line."),
+    click.Option(["--tfprof-python"], is_flag=True, help="Trace Python calls too (up to 1.4 x slower in its window)."),
+]
+
+
+class _RunCommand(click.Command):
+    """Splits our arguments from the script's before click sees them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from tfperfkit.arguments import split
+
+        if args and args[0] in ("-h", "--help"):
+            return super().parse_args(ctx, args)
+        options = {name: not getattr(param, "is_flag", False) for param in self.params for name in param.opts}
+        parts = split(args, options)
+        ctx.obj = parts
+        return super().parse_args(ctx, list(parts.ours))
+
+
+def _run(**options: Any) -> None:
+    from tfperfkit.launch.run import run
+
+    parts = click.get_current_context().obj
+    raise SystemExit(run(parts, options))
+
+
+cli.add_command(
+    _RunCommand(
+        "run", callback=_run, params=list(_RUN_OPTIONS), options_metavar="[OPTIONS]",
+        help="""Run a training script and report what makes it slow.
+
+        \b
+        tfperf run [OPTIONS] SCRIPT [ARGUMENTS OF THE SCRIPT]
+        tfperf run [OPTIONS] -m MODULE [ARGUMENTS OF THE MODULE]
+
+        Our options may also stand directly after SCRIPT; from the first argument that is not ours, or from -- on,
+        everything is the script's.""",
+        context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG,
+    )
+)
+
+
+@cli.command()
+@click.argument("run")
+@click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON; - for stdout.")
+@click.option("--output", metavar="FILE", help="Write the report to a file.")
+def report(run: str, json_file: str | None, output: str | None) -> None:
+    """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
+    from tfperfkit.launch.run import show
+
+    show(run, json_file, output)
+
+
+@cli.command()
+def probes() -> None:
+    """List the installed probes."""
+    from tfperfkit.launch.listing import list_probes
+
+    list_probes()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point of the command. A person's mistake is one line on stderr; never a traceback."""
+    try:
+        status = cli.main(list(arguments) if arguments is not None else None, prog_name="tfperf", standalone_mode=False)
+    except TfperfError as error:
+        print(f"tfperf: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_status) from None
+    except click.ClickException as error:
+        print(f"tfperf: {error.format_message()} (tfperf --help)", file=sys.stderr)
+        raise SystemExit(EXIT_USAGE) from None
+    except (click.Abort, KeyboardInterrupt):
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        raise SystemExit(0) from None
+    raise SystemExit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Settings: defaults < ``[tool.tfperf]`` in pyproject.toml < environment < command line. Read here, once.
+
+Each value knows where it came from, so that an error can say which line of which place to mend.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tfperfkit.errors import UsageError
+
+#: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
+NAMES = ("probes", "out", "json", "output", "steps-from", "lines")
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """A value and its origin: "default", "pyproject.toml", "environment" or "command line"."""
+
+    value: str | None
+    origin: str = "default"
+
+
+def resolve(command_line: Mapping[str, str | None], cwd: Path, environ: Mapping[str, str]) -> dict[str, Setting]:
+    """Every setting by name; raises UsageError for a pyproject.toml that says something we don't know."""
+    settings = {name: Setting(None) for name in NAMES}
+    settings["probes"] = Setting("default")
+    for name, value in _project(cwd).items():
+        settings[name] = Setting(value, "[tool.tfperf] in pyproject.toml")
+    for name in NAMES:
+        value = environ.get(variable(name))
+        if value:
+            settings[name] = Setting(value, variable(name))
+    for name, given in command_line.items():
+        if given is not None:
+            settings[name] = Setting(given, "command line")
+    return settings
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return "TFPERF_" + name.upper().replace("-", "_")
+
+
+def _project(cwd: Path) -> dict[str, str]:
+    for folder in (cwd, *cwd.parents):
+        file = folder / "pyproject.toml"
+        if file.is_file():
+            return _table(file)
+    return {}
+
+
+def _table(file: Path) -> dict[str, str]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    if "tool.tfperf" not in text:
+        return {}  # nothing for us, and then a broken file is none of our business
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        table: Any = tomllib.loads(text).get("tool", {}).get("tfperf", {})
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: {error}") from error
+    values = {}
+    for name, value in table.items() if isinstance(table, dict) else ():
+        if name not in NAMES:
+            raise UsageError(f"{file}: [tool.tfperf] has no setting {name!r}; known are {', '.join(NAMES)}")
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            value = ",".join(value)
+        if not isinstance(value, str):
+            raise UsageError(f"{file}: {name} in [tool.tfperf] takes a text or a list of texts, not {value!r}")
+        values[name] = value
+    return values
+
+
+def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where runs go that name no folder: not the current one, where a script might stumble over it."""
+    import platformdirs
+
+    return Path(environ.get("TFPERF_RUNS") or platformdirs.user_state_path("tfperf") / "runs")
+
+
+def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The run that a person means: a folder, the name of a run in the runs folder, or ``last``."""
+    path = Path(name)
+    if path.exists() or os.sep in name:
+        return path
+    folder = runs_folder(environ)
+    if name == "last":
+        runs = sorted(folder.glob("*/run.json"), key=lambda file: file.stat().st_mtime) if folder.is_dir() else []
+        if runs:
+            return runs[-1].parent
+        raise UsageError(f"no run in {folder} yet")
+    return folder / name if (folder / name).is_dir() else path

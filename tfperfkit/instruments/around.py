@@ -1,0 +1,83 @@
+"""Seeing the calls of a method without standing on its stack.
+
+A wrapper function would show in the tracebacks and in ``inspect.stack()`` of the person's program. Here the method is
+replaced by a descriptor instead: ``before`` runs while Python looks the method up, ``after`` when the callable that
+it was handed is let go, which is right after the call returned or raised. In between only C code of ours is there.
+``after`` is told whether the method was called at all.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from tfperfkit.errors import Unavailable
+
+Before = Callable[[Any], Any]
+After = Callable[[Any, bool], None]
+
+
+#: The C type behind ``functools.lru_cache``. Without a cache it only counts calls: so that a method that was looked
+#: up and never called (``hasattr``, ``dir``, a saver that walks attributes) can be told from one that was.
+_counted = functools._lru_cache_wrapper  # type: ignore[attr-defined]
+
+
+def _misses(hits: int, misses: int, maxsize: int, currsize: int) -> int:
+    return misses
+
+
+class _Call(functools.partial):  # type: ignore[type-arg]
+    """A bound call that reports its own end. C code calls it (``functools.partial``), no Python frame is added."""
+
+    after: Callable[[Any, bool], None]
+    token: Any
+
+    def __del__(self) -> None:
+        try:
+            self.after(self.token, self.func.cache_info() > 0)
+        except Exception:  # an error of ours is never the script's; __del__ would print it to stderr
+            pass
+
+
+class Around:
+    """The descriptor. ``before(instance)`` returns a token, or None for a call that is of no interest."""
+
+    def __init__(self, original: Any, before: Before, after: After) -> None:
+        self.original = original
+        self._before = before
+        self._after = after
+        functools.update_wrapper(self, original)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.original
+        try:
+            token = self._before(instance)
+        except Exception:
+            token = None
+        if token is None:
+            return MethodType(self.original, instance)
+        call = _Call(_counted(self.original, 0, False, _misses), instance)
+        call.after = self._after
+        call.token = token
+        return call
+
+
+def install(owner: type, name: str, before: Before, after: After) -> Callable[[], None]:
+    """Observe ``owner.name``; returns the call that undoes it.
+
+    Raises Unavailable when the class has no plain function of that name (another TensorFlow, another patch).
+    """
+    original = owner.__dict__.get(name)
+    if not isinstance(original, FunctionType):
+        raise Unavailable(f"{owner.__module__}.{owner.__qualname__}.{name} is not the method that was expected")
+    seam = Around(original, before, after)
+    setattr(owner, name, seam)
+
+    def restore() -> None:
+        if owner.__dict__.get(name) is seam:
+            setattr(owner, name, original)
+
+    return restore

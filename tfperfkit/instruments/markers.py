@@ -1,0 +1,373 @@
+"""Markers of training steps: where batches are fetched and weights are updated, in any script.
+
+Each seam is a class method that runs at most a few times per step. None of them stands on the script's stack
+(see ``around``). Calls made while a graph is built are not steps and are left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+from tfperfkit.clock import now_ns
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments import around
+from tfperfkit.instruments.batchsize import of_fit, of_iterator
+from tfperfkit.instruments.callchain import LoopFinder, chain_key, thread_frame, user_frames
+from tfperfkit.steps import Marker, MarkerKind, Site
+
+
+class Listener(Protocol):
+    """Who is told. ``entering`` is called before the observed call, ``marked`` after it, on the same thread."""
+
+    def new_site(self, site: Site) -> None: ...
+    def entering(self, site: int) -> None: ...
+    def marked(self, marker: Marker) -> None: ...
+    def applied_in_graph(self, optimizer: Any) -> None: ...
+
+
+class _Token:
+    __slots__ = ("begin", "extra", "frames", "nested", "owner", "site")
+
+    def __init__(self, site: int, owner: Any, nested: bool, extra: Any = None) -> None:
+        self.site = site
+        self.owner = owner
+        self.nested = nested
+        self.extra = extra
+        self.begin = 0
+        self.frames: list[FrameType] | None = None
+
+
+class Markers:
+    """Installs the seams and turns calls into markers. ``named`` is the function given by --steps-from."""
+
+    def __init__(self, listener: Listener, is_user: Callable[[str], bool], named: str | None = None) -> None:
+        self._listener = listener
+        self._is_user = is_user
+        self._named = named
+        self._loops = LoopFinder()
+        self._sites: dict[tuple[Any, ...], int] = {}
+        self._targets: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
+        self._restores: list[Callable[[], None]] = []
+        self._inside = 0
+        self._named_frame: weakref.ref[Any] | int | None = None
+        self._eager: Callable[[], bool] = lambda: True
+        # Each tf.function called so far: what is known of it, or None when it updates no weights.
+        self._functions: weakref.WeakKeyDictionary[Any, _Updating | None] = weakref.WeakKeyDictionary()
+        self.thread: int | None = None  # the training thread: the one that made the first update
+        self.reasons: list[str] = []
+        self.cost_ns = 0  # time spent in these hooks
+
+    # --- installing ---------------------------------------------------------------------------------------------
+
+    def install_tensorflow(self) -> None:
+        """Observe iterators, ``tf.function`` calls that update weights, and TensorFlow 1's optimizers."""
+        from tensorflow.python.eager import context
+
+        self._eager = context.executing_eagerly
+        self._try(
+            "tensorflow.python.data.ops.iterator_ops", "OwnedIterator", "__next__", self._before("next"), self._after
+        )
+        self._try(
+            "tensorflow.python.distribute.input_lib", "DistributedIteratorBase", "__next__", self._before("next"),
+            self._after,
+        )
+        self._try(
+            "tensorflow.python.eager.polymorphic_function.polymorphic_function", "Function", "_call",
+            self._before_call, self._after_call,
+        )
+        self._try(
+            "tensorflow.python.training.optimizer", "Optimizer", "apply_gradients", self._before("apply"),
+            self._after,
+        )
+
+    def install_keras(self, package: str) -> None:
+        """Observe ``fit``, ``train_on_batch`` and eager updates of Keras (``keras``) or Keras 2 (``tf_keras``)."""
+        if package == "keras":
+            batches, optimizer, method = "keras.src.callbacks.callback_list", "base_optimizer.BaseOptimizer", "apply"
+            trainer = ("keras.src.backend.tensorflow.trainer", "TensorFlowTrainer")
+        else:
+            batches, optimizer, method = "tf_keras.src.callbacks", "optimizer._BaseOptimizer", "apply_gradients"
+            trainer = ("tf_keras.src.engine.training", "Model")
+        self._try(batches, "CallbackList", "on_train_batch_begin", self._before_batch, self._discard)
+        self._try(batches, "CallbackList", "on_train_batch_end", self._after_batch, self._discard)
+        self._try(batches, "CallbackList", "on_epoch_end", self._end_of_epoch, self._discard)
+        module, _, name = optimizer.partition(".")
+        self._try(f"{package}.src.optimizers.{module}", name, method, self._before("apply"), self._after)
+        self._try(*trainer, "train_on_batch", self._before("train_on_batch"), self._after)
+
+    def restore(self) -> None:
+        for undo in reversed(self._restores):
+            undo()
+        self._restores.clear()
+
+    def _try(self, module: str, owner: str, name: str, before: around.Before, after: around.After) -> None:
+        try:
+            loaded = sys.modules.get(module)
+            if loaded is None:
+                raise Unavailable(f"{module} is not loaded")
+            self._restores.append(around.install(getattr(loaded, owner), name, before, after))
+        except (Unavailable, AttributeError) as error:
+            self.reasons.append(f"steps: {owner}.{name} can't be observed ({error})")
+
+    # --- what updates weights -----------------------------------------------------------------------------------
+
+    def updates_weights(self, function: Any, name: str, loop: bool, optimizers: list[Any], batch_size: int) -> None:
+        """Observe calls of this ``Function`` from now on: one of its graphs updates weights.
+
+        ``loop``: the update stands in a loop of the graph; the optimizers' counters tell how many steps a call held.
+        """
+        known = self._functions.get(function)
+        if known is None:
+            known = self._functions[function] = _Updating(name)
+        known.loop = known.loop or loop
+        known.batch_size = known.batch_size or batch_size
+        known.optimizers += [weakref.ref(item) for item in optimizers]
+
+    # --- seams --------------------------------------------------------------------------------------------------
+
+    def _before(self, kind: MarkerKind) -> around.Before:
+        def before(instance: Any) -> _Token | None:
+            start = now_ns()
+            if not self._eager():
+                if kind == "apply":
+                    self._listener.applied_in_graph(instance)
+                return None
+            if kind != "next" and self._is_inside():
+                return None
+            return self._enter(kind, instance, getattr(instance, "name", "") or type(instance).__name__, start)
+
+        return before
+
+    def _before_call(self, function: Any) -> _Token | None:
+        known = self._functions.get(function, _UNSEEN)
+        if known is None:
+            return None
+        start = now_ns()
+        if self._is_inside() or not self._eager():
+            return None
+        if isinstance(known, _Updating):
+            kind: MarkerKind = "loop_call" if known.loop else "call"
+            return self._enter(kind, function, known.name, start, known)
+        # The first call traces: only afterwards it is known whether the function updates weights.
+        if self.thread is not None and threading.get_ident() != self.thread:
+            return None
+        self._inside += 1
+        token = _Token(0, function, True)
+        token.frames = user_frames(sys._getframe(2), self._is_user)
+        token.begin = now_ns()
+        self.cost_ns += token.begin - start
+        return token
+
+    def _enter(self, kind: MarkerKind, target: Any, name: str, start: int, extra: Any = None) -> _Token | None:
+        thread = threading.get_ident()
+        frame: FrameType | None = sys._getframe(2)
+        if kind != "next":
+            replica = getattr(threading.current_thread(), "replica_id", None)
+            if replica:
+                return None  # of a replicated update the first replica's stands for all
+            if replica == 0 and self.thread is not None:
+                frame, thread = thread_frame(self.thread), self.thread
+            if self.thread is None:
+                self.thread = thread
+        if self.thread is not None and thread != self.thread:
+            return None
+        frames = user_frames(frame, self._is_user)
+        batch = functools.partial(of_iterator, target) if kind == "next" else lambda: getattr(extra, "batch_size", 0)
+        site = self._site(kind, target, name, frames, batch)
+        nested = kind != "next"
+        token = _Token(site, target, nested, extra.counters() if extra is not None and extra.loop else None)
+        if self._named:
+            self._mark_named(frames)
+        self._listener.entering(site)
+        if nested:
+            self._inside += 1
+        token.begin = now_ns()
+        self.cost_ns += token.begin - start
+        return token
+
+    def _after(self, token: _Token, called: bool, steps: int = 1) -> None:
+        end = now_ns()
+        if token.nested:
+            self._inside -= 1
+        if not called:
+            return
+        self._listener.marked(Marker(token.site, token.begin, end, steps))
+        self.cost_ns += now_ns() - end
+
+    def _after_call(self, token: _Token, called: bool) -> None:
+        if not called:
+            self._inside -= 1
+            return
+        known = self._functions.setdefault(token.owner, None)
+        if known is None:  # its first call, and it updates no weights
+            self._inside -= 1
+            return
+        if token.frames is not None:
+            kind: MarkerKind = "loop_call" if known.loop else "call"
+            if self.thread is None:
+                self.thread = threading.get_ident()
+            token.site = self._site(kind, token.owner, known.name, token.frames, lambda: known.batch_size)
+            token.extra = [0] * len(known.optimizers) if known.loop else None
+        steps = 1
+        if known.loop and token.extra is not None:
+            now = known.counters()
+            steps = max((b - a for a, b in zip(token.extra, now, strict=False)), default=1)
+        self._after(token, True, max(steps, 1))
+
+    def _is_inside(self) -> bool:
+        """Whether another observed call is under way. A ``fit`` that was left by an exception does not count."""
+        if self._inside and self._batch is not None:
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and frame.f_code.co_name != "fit":
+                frame = frame.f_back
+            if frame is None:
+                self._batch = None
+                self._inside = 0
+        return self._inside > 0
+
+    # --- Model.fit ----------------------------------------------------------------------------------------------
+
+    _batch: _Token | None = None
+    _first_batch = 0
+
+    def _before_batch(self, callbacks: Any) -> None:
+        start = now_ns()
+        thread = threading.get_ident()
+        if self.thread is None:
+            self.thread = thread
+        if self._batch is not None:  # the last batch never ended: an exception came between
+            self._batch, self._inside = None, 0
+        if thread != self.thread or self._inside:
+            return
+        frame = sys._getframe(2)
+        model = getattr(callbacks, "_model", None) or getattr(callbacks, "model", None) or callbacks
+        frames = user_frames(frame, self._is_user)
+        site = self._site("batch", model, getattr(model, "name", ""), frames, functools.partial(of_fit, frame))
+        self._listener.entering(site)
+        token = _Token(site, None, True)
+        self._first_batch = _batch_argument(frame, "begin")
+        self._inside += 1
+        self._batch = token
+        token.begin = now_ns()
+        self.cost_ns += token.begin - start
+
+    def _after_batch(self, callbacks: Any) -> None:
+        token, self._batch = self._batch, None
+        if token is None:
+            return
+        last = _batch_argument(sys._getframe(2), "end")
+        self._after(token, True, max(last - self._first_batch + 1, 1))
+
+    def _end_of_epoch(self, callbacks: Any) -> None:
+        site = next((i for key, i in self._sites.items() if key[0] == "batch"), None)
+        if site is not None and threading.get_ident() == self.thread:
+            now = now_ns()
+            self._listener.marked(Marker(site, now, now, 0))
+
+    def _discard(self, token: Any, called: bool) -> None:
+        return None
+
+    # --- sites --------------------------------------------------------------------------------------------------
+
+    def _site(
+        self, kind: MarkerKind, target: Any, name: str, frames: list[FrameType], batch: Callable[[], int] = lambda: 0
+    ) -> int:
+        number = 0 if kind in ("next", "named") else self._target(target)
+        key = (kind, number, *chain_key(frames))
+        known = self._sites.get(key)
+        if known is not None:
+            return known
+        site = self._sites[key] = len(self._sites) + 1
+        inner = frames[0] if frames else None
+        try:
+            batch_size = batch()
+        except Exception:  # another TensorFlow keeps it elsewhere: the throughput is not told
+            batch_size = 0
+        self._listener.new_site(
+            Site(
+                batch_size=batch_size,
+                id=site, kind=kind, target=number, name=name,
+                file=inner.f_code.co_filename if inner else "", line=inner.f_lineno if inner else 0,
+                function=inner.f_code.co_name if inner else "", loops=self._loops.loops(frames),
+                chain=tuple((frame.f_code.co_filename, frame.f_lineno) for frame in frames[:50]),
+            )
+        )
+        return site
+
+    def _target(self, target: Any) -> int:
+        known = self._targets.get(id(target))
+        if known is not None and (known[1] is None or known[1]() is target):
+            return known[0]
+        try:
+            reference = weakref.ref(target)
+        except TypeError:
+            reference = None
+        number = len(self._targets) + 1 if known is None else max(n for n, _ in self._targets.values()) + 1
+        self._targets[id(target)] = (number, reference)
+        return number
+
+    def _mark_named(self, frames: list[FrameType]) -> None:
+        for index, frame in enumerate(frames):
+            code = frame.f_code
+            if self._named in (code.co_name, getattr(code, "co_qualname", "")):
+                if self._named_frame == id(frame):
+                    return
+                self._named_frame = id(frame)
+                site = self._site("named", None, self._named or "", frames[index:])
+                self._listener.entering(site)
+                now = now_ns()
+                self._listener.marked(Marker(site, now, now, 1))
+                return
+
+
+_UNSEEN = object()
+
+
+class _Updating:
+    """What is known of a ``Function`` that updates weights."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.loop = False
+        self.batch_size = 0
+        self.optimizers: list[weakref.ref[Any]] = []
+
+    def counters(self) -> list[int]:
+        """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
+        values = []
+        for reference in self.optimizers:
+            optimizer = reference()
+            try:
+                values.append(int(optimizer.iterations))  # type: ignore[union-attr]
+            except Exception:
+                values.append(0)
+        return values
+
+
+def _batch_argument(frame: FrameType | None, which: str) -> int:
+    """The number of the first or last batch of this execution, from the locals of ``fit``; 0 if it can't be seen.
+
+    Keras has ``begin_step``/``end_step``, Keras 2 ``step``/``end_step``, early Keras 3 only ``step``: there the
+    trainer's ``steps_per_execution`` tells.
+    """
+    while frame is not None and frame.f_code.co_name != "fit":
+        frame = frame.f_back
+    if frame is None:
+        return 0
+    names = frame.f_locals
+    first = names.get("begin_step", names.get("step"))
+    if not isinstance(first, int):
+        return 0
+    if which == "begin":
+        return first
+    last = names.get("end_step")
+    if isinstance(last, int):
+        return last
+    per_execution = getattr(names.get("self"), "steps_per_execution", 1)
+    return first + per_execution - 1 if isinstance(per_execution, int) else first

@@ -1,0 +1,84 @@
+"""Files that the person's code opens for reading, by the line that does it: seen through an audit hook.
+
+Hand-made loaders are invisible to every tf.data tool; a file opened again at every step is not. CPython can't remove
+an audit hook, so after the run it stays, as one test of a flag.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from tfperfkit.clock import now_ns
+
+MAX_PLACES = 5_000
+MAX_DEPTH = 8  # frames of the person's own kept per place
+_LIBRARIES = ("/tensorflow/", "/keras/", "/importlib", "/linecache.py", "/tokenize.py", "/inspect.py")
+
+
+class FileOpens:
+    """Counts opens per (place, path). ``rows`` gives what changed since it was last called."""
+
+    def __init__(self, is_user: Callable[[str], bool]) -> None:
+        self._is_user = is_user
+        self._counts: dict[tuple[Any, ...], list[Any]] = {}
+        self._changed: set[tuple[Any, ...]] = set()
+        self._busy = threading.local()
+        self.active = False
+        self._installed = False
+
+    def install(self) -> None:
+        self.active = True
+        if not self._installed:
+            self._installed = True
+            sys.addaudithook(self._hook)
+
+    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event != "open" or not self.active:
+            return
+        try:
+            self._opened(*arguments[:3])
+        except Exception:  # an audit hook that raises would abort the script's open()
+            pass
+
+    def _opened(self, path: Any, mode: Any, flags: Any) -> None:
+        if not isinstance(path, (str, bytes)) or (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR)):
+            return
+        frame: FrameType | None = sys._getframe(2)
+        chain: list[tuple[str, int, str]] = []
+        while frame is not None and len(chain) < MAX_DEPTH:
+            name = frame.f_code.co_filename
+            if self._is_user(name):
+                chain.append((name, frame.f_lineno, frame.f_code.co_name))
+            elif not chain and any(part in name for part in _LIBRARIES):
+                return  # an import or a library's own file, not data that the person's line loads
+            frame = frame.f_back
+        if not chain:
+            return
+        key = (os.fsdecode(path), *chain)
+        now = now_ns()
+        row = self._counts.get(key)
+        if row is None:
+            if len(self._counts) >= MAX_PLACES:
+                return
+            row = self._counts[key] = [0, now, now, _size(path)]
+        row[0] += 1
+        row[2] = now
+        self._changed.add(key)
+
+    def rows(self) -> list[list[Any]]:
+        """``[path, [[file, line, function], …], opens so far, first ns, last ns, bytes]`` of what changed; the
+        person's frames innermost first."""
+        changed, self._changed = self._changed, set()
+        return [[key[0], key[1:], *self._counts[key]] for key in changed]
+
+
+def _size(path: str | bytes) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

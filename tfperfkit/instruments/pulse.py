@@ -1,0 +1,58 @@
+"""The session's heartbeat: a thread that samples and writes, and that no one sees in ``threading.enumerate()``."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import time
+from collections.abc import Callable
+
+
+class Pulse:
+    """Calls ``tick`` again and again; each call returns the seconds to the next. Stops when told, or when it fails."""
+
+    def __init__(self, tick: Callable[[], float]) -> None:
+        self._tick = tick
+        self._stopping = _thread.allocate_lock()
+        self._done = _thread.allocate_lock()
+        self._running = False
+        self._pending: object = None
+        self.cost_ns = 0  # processor time of this thread
+
+    def start(self) -> None:
+        self._stopping.acquire()
+        self._done.acquire()
+        self._running = True
+        _thread.start_new_thread(self._run, ())
+
+    def stop(self) -> None:
+        """Ask it to stop and wait for at most a second: a process that is ending must not hang on us."""
+        if self._running:
+            self._running = False
+            self._stopping.release()
+            self._done.acquire(timeout=1.0)
+
+    def _run(self) -> None:
+        pause = 0.0
+        try:
+            while not self._stopping.acquire(timeout=pause):
+                pause = max(self._tick(), 0.001)
+                self.cost_ns = time.thread_time_ns()
+        except Exception:  # the sampler ends; the script goes on, and the report shows fewer samples
+            pass
+        finally:
+            self._done.release()
+
+    def on_main_thread(self, action: Callable[[], None]) -> None:
+        """Run ``action`` on the main thread, between two of its bytecodes; never, while it stays inside C code."""
+
+        def call(_: object) -> int:
+            try:
+                action()
+            except Exception:
+                pass
+            return 0
+
+        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
+        self._pending = callback  # must outlive the call
+        ctypes.pythonapi.Py_AddPendingCall(callback, None)

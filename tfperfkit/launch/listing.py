@@ -1,0 +1,30 @@
+"""``tfperf probes``: what is installed, what it costs, where it comes from."""
+
+from __future__ import annotations
+
+import sys
+
+from tfperfkit import registry
+from tfperfkit.errors import ProbeError
+
+
+def list_probes() -> None:
+    """Print one line per installed probe to stdout; a probe that can't be loaded is listed with its reason."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("probe", "cost", "from", ""):
+        table.add_column(heading, overflow="fold")
+    for name, point in registry.available().items():
+        source = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
+        try:
+            probe = registry.load(name)
+            cost = "free: on throughout" if probe.cost.value == "free" else "a window of a few steps"
+            words = (type(probe).__doc__ or "").strip().partition("\n")[0]
+        except ProbeError as error:
+            cost, words = "-", str(error)
+        table.add_row(Text(name), Text(cost), Text(source), Text(words))
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140, highlight=False)
+    console.print(table)

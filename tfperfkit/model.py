@@ -1,0 +1,181 @@
+"""The neutral records that cross module boundaries: what the report knows, and all that it knows.
+
+Everything is frozen. Units stand in names: ``*_ms``, ``share_of_step`` (0 to 1), ``bytes``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Family = Literal[
+    "input", "eager", "retrace", "compile", "batch", "precision", "device", "sync", "memory", "graph", "step",
+    "distribution",
+]
+Severity = Literal["high", "medium", "low", "info"]
+ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
+RunStatus = Literal["finished", "failed", "killed", "interrupted"]
+StepSource = Literal["keras", "custom", "function", "none"]
+#: How a column is printed. ``ms``, ``us`` and ``bytes`` are scaled; ``share`` is 0 to 1, printed as per cent.
+Unit = Literal["text", "count", "ms", "us", "bytes", "share", "ratio", "source", "location", "number"]
+
+
+class SourceSpan(msgspec.Struct, frozen=True):
+    """A place in source code. ``line`` counts from 1; ``function`` is the bare or qualified name."""
+
+    file: str
+    line: int
+    function: str = ""
+
+
+class Measurement(msgspec.Struct, frozen=True):
+    """One measured number: every figure in the words of a finding comes from one of these."""
+
+    name: str
+    value: float
+    unit: str
+    window: str = ""  # where it was measured: "baseline", "lines", "trace", "run"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that costs time, with its proof and its remedy.
+
+    ``code`` is stable and never reused; ``docs/findings/<code>.md`` explains it. ``share_of_step`` is the time
+    lost as a share of the steady step time (0 to 1). ``predicted_speedup`` is the factor by which the step should
+    get faster when this alone is fixed (1.0: no gain; None: not predictable). ``evidence`` is never empty.
+    """
+
+    code: str
+    family: Family
+    title: str
+    severity: Severity
+    share_of_step: float
+    predicted_speedup: float | None
+    where: tuple[SourceSpan, ...]
+    evidence: tuple[Measurement, ...]
+    advice: str
+    detail: str = ""  # more lines for the console, plain text, e.g. the causes of a retrace
+    predicted_range: tuple[float, float] | None = None
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a table. ``name`` is the heading, ``unit`` says how its values are printed."""
+
+    name: str
+    unit: Unit = "text"
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A neutral table. Each row has one value per column: str, int, float or None (printed as a dash).
+
+    ``marked`` are the numbers of rows (from 0) to emphasise. ``language`` names the syntax of ``source`` columns.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+    note: str = ""
+    marked: tuple[int, ...] = ()
+    language: str = "python"
+
+
+class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a probe's ``analyze`` gives: its own record, neutral tables, findings.
+
+    ``data`` is anything msgspec can encode to a JSON object. ``summary`` is one line under the probe's heading.
+    ``reason`` with status ``cut`` says what is missing; notes are limits that the reader must know.
+    """
+
+    data: Any = msgspec.field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    summary: str = ""
+    notes: tuple[str, ...] = ()
+    status: ProbeStatus = "ok"
+    reason: str | None = None
+
+
+class ProbeOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A probe's row in the report: its result, or why there is none."""
+
+    name: str
+    status: ProbeStatus
+    reason: str | None = None
+    data: Any = msgspec.field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    summary: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run, on what, and how it ended. ``exit_code`` is None when it is not known."""
+
+    argv: tuple[str, ...]
+    exit_code: int | None
+    status: RunStatus
+    versions: dict[str, str] = {}
+    machine: dict[str, Any] = {}
+    wall_s: float = 0.0
+    directory: str = ""
+
+
+class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The training steps. Times are of the clean windows (nothing invasive ran); None where not measured.
+
+    ``breakdown_ms`` adds up to the mean step of the window that ``breakdown_window`` names.
+    """
+
+    count: int
+    source: StepSource
+    warmup: int = 0
+    clean: int = 0  # how many steps the times below rest on
+    median_ms: float | None = None
+    mean_ms: float | None = None
+    p90_ms: float | None = None
+    examples_per_s: float | None = None
+    batch_size: int | None = None
+    breakdown_ms: dict[str, float] | None = None
+    breakdown_window: str = ""
+    definition: str = ""  # what counts as a step, in words: "a call of Model.fit's batch", "loop at train.py:88"
+    note: str = ""
+
+
+class Overhead(msgspec.Struct, frozen=True, kw_only=True):
+    """The tool's own cost, measured in this very run.
+
+    ``baseline_ratio``: time our hooks took in the clean windows, plus one, over the steps' time.
+    ``per_probe``: median step inside the probe's window over the clean median (1.2: 20 % slower there).
+    """
+
+    baseline_ratio: float | None = None
+    per_probe: dict[str, float] = {}
+    notes: tuple[str, ...] = ()
+
+
+class WindowSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A window of the schedule as it came out. ``first_step`` counts from 1; ``steps`` may be 0 (time window)."""
+
+    name: str
+    first_step: int
+    steps: int
+    status: Literal["ok", "cut", "skipped"] = "ok"
+    reason: str = ""
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole report: what the JSON holds and what every renderer renders."""
+
+    schema: int
+    run: RunInfo
+    probes: tuple[ProbeOutcome, ...]
+    steps: StepSummary
+    findings: tuple[Finding, ...]
+    overhead: Overhead
+    windows: tuple[WindowSummary, ...] = ()
+    headline: str = ""
+    notes: tuple[str, ...] = ()
+
+
+#: Version of the JSON report. Raised when a name that others rely on changes its meaning.
+REPORT_SCHEMA = 1

@@ -1,0 +1,144 @@
+"""The contract for a probe, version 1: two verbs across a disk boundary.
+
+``record`` runs inside the person's process and writes to disk; ``analyze`` runs later, reads only files, and needs
+no TensorFlow. Each verb takes one context object that grows by fields, so that probes written today keep working.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import CodeType
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import msgspec
+
+from tfperfkit.model import ProbeResult, RunInfo, WindowSummary
+from tfperfkit.steps import StepTable
+
+#: The version of this contract. A probe states the one that it was written for in ``api``.
+API_VERSION = 1
+
+
+class Cost(enum.Enum):
+    """What a probe costs while it records."""
+
+    FREE = "free"  # nothing on the steady path: on from arming to the end
+    WINDOW = "window"  # invasive: gets an exclusive window of a few steps
+
+
+class HotFunction(msgspec.Struct, frozen=True):
+    """A function of the person's own code and the share of the samples (0 to 1) in which it was on the stack."""
+
+    file: str
+    line: int
+    function: str
+    share: float
+
+
+class Recording(Protocol):
+    """What ``record`` is given. All methods are safe to call on any thread and never raise for a full disk."""
+
+    @property
+    def directory(self) -> Path:
+        """The probe's own folder in the run directory; exists."""
+
+    @property
+    def trace_dir(self) -> Path:
+        """The log directory in TensorBoard's layout, for profiler traces; exists."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The probe's options from the command line and the configuration."""
+
+    @property
+    def step(self) -> int:
+        """The number of the training step that is running, from 1; 0 before the first."""
+
+    @property
+    def planned_steps(self) -> int | None:
+        """The number of steps that the probe's window should last; None without a window or for a time window."""
+
+    def append(self, stream: str, record: Any) -> None:
+        """Append a record (anything msgspec encodes) to ``<directory>/<stream>.jsonl``, written within a second."""
+
+    def on_step(self, callback: Callable[[int], None]) -> None:
+        """Call ``callback(number)`` as each step begins, on the training thread, while the probe records."""
+
+    def is_user_code(self, filename: str) -> bool:
+        """Whether a file is the person's own: not Python's, not an installed package's, not ours."""
+
+    def hot_functions(self) -> tuple[HotFunction, ...]:
+        """The person's functions on the sampled stacks, hottest first; ``share`` is of the steady steps' samples
+        (0 for a function seen only before them)."""
+
+    def code(self, function: HotFunction) -> CodeType | None:
+        """The code object of a sampled function, or None when it was not seen."""
+
+    def keep_source(self, filename: str) -> None:
+        """Keep a copy of a source file in the run directory, so that the report can show its lines later."""
+
+    def note(self, text: str) -> None:
+        """A limit that the report should state: what could not be seen, and why."""
+
+
+class Capture(Protocol):
+    """What ``analyze`` is given: files, and facts read from files."""
+
+    @property
+    def directory(self) -> Path:
+        """The probe's own folder."""
+
+    @property
+    def trace_dir(self) -> Path:
+        """The log directory in TensorBoard's layout."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The probe's options, as in ``Recording``."""
+
+    @property
+    def run(self) -> RunInfo:
+        """What was run and how it ended."""
+
+    @property
+    def steps(self) -> StepTable:
+        """Every training step: begin, end, window."""
+
+    @property
+    def window(self) -> WindowSummary | None:
+        """The probe's own window as it came out; None for a probe that is on throughout."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the probe noted while recording."""
+
+    def records(self, stream: str) -> Iterator[Any]:
+        """The records appended to ``stream``, in order; a cut last line is left out. Empty if there is no such file."""
+
+    def session_records(self, stream: str) -> Iterator[Any]:
+        """Records of the session itself: ``traces``, ``samples``, ``opens``, ``markers``, ``events``."""
+
+    def source(self, filename: str) -> tuple[str, ...]:
+        """The lines of a source file as kept in the run directory; empty if it was not kept."""
+
+
+@runtime_checkable
+class Probe(Protocol):
+    """A probe. One instance is made per run for ``record`` and one per report for ``analyze``."""
+
+    api: ClassVar[int]
+    name: ClassVar[str]  # a noun, as given to --probes
+    cost: ClassVar[Cost]
+    claims: ClassVar[frozenset[str]]  # what it must own alone, e.g. {"tf.profiler", "sys.settrace"}
+
+    def record(self, recording: Recording, /) -> AbstractContextManager[None]:
+        """Record while the context is open; for ``Cost.WINDOW`` it is entered at the window's first step.
+
+        Raises ``Unavailable`` when it can't work here. The person's exception is never thrown into it.
+        """
+
+    def analyze(self, capture: Capture, /) -> ProbeResult:
+        """Turn what was recorded into a result. Reads files only."""

@@ -1,0 +1,373 @@
+"""The session in the script's process: it follows the steps, gives out the windows, and alone calls the probes.
+
+Used by the agent of ``tfperf run`` and by ``tfperfkit.watch``. No exception of ours or of a probe leaves it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tfperfkit import registry
+from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.facts import agent_facts, end_facts
+from tfperfkit.instruments import tracing
+from tfperfkit.instruments.batchsize import of_signature
+from tfperfkit.instruments.markers import Markers
+from tfperfkit.instruments.opens import FileOpens
+from tfperfkit.instruments.pulse import Pulse
+from tfperfkit.instruments.sampler import Sampler, interval_s
+from tfperfkit.instruments.updates import GraphUpdates
+from tfperfkit.origin import Origin
+from tfperfkit.probe import Cost, Probe
+from tfperfkit.recording import SessionRecording
+from tfperfkit.schedule import PATIENCE_NS, TIME_WINDOW_NS, Action, Scheduler, WindowSpec, parse_window
+from tfperfkit.steps import PAUSE, Definition, Marker, Site, StepCounter, StepCutter
+from tfperfkit.store import Manifest, RunDirectory, StreamWriter
+
+_REPLAYED = 4000  # markers kept to count anew when the definition of a step changes
+_FLUSH_NS = NS_PER_S // 2
+
+
+class Session:
+    """One run's recording. ``arm`` when TensorFlow is there, ``finish`` at the end; both do nothing twice."""
+
+    def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
+        self.run = run
+        self.manifest = manifest
+        self.origin = Origin(manifest.user_roots)
+        self.step = 0
+        self._pid = os.getpid()
+        self._armed = False
+        self._finished = False
+        self._writers: dict[str, StreamWriter] = {}
+        self._probes: dict[str, Probe] = {}
+        self._open: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
+        self._windows: list[WindowSpec] = []
+        self._scheduler = Scheduler(())
+        self._counter = StepCounter()
+        self._kinds: dict[int, str] = {}
+        self._definition: Definition | None = None
+        self._cutter: StepCutter | None = None
+        self._markers_kept: list[Marker] = []
+        self._markers_seen = 0
+        self._updates = GraphUpdates()
+        self._traces = 0
+        self._traced_before = 0
+        self._time_window: tuple[str, int] | None = None
+        self._last_boundary = 0
+        self._sources: set[str] = set()
+        self._next_flush = 0
+        self._armed_ns = 0
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
+        self._opens = FileOpens(self.origin.is_user)
+        self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
+        self._pulse = Pulse(self._tick)
+
+    # --- life ---------------------------------------------------------------------------------------------------
+
+    def arm(self, **facts: Any) -> None:
+        """Install the instruments and start the probes that are on throughout. TensorFlow has been imported."""
+        if self._armed:
+            return
+        self._armed = True
+        self._armed_ns = now_ns()
+        self._safely("agent.json", lambda: self.run.write_json("agent.json", agent_facts(self.manifest, facts)))
+        self._safely("tracing", self._install_tracing)
+        self._safely("steps", self.markers.install_tensorflow)
+        for package in ("keras", "tf_keras"):
+            spec = getattr(sys.modules.get(package), "__spec__", None)
+            if spec is not None and not getattr(spec, "_initializing", False):
+                self.keras_imported(package)  # else it is just importing TensorFlow, and tells us when it is done
+        self._safely("files", self._opens.install)
+        self._load_probes()
+        weak = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _abandon(weak))
+        for name, probe in self._probes.items():
+            if probe.cost is Cost.FREE:
+                self._enter(name, None)
+        for window in self._windows:
+            if window.whole and window.probe in self._probes:
+                self._open_window(window.probe, None)
+        self._pulse.start()
+
+    def keras_imported(self, package: str) -> None:
+        """Keras (or Keras 2) is there too."""
+        if self._armed:
+            self._safely("steps", lambda: self.markers.install_keras(package))
+
+    def finish(self) -> None:
+        """End all recording, restore every seam, write what is left."""
+        if self._finished or os.getpid() != self._pid:
+            return
+        self._finished = True
+        self._pulse.stop()
+        for name in list(self._open):
+            self._leave(name, "cut" if self._is_window(name) else "ok")
+        self._safely("steps", self.markers.restore)
+        self._safely("tracing", self._unsubscribe)
+        self._opens.active = False
+        if self._armed:
+            self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
+        for reason in self.markers.reasons:
+            self.event("note", text=reason)
+        self._flush()
+        self.event("end", ns=now_ns())
+        for writer in self._writers.values():
+            writer.close()
+
+    def _install_tracing(self) -> None:
+        self._unsubscribe = tracing.subscribe(self._traced)
+
+    def _load_probes(self) -> None:
+        installed = registry.available()
+        asked = {window.probe: window for window in map(_window, self.manifest.windows.items())}
+        for name in self.manifest.probes:
+            try:
+                self._probes[name] = registry.load(name, installed)
+            except ProbeError as error:
+                self.event("probe", probe=name, status="failed", reason=str(error))
+                continue
+            if self._probes[name].cost is Cost.WINDOW:
+                self._windows.append(asked.get(name, WindowSpec(name)))
+        self._scheduler = Scheduler(self._windows)
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    def stream(self, name: str) -> StreamWriter:
+        """A stream of the session's own folder."""
+        return self.writer(f"session/{name}.jsonl")
+
+    def writer(self, relative: str) -> StreamWriter:
+        """The writer of a file below the run directory, made when first asked for."""
+        writer = self._writers.get(relative)
+        if writer is None:
+            writer = self._writers[relative] = StreamWriter(self.run.path / relative)
+        return writer
+
+    def event(self, kind: str, **fields: Any) -> None:
+        self.stream("events").append({"kind": kind, **fields})
+
+    def _flush(self) -> None:
+        for row in self._opens.rows():
+            self.stream("opens").append(row)
+        self.stream("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns])
+        for relative, writer in list(self._writers.items()):
+            broken = writer.failure is None
+            writer.flush()
+            if broken and writer.failure is not None:
+                self.event("lost", file=relative, reason=writer.failure)
+
+    # --- steps (called by the markers, on the training thread) ----------------------------------------------------
+
+    def new_site(self, site: Site) -> None:
+        self._counter.add_site(site)
+        self._kinds[site.id] = site.kind
+        if site.file:
+            self.keep_source(site.file)
+        self.stream("sites").append(site)
+
+    def entering(self, site: int) -> None:
+        cutter = self._cutter
+        if cutter is not None and cutter.complete and self._definition and site in self._definition.begins:
+            self._boundary(cutter.next_number)
+
+    def marked(self, marker: Marker) -> None:
+        self.stream("markers").append(marker)
+        self._counter.count(marker)
+        self._markers_seen += 1
+        if self._markers_seen <= _REPLAYED:
+            self._markers_kept.append(marker)
+        seen = self._markers_seen
+        if seen <= 32 or seen & (seen - 1) == 0 or self._counter.reach[marker.site].count == 1:
+            self._decide()
+        elif self._cutter is not None and self._definition is not None:
+            step = self._cutter.feed(marker, self._kinds.get(marker.site) == "next")
+            if step is not None and not self._definition.begins:
+                self._boundary(self._cutter.number, step.end_ns - step.begin_ns)
+
+    def _decide(self) -> None:
+        """Decide anew what a step is, and count from the start as long as the markers are kept."""
+        definition = self._counter.definition()
+        if definition is None:
+            return
+        before = self._cutter.number if self._cutter else 1
+        self._definition = definition
+        self._cutter = StepCutter(definition)
+        last = None
+        for marker in self._markers_kept:
+            last = self._cutter.feed(marker, self._kinds.get(marker.site) == "next") or last
+        if self._markers_seen > _REPLAYED:
+            self._cutter.number = max(before, self._cutter.number)
+        if self._cutter.number > before and not definition.begins and last is not None:
+            self._boundary(self._cutter.number, last.end_ns - last.begin_ns)
+
+    def _boundary(self, number: int, last_step_ns: int = 0) -> None:
+        """Step ``number`` is about to begin."""
+        now = now_ns()
+        if last_step_ns == 0 and self._last_boundary:
+            last_step_ns = now - self._last_boundary
+        self._last_boundary = now
+        self.step = number
+        traced, self._traced_before = self._traces != self._traced_before, self._traces
+        if self._time_window is not None:
+            name, self._time_window = self._time_window[0], None
+            self._close_window(name, "ok")
+        for recording in [item[1] for item in self._open.values()]:
+            recording.announce(number)
+        actions = self._scheduler.boundary(number, last_step_ns, traced)
+        for action in actions:
+            self._act(action)
+        if actions:
+            pause = Marker(PAUSE, now, now_ns(), 0)
+            self.stream("markers").append(pause)
+            if self._markers_seen < _REPLAYED:
+                self._markers_kept.append(pause)
+            if self._cutter is not None:
+                self._cutter.feed(pause, False)
+            self._last_boundary = pause.end_ns
+
+    def _act(self, action: Action) -> None:
+        if action.kind == "warm":
+            self.event("warm", step=self.step, ns=now_ns())
+            self.sampler.forget_hits()
+        elif action.kind == "open":
+            self._open_window(action.probe, action.steps)
+        else:
+            self._close_window(action.probe, "ok")
+
+    def _traced(self, traced: Any) -> None:
+        self._traces += 1
+        code = getattr(traced.python_function, "__code__", None)
+        if code is not None and self.origin.is_user(code.co_filename):
+            row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
+            self.stream("traces").append(row)
+            self.keep_source(code.co_filename)
+        if traced.function is None or traced.concrete is None:
+            return
+        updates, loop, optimizers = self._updates.of(traced.concrete.graph)
+        module = getattr(traced.python_function, "__module__", None) or ""
+        if updates and not module.startswith(("keras.", "tf_keras.")):
+            name = getattr(traced.python_function, "__name__", "tf.function")
+            batch_size = of_signature(traced.concrete)
+            self.markers.updates_weights(traced.function, name, loop, optimizers, batch_size)
+
+    def applied_in_graph(self, optimizer: Any) -> None:
+        self._updates.applied(optimizer)
+
+    # --- probes -------------------------------------------------------------------------------------------------
+
+    def _is_window(self, name: str) -> bool:
+        return name in self._probes and self._probes[name].cost is Cost.WINDOW
+
+    def _open_window(self, name: str, steps: int | None) -> None:
+        begin = now_ns()
+        self.event("window", probe=name, step=self.step, begin_ns=begin, steps=steps)
+        if self._enter(name, steps):
+            self.event("opened", probe=name, ns=now_ns())
+
+    def _close_window(self, name: str, status: str) -> None:
+        if name in self._open:
+            self._leave(name, status)
+
+    def _enter(self, name: str, steps: int | None) -> bool:
+        recording = SessionRecording(self, name, steps)
+        try:
+            recording.directory.mkdir(parents=True, exist_ok=True)
+            context = self._probes[name].record(recording)
+            context.__enter__()
+        except Unavailable as reason:
+            self.event("probe", probe=name, status="skipped", reason=str(reason))
+            return False
+        except Exception as error:
+            self.event("probe", probe=name, status="failed", reason=f"{type(error).__name__}: {error}")
+            return False
+        self._open[name] = (context, recording)
+        return True
+
+    def _leave(self, name: str, status: str) -> None:
+        context, _ = self._open.pop(name)
+        closing = now_ns()
+        try:
+            context.__exit__(None, None, None)
+        except Exception as error:
+            self.event("probe", probe=name, status="failed", reason=f"{type(error).__name__}: {error}")
+        if self._is_window(name):
+            self.event("window_end", probe=name, step=self.step, end_ns=closing, status=status)
+
+    # --- the pulse (on a thread of its own) -----------------------------------------------------------------------
+
+    def _tick(self) -> float:
+        """Sample, now and then write; returns the seconds to the next tick."""
+        now = now_ns()
+        self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
+        if now >= self._next_flush:
+            self._next_flush = now + _FLUSH_NS
+            self._flush()
+            if self.step == 0 and now - self._armed_ns > PATIENCE_NS:
+                self._time_windows(now)
+        return interval_s(now - self._armed_ns)
+
+    def _time_windows(self, now: int) -> None:
+        """A script without steps: each invasive probe gets a few seconds, on the main thread, one after another."""
+        if self._time_window is not None:
+            name, end = self._time_window
+            if now >= end:
+                self._time_window = None
+                self._pulse.on_main_thread(lambda: self._close_window(name, "ok"))
+            return
+        waiting = [spec for spec in self._scheduler.waiting if spec.start is None]
+        if waiting and not any(self._is_window(name) for name in self._open):
+            spec = waiting[0]
+            self._scheduler.give_up(spec)
+            self._time_window = (spec.probe, now + TIME_WINDOW_NS)
+            self._pulse.on_main_thread(lambda: self._open_window(spec.probe, None))
+
+    # --- sources, failures ----------------------------------------------------------------------------------------
+
+    def keep_source(self, filename: str) -> None:
+        """Copy a source file into the run directory, once."""
+        if filename in self._sources:
+            return
+        self._sources.add(filename)
+        import linecache
+
+        lines = linecache.getlines(filename)
+        if lines and sum(map(len, lines)) < 2_000_000:
+            self.writer("sources.jsonl").append([filename, lines])
+
+    def _safely(self, what: str, action: Callable[[], Any]) -> None:
+        try:
+            action()
+        except Unavailable as reason:
+            self.event("note", text=f"{what}: {reason}")
+        except Exception as error:
+            self.event("note", text=f"{what}: {type(error).__name__}: {error}")
+
+    def abandon(self) -> None:
+        """In a forked child: this process is not recorded; leave nothing of ours behind in it."""
+        self._finished = True
+        self._opens.active = False
+        self._writers.clear()
+        try:
+            self.markers.restore()
+            self._unsubscribe()
+        except Exception:
+            pass
+
+
+def _abandon(reference: weakref.ref[Session]) -> None:
+    session = reference()
+    if session is not None:
+        session.abandon()
+
+
+def _window(item: tuple[str, str]) -> WindowSpec:
+    return parse_window(f"{item[0]}={item[1]}")

@@ -1,0 +1,300 @@
+"""Training steps: the table of them, and how they are counted from markers.
+
+A marker is one observed call on the training thread: fetching a batch (``next``), updating weights eagerly
+(``apply``) or by a compiled function (``call``), a batch of ``Model.fit`` (``batch``), ``train_on_batch``.
+Each carries its call site: the chain of source loops around it, outermost first. The step of a custom loop is one
+iteration of the innermost loop that holds every update. All of this is pure: it runs online in the script's process
+(to place windows) and again over the whole stream in the report.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+MarkerKind = Literal["batch", "train_on_batch", "call", "apply", "next", "loop_call", "named"]
+#: Markers that change weights; ``next`` only helps to place a step's beginning.
+UPDATES = frozenset({"batch", "train_on_batch", "call", "apply", "loop_call", "named"})
+
+
+#: The site number of the session's own pauses.
+PAUSE = 0
+
+
+class Loop(msgspec.Struct, frozen=True):
+    """A source loop: where its statement stands."""
+
+    file: str
+    line: int
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True):
+    """One place from which markers of one kind come, interned: ``target`` tells optimizers or functions apart."""
+
+    id: int
+    kind: MarkerKind
+    target: int  # which optimizer or function (a small number, in order of appearance)
+    name: str = ""
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    loops: tuple[Loop, ...] = ()  # outermost first
+    chain: tuple[tuple[str, int], ...] = ()  # the person's lines that lead here, innermost first
+    batch_size: int = 0  # examples per step as far as the site can tell; 0: not known
+
+
+class Marker(msgspec.Struct, frozen=True, array_like=True):
+    """One call seen at a site. ``steps`` is how many steps it holds (steps_per_execution, loops in a graph)."""
+
+    site: int
+    begin_ns: int
+    end_ns: int
+    steps: int = 1
+
+
+class Step(msgspec.Struct, frozen=True, array_like=True):
+    """A step (or ``count`` steps that can't be told apart) and the window in which it ran."""
+
+    number: int  # of its first step, from 1
+    begin_ns: int
+    end_ns: int
+    count: int = 1
+    input_ns: int = 0  # time in fetching batches, seen from Python
+    window: str = ""  # "warmup", "clean", "settle" (the first after a window), or the name of a probe
+
+    @property
+    def duration_ns(self) -> float:
+        """Of one step, in nanoseconds."""
+        return (self.end_ns - self.begin_ns) / self.count
+
+
+class StepTable(msgspec.Struct, frozen=True, kw_only=True):
+    """All steps of a run, in order."""
+
+    steps: tuple[Step, ...] = ()
+    source: Literal["keras", "custom", "function", "none"] = "none"
+    definition: str = ""
+    note: str = ""
+    batch_size: int = 0  # 0: not known
+
+    @property
+    def count(self) -> int:
+        return sum(step.count for step in self.steps)
+
+    def in_window(self, window: str) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.window == window)
+
+    @property
+    def clean(self) -> tuple[Step, ...]:
+        """The steps in which nothing invasive ran, warm-up left out."""
+        return self.in_window("clean")
+
+    def number_at(self, when_ns: int) -> int:
+        """The number of the step that was running at a time; 0 before the first step, the last one's after the end."""
+        index = bisect.bisect_right([step.begin_ns for step in self.steps], when_ns) - 1
+        return self.steps[index].number if index >= 0 else 0
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True):
+    """What counts as a step: a marker at one of ``ends`` completes one; one at ``begins`` opens the next."""
+
+    source: Literal["keras", "custom", "function"]
+    ends: frozenset[int]
+    begins: frozenset[int] = frozenset()
+    words: str = ""
+
+
+class Reach(msgspec.Struct):
+    """How often a site was reached, and when first and last (ns)."""
+
+    count: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+
+
+class StepCounter:
+    """Counts sites, decides what a step is, and cuts the stream of markers into steps. Feed it markers in order.
+
+    ``cut(markers)`` cuts a whole stream with the definition reached so far.
+    """
+
+    def __init__(self) -> None:
+        self.sites: dict[int, Site] = {}
+        self.reach: dict[int, Reach] = {}
+
+    def add_site(self, site: Site) -> None:
+        self.sites[site.id] = site
+        self.reach[site.id] = Reach()
+
+    def count(self, marker: Marker) -> None:
+        reach = self.reach.get(marker.site)
+        if reach is None or marker.steps == 0:
+            return
+        if not reach.count:
+            reach.first_ns = marker.begin_ns
+        reach.count += 1
+        reach.last_ns = marker.end_ns
+
+    def definition(self) -> Definition | None:
+        """What a step is, as far as can be said now; None while nothing has updated weights."""
+        seen = [site for site in self.sites.values() if self.reach[site.id].count]
+        named = [site for site in seen if site.kind == "named"]
+        if named:
+            ids = frozenset(site.id for site in named)
+            return Definition(source="function", ends=ids, begins=ids, words=f"a call of {named[0].name}")
+        parts = [self._phase(phase, seen) for phase in self._phases([s for s in seen if s.kind in UPDATES])]
+        if not parts:
+            return None
+        main = max(parts, key=lambda part: sum(self.reach[i].count for i in part.ends))
+        return Definition(
+            source=main.source,
+            ends=frozenset().union(*(part.ends for part in parts)),
+            begins=frozenset().union(*(part.begins for part in parts)),
+            words=main.words,
+        )
+
+    def _phases(self, updates: list[Site]) -> list[list[Site]]:
+        """Groups of sites whose times overlap: a pre-training loop that ended is a phase of its own."""
+        phases: list[list[Site]] = []
+        until = -1
+        for site in sorted(updates, key=lambda site: self.reach[site.id].first_ns):
+            reach = self.reach[site.id]
+            # Two sites reached once each are as likely the first half and the second half of one step.
+            again = phases and any(self.reach[item.id].count > 1 for item in phases[-1])
+            if phases and (reach.first_ns <= until or not again):
+                phases[-1].append(site)
+            else:
+                phases.append([site])
+            until = max(until, reach.last_ns)
+        return phases
+
+    def _phase(self, updates: list[Site], seen: list[Site]) -> Definition:
+        counts = {site.id: self.reach[site.id].count for site in updates}
+        batches = [site for site in updates if site.kind == "batch"]
+        if batches and 2 * sum(counts[s.id] for s in batches) >= sum(counts.values()):
+            ids = frozenset(site.id for site in batches)
+            return Definition(source="keras", ends=ids, begins=ids, words="a batch of Model.fit")
+        custom = [site for site in updates if site.kind in ("call", "apply", "train_on_batch")]
+        if not custom:
+            looped = frozenset(site.id for site in updates)
+            words = f"an iteration of the loop inside {updates[0].name}, by the optimizer's counter"
+            return Definition(source="function", ends=looped, words=words)
+        # A site reached far less often than the busiest one (an update made once to build the optimizer's
+        # variables) does not decide which loop is the training loop.
+        busiest = max(counts[site.id] for site in custom)
+        main = [site for site in custom if counts[site.id] * 20 >= busiest]
+        depth = _common_depth([site.loops for site in main])
+        while depth > 0:
+            direct = [site for site in main if len(site.loops) == depth]
+            if len(direct) <= len({(site.file, site.line) for site in direct}):
+                break
+            depth -= 1  # "for network in (...)": an iteration of that loop updates only one of them
+        direct = [site for site in main if len(site.loops) == depth]
+        if direct:
+            most = max(counts[site.id] for site in direct)
+            head = max((s for s in direct if counts[s.id] == most), key=lambda s: (s.line, s.id))
+        else:
+            head = min(main, key=lambda s: (counts[s.id], -s.line, -s.id))
+        loop = main[0].loops[depth - 1] if depth else None
+        begins = frozenset(
+            s.id for s in seen
+            if s.kind == "next" and loop is not None and len(s.loops) == depth and s.loops[-1] == loop
+        )
+        if loop:
+            words = f"an iteration of the loop at {loop.file}:{loop.line}"
+        else:
+            words = f"an update at {head.file}:{head.line}"
+        source: Literal["keras", "custom"] = "keras" if head.kind == "train_on_batch" else "custom"
+        return Definition(source=source, ends=frozenset({head.id}), begins=begins, words=words)
+
+
+class StepCutter:
+    """Cuts a stream of markers into steps under one definition."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self.number = 1  # of the step that is open
+        self._begin: int | None = None
+        self._last_end = 0
+        self._count = 0
+        self._input = 0
+
+    def feed(self, marker: Marker, is_fetch: bool) -> Step | None:
+        """The step that this marker completed, if any."""
+        ends = marker.site in self._definition.ends
+        begins = marker.site in self._definition.begins
+        if marker.site == PAUSE:  # our own work between two steps, e.g. starting a profiler: part of neither
+            step = self._close(marker.begin_ns)
+            self._begin = None if self._definition.begins or self._begin is None else marker.end_ns
+            return step
+        if marker.steps == 0:  # the data or the epoch ended: what follows is outside of steps
+            step = self._close(marker.begin_ns)
+            self._begin = None
+            return step
+        step = None
+        if begins:
+            step = self._close(marker.begin_ns)
+            self._begin = marker.begin_ns  # a batch fetched before this one led to no update: outside of steps
+            self._input = 0
+        if self._begin is None and (begins or ends or is_fetch):
+            self._begin = marker.begin_ns
+        if is_fetch:
+            self._input += marker.end_ns - marker.begin_ns
+        if ends:
+            self._count += marker.steps
+            self._last_end = marker.end_ns
+            if not self._definition.begins:
+                step = self._close(marker.end_ns)
+        return step
+
+    @property
+    def complete(self) -> bool:
+        """Whether the open step holds its update already: the next beginning ends it."""
+        return self._count > 0
+
+    @property
+    def next_number(self) -> int:
+        """The number of the step that follows the open one."""
+        return self.number + self._count
+
+    def finish(self) -> Step | None:
+        """The step that was complete but for its successor's beginning, when the stream ends."""
+        return self._close(self._last_end)
+
+    def _close(self, when_ns: int) -> Step | None:
+        if not self._count or self._begin is None:
+            return None
+        step = Step(
+            number=self.number, begin_ns=self._begin, end_ns=when_ns, count=self._count,
+            input_ns=self._input,
+        )
+        self.number += self._count
+        self._begin, self._count, self._input = when_ns, 0, 0
+        return step
+
+
+def cut(counter: StepCounter, markers: Iterable[Marker], definition: Definition) -> tuple[Step, ...]:
+    """All steps of a stream, under a definition reached from the whole of it."""
+    cutter = StepCutter(definition)
+    steps = []
+    for marker in markers:
+        site = counter.sites.get(marker.site)
+        if site is None and marker.site != PAUSE:
+            continue
+        if step := cutter.feed(marker, site is not None and site.kind == "next"):
+            steps.append(step)
+    if step := cutter.finish():
+        steps.append(step)
+    return tuple(steps)
+
+
+def _common_depth(chains: Iterable[tuple[Loop, ...]]) -> int:
+    depth = 0
+    for loops in zip(*chains, strict=False):
+        if len(set(loops)) > 1:
+            break
+        depth += 1
+    return depth

@@ -1,0 +1,97 @@
+"""The table of steps and windows, read back from what the session wrote."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tfperfkit.model import WindowSummary
+from tfperfkit.schedule import WARMUP_LEAST
+from tfperfkit.steps import Marker, Site, Step, StepCounter, StepTable, cut
+from tfperfkit.store import RunDirectory, read_stream
+
+_NO_STEPS = (
+    "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights. "
+    "Name the function that makes one step with --steps-from FUNCTION."
+)
+
+
+def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
+    """Each probe's window as it came out, by probe, in order of time."""
+    windows: dict[str, WindowSummary] = {}
+    for event in events:
+        name = str(event.get("probe", ""))
+        if event.get("kind") == "window":
+            reason = "the process ended inside the window"
+            windows[name] = WindowSummary(
+                name=name, first_step=int(event.get("step") or 0), steps=0, status="cut", reason=reason
+            )
+        elif event.get("kind") == "window_end" and name in windows:
+            begun = windows[name]
+            cut_short = event.get("status") == "cut"
+            windows[name] = WindowSummary(
+                name=name, first_step=begun.first_step, steps=int(event.get("step") or 0) - begun.first_step,
+                status="cut" if cut_short else "ok", reason="the run ended inside the window" if cut_short else "",
+            )
+        elif event.get("kind") == "probe" and name in windows and event.get("status") != "ok":
+            windows[name] = msgspec.structs.replace(windows[name], status="skipped", reason=str(event.get("reason")))
+    return windows
+
+
+def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]]) -> StepTable:
+    """Count the steps from the stored markers, with everything that is known at the end."""
+    counter = StepCounter()
+    for row in read_stream(run.session / "sites.jsonl"):
+        try:
+            counter.add_site(msgspec.convert(row, Site))
+        except msgspec.ValidationError:
+            continue
+    markers = []
+    for row in read_stream(run.session / "markers.jsonl"):
+        try:
+            marker = msgspec.convert(row, Marker)
+        except msgspec.ValidationError:
+            continue
+        markers.append(marker)
+        counter.count(marker)
+    definition = counter.definition()
+    if definition is None:
+        return StepTable(note=_NO_STEPS)
+    steps = cut(counter, markers, definition)
+    involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
+    batch = next((site.batch_size for site in involved if site.batch_size), 0)
+    return StepTable(
+        steps=_label(steps, events), source=definition.source, definition=definition.words, batch_size=batch,
+    )
+
+
+def _label(steps: tuple[Step, ...], events: Sequence[dict[str, Any]]) -> tuple[Step, ...]:
+    """Give each step the name of the window that it ran in."""
+    warm = next((int(e["ns"]) for e in events if e.get("kind") == "warm" and isinstance(e.get("ns"), int)), None)
+    spans: list[tuple[int, int, str]] = []
+    for event in events:
+        if event.get("kind") == "opened":
+            spans.append((int(event["ns"]), 1 << 63, str(event.get("probe"))))
+        elif event.get("kind") == "window_end":
+            for index, (begin, end, name) in enumerate(spans):
+                if name == event.get("probe") and end == 1 << 63:
+                    spans[index] = (begin, int(event["end_ns"]), name)
+    spans.sort()
+    begins = [span[0] for span in spans]
+    labelled = []
+    previous = "warmup"
+    for step in steps:
+        index = bisect.bisect_right(begins, step.end_ns) - 1
+        inside = next((s for s in spans[: index + 1] if s[0] < step.end_ns and s[1] > step.begin_ns), None)
+        if inside is not None:
+            window = inside[2]
+        elif (warm is not None and step.begin_ns < warm - 1_000_000) or (warm is None and step.number <= WARMUP_LEAST):
+            window = "warmup"
+        else:
+            window = "clean" if previous in ("clean", "settle", "warmup") else "settle"
+        labelled.append(msgspec.structs.replace(step, window=window))
+        previous = window
+    return tuple(labelled)

@@ -1,0 +1,212 @@
+"""The run directory: layout, schema version, streaming writes and tolerant reads.
+
+Layout (schema 1)::
+
+    RUN/run.json            the manifest, written by the parent before the script starts
+    RUN/agent.json          what the script's process said when TensorFlow was there
+    RUN/exit.json           how the script ended, written by the parent
+    RUN/session/*.jsonl     steps' markers, stack samples, file opens, traces of tf.functions, events
+    RUN/sources.jsonl       source files of the person's own code that reports quote
+    RUN/probes/NAME/        each probe's own folder
+    RUN/trace/              profiler traces in TensorBoard's layout
+
+Nothing in it is ever unpickled or executed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tfperfkit.errors import RunDirectoryError
+
+SCHEMA = 1
+#: No single stream grows beyond this; what comes later is counted as dropped.
+MAX_STREAM_BYTES = 24 * 1024 * 1024
+#: A JSON file or line larger than this is not read (a damaged or hostile file).
+MAX_READ_BYTES = 64 * 1024 * 1024
+_PAUSE_RECORDS = 4096  # a stream that nobody flushes is flushed by its writer
+
+_encoder = msgspec.json.Encoder(enc_hook=str)
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """``run.json``: what was asked for."""
+
+    tfperfkit_run: int  # the schema; also what tells our directory from another
+    argv: list[str]
+    cwd: str
+    python: str
+    probes: list[str]
+    options: dict[str, dict[str, Any]] = {}
+    windows: dict[str, str] = {}
+    steps_from: str | None = None
+    started_ns: int = 0
+    started_wall_s: float = 0.0
+    tool_version: str = ""
+    user_roots: list[str] = []
+    in_process: bool = False
+
+
+class Exit(msgspec.Struct, frozen=True, kw_only=True):
+    """``exit.json``. ``status`` is the exit status, negative for a signal, None when it is not known."""
+
+    status: int | None
+    ended_ns: int
+    interrupted: bool = False
+    failed: bool = False
+
+
+class RunDirectory:
+    """Paths of a run directory, with the writes and reads that everything else goes through."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def session(self) -> Path:
+        return self.path / "session"
+
+    @property
+    def trace(self) -> Path:
+        return self.path / "trace"
+
+    def probe(self, name: str) -> Path:
+        """The folder of a probe. A name can't lead out of the run directory."""
+        if not name or name != Path(name).name or name in (".", ".."):
+            raise RunDirectoryError(f"not a probe's name: {name!r}")
+        return self.path / "probes" / name
+
+    @classmethod
+    def create(cls, path: Path, manifest: Manifest) -> RunDirectory:
+        """Make the directory and its manifest; raises RunDirectoryError when it can't be written."""
+        run = cls(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if (path / "run.json").exists():
+                raise RunDirectoryError(
+                    f"{path} already holds a run: give another --out, or remove that folder first"
+                )
+            run.session.mkdir(exist_ok=True)
+            run.trace.mkdir(exist_ok=True)
+            run.write_json("run.json", manifest)
+        except OSError as error:
+            raise RunDirectoryError(
+                f"can't write the run directory {path}: {error.strerror or error}; give another one with --out"
+            ) from error
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[RunDirectory, Manifest]:
+        """Open an existing run directory; raises RunDirectoryError in one line when it is not one we can read."""
+        run = cls(path)
+        if not path.exists():
+            raise RunDirectoryError(f"no such run: {path}")
+        if not path.is_dir() or not (path / "run.json").is_file():
+            raise RunDirectoryError(f"not a run directory of tfperf: {path} (it has no run.json)")
+        raw = run.read_json("run.json")
+        if not isinstance(raw, dict) or "tfperfkit_run" not in raw:
+            raise RunDirectoryError(f"not a run directory of tfperf: {path} (its run.json is damaged or not ours)")
+        if raw["tfperfkit_run"] != SCHEMA:
+            raise RunDirectoryError(
+                f"{path} has schema {raw['tfperfkit_run']!r}; this version reads schema {SCHEMA}: "
+                "use the version of tfperfkit that recorded it"
+            )
+        try:
+            return run, msgspec.convert(raw, Manifest)
+        except msgspec.ValidationError as error:
+            raise RunDirectoryError(f"{path}: run.json is damaged ({error})") from error
+
+    def write_json(self, name: str, record: Any) -> None:
+        """Write a small JSON file whole: a reader sees the old one or the new one, never half of it."""
+        target = self.path / name
+        temporary = target.with_name(f".{target.name}.{os.getpid()}")
+        temporary.write_bytes(_encoder.encode(record))
+        os.replace(temporary, target)
+
+    def read_json(self, name: str) -> Any:
+        """Read a JSON file; None if it is missing, too large or damaged."""
+        target = self.path / name
+        try:
+            if target.stat().st_size > MAX_READ_BYTES:
+                return None
+            return msgspec.json.decode(target.read_bytes())
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+
+
+class StreamWriter:
+    """An append-only file of JSON lines. ``append`` only remembers; ``flush`` encodes and writes.
+
+    A write that fails ends the stream for good: ``lost`` counts what is missing and ``failure`` says why.
+    """
+
+    def __init__(self, path: Path, limit_bytes: int = MAX_STREAM_BYTES) -> None:
+        self.path = path
+        self.lost = 0
+        self.failure: str | None = None
+        self._pending: list[Any] = []
+        self._written = 0
+        self._limit = limit_bytes
+        self._descriptor: int | None = None
+
+    def append(self, record: Any) -> None:
+        self._pending.append(record)
+        if len(self._pending) >= _PAUSE_RECORDS:
+            self.flush()
+
+    def flush(self) -> None:
+        # Swapping the list is atomic under the GIL, so appending threads never wait for a disk.
+        pending, self._pending = self._pending, []
+        if not pending:
+            return
+        if self.failure is not None:
+            self.lost += len(pending)
+            return
+        try:
+            data = b"".join(_encoder.encode(record) + b"\n" for record in pending)
+            if self._written + len(data) > self._limit:
+                self.lost += len(pending)
+                self.failure = f"more than {self._limit // (1024 * 1024)} MB"
+                return
+            if self._descriptor is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+                self._descriptor = os.open(self.path, flags, 0o644)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+            self._written += len(data)
+        except Exception as error:
+            self.lost += len(pending)
+            self.failure = (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+    def close(self) -> None:
+        self.flush()
+        if self._descriptor is not None:
+            try:
+                os.close(self._descriptor)
+            except OSError:
+                pass
+            self._descriptor = None
+            self.failure = self.failure or "closed"
+
+
+def read_stream(path: Path) -> Iterator[Any]:
+    """The records of a stream, in order. Lines that are cut or damaged are left out; a missing file has none."""
+    decoder = msgspec.json.Decoder()
+    try:
+        with path.open("rb") as lines:
+            while line := lines.readline(MAX_READ_BYTES):
+                if not line.endswith(b"\n"):
+                    break  # the process died while writing it
+                try:
+                    yield decoder.decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    continue
+    except OSError:
+        return

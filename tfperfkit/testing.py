@@ -1,0 +1,314 @@
+"""For authors of probes: a recording and a capture on a temporary folder, and the checks of the contract.
+
+In pytest::
+
+    from tfperfkit.testing import check_probe
+
+    def test_contract(tmp_path):
+        check_probe(MyProbe, tmp_path)
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import site
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import CodeType, MappingProxyType
+from typing import Any
+
+import msgspec
+
+from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.model import ProbeResult, RunInfo, WindowSummary
+from tfperfkit.probe import API_VERSION, Capture, Cost, HotFunction, Probe, Recording
+from tfperfkit.steps import Step, StepTable
+from tfperfkit.store import StreamWriter, read_stream
+
+_OWN_ROOT = str(Path(__file__).resolve().parent)
+_CODE = re.compile(r"[A-Z]{2,8}\d{3}")
+
+
+class FakeRecording:
+    """A ``Recording`` on a folder. ``step`` can be set; ``begin_step`` also calls what was given to ``on_step``."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        options: Mapping[str, Any] | None = None,
+        planned_steps: int | None = None,
+        hot: tuple[HotFunction, ...] = (),
+    ) -> None:
+        self._directory = folder / "probe"
+        self._trace_dir = folder / "trace"
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._trace_dir.mkdir(parents=True, exist_ok=True)
+        self._options = MappingProxyType(dict(options or {}))
+        self._planned = planned_steps
+        self._hot = hot
+        self._streams: dict[str, StreamWriter] = {}
+        self._callbacks: list[Callable[[int], None]] = []
+        self._step = 0
+        self.notes: list[str] = []
+        self.sources: dict[str, tuple[str, ...]] = {}
+        self.codes: dict[HotFunction, CodeType] = {}
+        self.session_streams: dict[str, list[Any]] = {}
+
+    @property
+    def directory(self) -> Path:
+        return self._directory
+
+    @property
+    def trace_dir(self) -> Path:
+        return self._trace_dir
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self._options
+
+    @property
+    def step(self) -> int:
+        return self._step
+
+    @step.setter
+    def step(self, number: int) -> None:
+        self._step = number
+
+    @property
+    def planned_steps(self) -> int | None:
+        return self._planned
+
+    def begin_step(self, number: int) -> None:
+        """Set ``step`` and tell the probe."""
+        self._step = number
+        for callback in list(self._callbacks):
+            callback(number)
+
+    def append(self, stream: str, record: Any) -> None:
+        if stream not in self._streams:
+            self._streams[stream] = StreamWriter(self._directory / f"{stream}.jsonl")
+        self._streams[stream].append(record)
+
+    def flush(self) -> None:
+        """Write what was appended so far."""
+        for writer in self._streams.values():
+            writer.flush()
+
+    def on_step(self, callback: Callable[[int], None]) -> None:
+        self._callbacks.append(callback)
+
+    def is_user_code(self, filename: str) -> bool:
+        return is_user_code(filename)
+
+    def hot_functions(self) -> tuple[HotFunction, ...]:
+        return self._hot
+
+    def code(self, function: HotFunction) -> CodeType | None:
+        return self.codes.get(function)
+
+    def keep_source(self, filename: str) -> None:
+        if filename not in self.sources:
+            try:
+                self.sources[filename] = tuple(Path(filename).read_text().splitlines())
+            except (OSError, UnicodeDecodeError):
+                return
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def is_user_code(filename: str) -> bool:
+    """Whether a file is neither Python's, nor an installed package's, nor ours."""
+    if not filename or filename.startswith(("<", _OWN_ROOT)):
+        return False
+    if "site-packages" in filename or "dist-packages" in filename:
+        return False
+    paths = sysconfig.get_paths()
+    libraries = {paths["stdlib"], paths["platstdlib"], *site.getsitepackages()}
+    return not any(filename.startswith(library.rstrip("/\\") + "/") for library in libraries)
+
+
+class FakeCapture:
+    """A ``Capture`` over what a ``FakeRecording`` left behind. Made by ``capture_of``."""
+
+    def __init__(
+        self, recording: FakeRecording, steps: StepTable, run: RunInfo, window: WindowSummary | None
+    ) -> None:
+        self._recording, self._steps, self._run, self._window = recording, steps, run, window
+
+    @property
+    def directory(self) -> Path:
+        return self._recording.directory
+
+    @property
+    def trace_dir(self) -> Path:
+        return self._recording.trace_dir
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self._recording.options
+
+    @property
+    def run(self) -> RunInfo:
+        return self._run
+
+    @property
+    def steps(self) -> StepTable:
+        return self._steps
+
+    @property
+    def window(self) -> WindowSummary | None:
+        return self._window
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._recording.notes)
+
+    def records(self, stream: str) -> Iterator[Any]:
+        return read_stream(self.directory / f"{stream}.jsonl")
+
+    def session_records(self, stream: str) -> Iterator[Any]:
+        return iter(self._recording.session_streams.get(stream, ()))
+
+    def source(self, filename: str) -> tuple[str, ...]:
+        return self._recording.sources.get(filename, ())
+
+
+def capture_of(
+    recording: FakeRecording,
+    *,
+    steps: StepTable | None = None,
+    run: RunInfo | None = None,
+    window: WindowSummary | None = None,
+) -> FakeCapture:
+    """What ``analyze`` is given after ``recording``. Without ``steps`` the run had none that could be found."""
+    recording.flush()
+    run = run or RunInfo(argv=("train.py",), exit_code=0, status="finished", directory=str(recording.directory))
+    return FakeCapture(recording, steps or StepTable(), run, window)
+
+
+def even_steps(count: int, duration_ns: int, *, begin_ns: int = 0, warmup: int = 0) -> StepTable:
+    """A table of steps of one length."""
+    steps = []
+    for number in range(1, count + 1):
+        begin = begin_ns + (number - 1) * duration_ns
+        window = "warmup" if number <= warmup else "clean"
+        steps.append(Step(number, begin, begin + duration_ns, window=window))
+    return StepTable(steps=tuple(steps), source="custom", definition="made for a test")
+
+
+def check_probe(probe_class: Callable[[], Probe], folder: Path) -> ProbeResult:
+    """Check the contract of a probe, on ``folder`` (empty, writable); raises ``ProbeError`` saying what is broken.
+
+    Attributes; ``record`` enters, exits and leaves no hook or thread behind (or raises ``Unavailable`` with a reason,
+    as most do while TensorFlow is not imported); ``analyze`` of a capture without any record gives a
+    ``ProbeResult`` that encodes as JSON. Returns that result.
+    """
+    probe = probe_class()
+    _check_attributes(probe)
+    recording = FakeRecording(folder, planned_steps=3 if probe.cost is Cost.WINDOW else None)
+    assert_recording: Recording = recording  # the fakes must keep to the contract themselves
+    _check_record(probe, assert_recording)
+    empty = FakeRecording(folder / "empty")
+    capture: Capture = capture_of(empty)
+    result = probe_class().analyze(capture)
+    check_result(result)
+    return result
+
+
+def _check_attributes(probe: Probe) -> None:
+    name = type(probe).__name__
+    _require(isinstance(probe, Probe), f"{name} lacks one of api, name, cost, claims, record, analyze")
+    _require(probe.api == API_VERSION, f"{name}.api is {probe.api!r}; this version speaks {API_VERSION}")
+    _require(
+        isinstance(probe.name, str) and re.fullmatch(r"[a-z][a-z0-9_-]*", probe.name) is not None,
+        f"{name}.name must be a lower-case word, not {probe.name!r}",
+    )
+    _require(isinstance(probe.cost, Cost), f"{name}.cost must be a Cost")
+    _require(isinstance(probe.claims, frozenset), f"{name}.claims must be a frozenset")
+    for verb in ("record", "analyze"):
+        parameters = inspect.signature(getattr(probe, verb)).parameters.values()
+        needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        _require(len(needed) == 1, f"{name}.{verb} must take one argument, the context")
+
+
+def _check_record(probe: Probe, recording: Recording) -> None:
+    before = _hooks()
+    try:
+        manager: AbstractContextManager[None] = probe.record(recording)
+        with manager:
+            pass
+    except Unavailable as reason:
+        _require(bool(str(reason)), f"{probe.name}: Unavailable must say why")
+    after = _hooks()
+    left = sorted(name for name, value in before.items() if name in after and after[name] != value)
+    _require(not left, f"{probe.name}.record leaves hooks behind: {', '.join(left)}")
+
+
+def _hooks() -> dict[str, Any]:
+    """What a probe could leave behind, as comparable values."""
+    found: dict[str, Any] = {
+        "sys.settrace": id(sys.gettrace()),
+        "sys.setprofile": id(sys.getprofile()),
+        "sys.excepthook": id(sys.excepthook),
+        "sys.meta_path": [id(finder) for finder in sys.meta_path],
+        "threads": sorted(thread.name for thread in threading.enumerate()),
+    }
+    for module, attribute in (
+        ("tensorflow.python.eager.polymorphic_function.tracing_compilation", "_create_concrete_function"),
+        ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "Function.__call__"),
+        ("tensorflow.python.data.ops.iterator_ops", "OwnedIterator.__next__"),
+        ("tensorflow.python.util.traceback_utils", "_EXCLUDED_PATHS"),
+        ("keras.src.utils.traceback_utils", "_EXCLUDED_PATHS"),
+        ("keras.src.callbacks.callback_list", "CallbackList.on_train_batch_begin"),
+        ("keras.src.callbacks.callback_list", "CallbackList.on_train_batch_end"),
+        ("keras.src.optimizers.base_optimizer", "BaseOptimizer.apply"),
+    ):
+        value: Any = sys.modules.get(module)
+        if value is None:
+            continue
+        for part in attribute.split("."):
+            value = getattr(value, part, None)
+        found[f"{module}.{attribute}"] = value if isinstance(value, tuple) else id(value)
+    transform = sys.modules.get("tensorflow.python.eager.polymorphic_function.transform")
+    if transform is not None:
+        found["CONCRETE_FUNCTION_CALLBACKS"] = len(getattr(transform, "CONCRETE_FUNCTION_CALLBACKS", ()))
+    return found
+
+
+def check_result(result: ProbeResult) -> None:
+    """Check what ``analyze`` returned; raises ``ProbeError`` saying what is broken."""
+    _require(isinstance(result, ProbeResult), f"analyze must return a ProbeResult, not {type(result).__name__}")
+    try:
+        data = msgspec.json.decode(msgspec.json.encode(result))["data"]
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise ProbeError(f"the result can't be encoded as JSON: {error}") from error
+    _require(isinstance(data, dict), "data must encode to a JSON object")
+    for table in result.tables:
+        for row in table.rows:
+            same = len(row) == len(table.columns)
+            _require(same, f"table {table.title!r}: a row has another length than the columns")
+    for finding in result.findings:
+        code = finding.code
+        _require(_CODE.fullmatch(code) is not None, f"finding code {code!r}: letters and three digits, like RET002")
+        _require(bool(finding.evidence), f"{code}: evidence is empty")
+        _require(bool(finding.title and finding.advice), f"{code}: a finding needs a title and advice")
+        _require(0 <= finding.share_of_step <= 1, f"{code}: share_of_step is {finding.share_of_step}, not 0 to 1")
+        speedup = finding.predicted_speedup
+        _require(speedup is None or speedup >= 1, f"{code}: predicted_speedup is {speedup}, less than 1")
+
+
+def missing_pages(codes: Mapping[str, str] | frozenset[str], docs: Path) -> list[str]:
+    """The codes that have no page ``<docs>/<code>.md``."""
+    return sorted(code for code in codes if not (docs / f"{code}.md").is_file())
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ProbeError(message)

@@ -1,0 +1,158 @@
+"""The retrace probe: every trace of every tf.function, why it happened, what it cost and what to do."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import msgspec
+
+from tfperfkit.clock import NS_PER_S, ms
+from tfperfkit.instruments import tracing
+from tfperfkit.model import Column, ProbeResult, Table
+from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
+from tfperfkit_probes import retrace_findings
+from tfperfkit_probes.retrace_analysis import Group, group, traced_function
+from tfperfkit_probes.retrace_model import RetraceData, TracedFunction, TraceRecord
+from tfperfkit_probes.retrace_record import STREAM, Recorder
+
+_MAX_ROWS = 40
+
+
+class RetraceProbe:
+    """Sees traces only, so it costs nothing while nothing is traced, and is on from arming to the end."""
+
+    api: ClassVar[int] = API_VERSION
+    name: ClassVar[str] = "retrace"
+    cost: ClassVar[Cost] = Cost.FREE
+    claims: ClassVar[frozenset[str]] = frozenset()
+
+    @contextlib.contextmanager
+    def record(self, recording: Recording, /) -> Iterator[None]:
+        """Append a record to the stream ``traces`` for each trace. Raises ``Unavailable`` without a known seam."""
+        unsubscribe = tracing.subscribe(Recorder(recording))
+        try:
+            if tracing.limits():
+                recording.note(tracing.limits())
+            yield
+        finally:
+            unsubscribe()
+
+    def analyze(self, capture: Capture, /) -> ProbeResult:
+        """Number and judge the traces; tell what could have been avoided."""
+        records = _read(capture)
+        limits = {record.limits for record in records if record.limits}
+        groups = group(records, capture.steps)
+        functions = [traced_function(found) for found in groups]
+        time = retrace_findings.Time(capture.steps, capture.run.wall_s * NS_PER_S)
+        data = RetraceData(
+            functions=functions,
+            traces=len(records),
+            retraces=sum(function.retraces for function in functions),
+            tracing_ms=ms(sum(record.self_ns for record in records)),
+            avoidable_ms=sum(function.avoidable_ms for function in functions),
+        )
+        return ProbeResult(
+            data=data,
+            tables=_tables(functions, groups),
+            findings=tuple(retrace_findings.findings(groups, time, capture.source)) if not limits else (),
+            summary=_summary(data),
+            notes=tuple(dict.fromkeys((*capture.notes, *sorted(limits)))),
+        )
+
+
+def _read(capture: Capture) -> list[TraceRecord]:
+    found = []
+    for raw in capture.records(STREAM):
+        try:
+            found.append(msgspec.convert(raw, TraceRecord))
+        except msgspec.ValidationError:
+            continue  # a damaged line costs one trace, not the report
+    return found
+
+
+def _summary(data: RetraceData) -> str:
+    if not data.traces:
+        return "no tf.function was traced"
+    one = data.traces == 1
+    traces = f"{data.traces} trace{'' if one else 's'} of {len(data.functions)} function" + (
+        "" if len(data.functions) == 1 else "s"
+    )
+    avoidable = sum(function.avoidable for function in data.functions)
+    verdict = f"{avoidable} could be avoided ({_duration(data.avoidable_ms)})" if avoidable else "none to blame"
+    return f"{traces} in {_duration(data.tracing_ms)}; {verdict}"
+
+
+def _duration(duration_ms: float) -> str:
+    return f"{duration_ms / 1000:.2f} s" if duration_ms >= 1000 else f"{duration_ms:.0f} ms"
+
+
+def _tables(functions: Sequence[TracedFunction], groups: Sequence[Group]) -> tuple[Table, ...]:
+    if not functions:
+        return ()
+    tables = [_functions_table(functions)]
+    if any(trace.kind in ("retrace", "new_function_object") for found in groups for trace in found.traces):
+        tables.append(_retraces_table(groups))
+    return tuple(tables)
+
+
+def _functions_table(functions: Sequence[TracedFunction]) -> Table:
+    """One row for each function of the person's or of Keras; TensorFlow's and tf.data's own in one row each."""
+    shown = [function for function in functions if function.owner in ("user", "keras")]
+    shown.sort(key=lambda function: -sum(trace.self_ms for trace in function.traces))
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for function in shown[:_MAX_ROWS]:
+        rows.append((
+            function.function, f"{function.file}:{function.line}" if function.file else None, len(function.traces),
+            function.retraces, function.avoidable, sum(trace.self_ms for trace in function.traces),
+        ))
+    marked = tuple(number for number, function in enumerate(shown[:_MAX_ROWS]) if function.avoidable)
+    for owner in ("tf.data", "tensorflow"):
+        others = [function for function in functions if function.owner == owner]
+        if others:
+            traces = [trace for function in others for trace in function.traces]
+            avoidable = sum(trace.avoidable for trace in traces)
+            total = sum(trace.self_ms for trace in traces)
+            rows.append((f"({owner}: {len(others)} functions)", None, len(traces), 0, avoidable, total))
+    left = len(shown) - _MAX_ROWS
+    return Table(
+        title="Traced functions",
+        columns=(
+            Column("function"), Column("defined at", "location"), Column("traces", "count"),
+            Column("retraces", "count"), Column("avoidable", "count"), Column("tracing", "ms"),
+        ),
+        rows=tuple(rows),
+        note=f"{left} more functions are in the JSON report" if left > 0 else "",
+        marked=marked,
+    )
+
+
+def _retraces_table(groups: Sequence[Group]) -> Table:
+    """The retraces and new function objects, in the order in which they happened."""
+    traces = [
+        (found, trace) for found in groups for trace in found.traces
+        if trace.kind in ("retrace", "new_function_object")
+    ]
+    traces.sort(key=lambda pair: pair[1].record.begin_ns)
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for found, trace in traces[:_MAX_ROWS]:
+        cause = "; ".join(f"{d.path}: {d.before} → {d.after}" for d in trace.cause[:3])
+        site = trace.record.call_site
+        rows.append((
+            f"{found.first.function} #{trace.number}", trace.step or None, ms(trace.lost_ns), cause or "not known",
+            f"{site.file}:{site.line}" if site else None,
+        ))
+    left = len(traces) - _MAX_ROWS
+    return Table(
+        title="Retraces",
+        columns=(
+            Column("trace"), Column("step", "count"), Column("took", "ms"), Column("cause"),
+            Column("called from", "location"),
+        ),
+        rows=tuple(rows),
+        note=f"{left} more are in the JSON report" if left > 0 else "",
+        marked=tuple(number for number, (_, trace) in enumerate(traces[:_MAX_ROWS]) if trace.code),
+    )
+
+

@@ -1,0 +1,14 @@
+"""Reading profiler traces without TensorFlow."""
+
+from tfperfkit_probes.xplane.reader import (
+    DEFAULT_LIMIT_BYTES,
+    Event,
+    Line,
+    Plane,
+    Space,
+    StatValue,
+    open_space,
+    profile_options,
+)
+
+__all__ = ["DEFAULT_LIMIT_BYTES", "Event", "Line", "Plane", "Space", "StatValue", "open_space", "profile_options"]

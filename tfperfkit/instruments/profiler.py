@@ -92,7 +92,7 @@ class ProfilerSession:
         self.stop_ms = 0.0
         self._step_aside = step_aside
         self._session: Any = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant for signal handlers
         self._pid = 0
         self._guard: _Guard | None = None
 

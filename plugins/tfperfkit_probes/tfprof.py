@@ -1,0 +1,233 @@
+"""The probe ``tfprof``: a few steps under the TF Profiler; the step's breakdown, its operations, the input's share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from tfperfkit import probe as contract
+from tfperfkit.errors import Unavailable
+from tfperfkit.model import Column, Finding, Measurement, ProbeResult, Table
+from tfperfkit.probe import Cost, Recording
+from tfperfkit_probes.tfprof_analysis import OpRow, TraceFacts, analyse
+from tfperfkit_probes.tfprof_breakdown import PARTS
+from tfperfkit_probes.tfprof_record import Capture, Recorder, wanted
+from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
+
+#: XProf's thresholds for the input's share of a step (diagnosis of the input-pipeline analyzer): moderate, high.
+INPUT_MEDIUM, INPUT_HIGH = 0.05, 0.20
+#: Handing over a batch that is ready takes 0.05 to 0.08 ms (TensorFlow 2.21, CPU); nothing is to be gained below.
+INPUT_LEAST_MS = 0.1
+_ROWS = 15
+
+
+class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
+    """The probe's record in the JSON report. ``trace_dir`` is relative to the run directory."""
+
+    steps: int
+    trace_dir: str
+    trace_file: str
+    top_ops: tuple[OpRow, ...]
+    input_share: float | None
+    breakdown_ms: dict[str, float] | None
+    step_ms: float | None
+    first_step: int | None
+    last_step: int | None
+    window_ms: dict[str, float]
+    wall_ms: float
+    input_ops: tuple[OpRow, ...]
+    rest_ms: float
+    devices: tuple[Any, ...]
+    python_tracer: bool
+    ended: str
+    start_ms: float
+    stop_ms: float
+
+
+class TfprofProbe:
+    """Records a trace of the window's steps and reads it without TensorFlow.
+
+    Options: ``python`` (off) also traces Python calls: more to see in the trace viewer, and eager steps take about
+    40 % longer; ``max_mb`` (512) is the size up to which a trace is read.
+    """
+
+    api: ClassVar[int] = 1
+    name: ClassVar[str] = "tfprof"
+    cost: ClassVar[Cost] = Cost.WINDOW
+    claims: ClassVar[frozenset[str]] = frozenset({"tf.profiler"})
+
+    def record(self, recording: Recording, /) -> AbstractContextManager[None]:
+        return Recorder(recording)
+
+    def analyze(self, capture: contract.Capture, /) -> ProbeResult:
+        records = list(_captures(capture))
+        recorded = next((record for record in reversed(records) if record.file), None)
+        try:
+            path = _trace_file(capture.trace_dir, recorded)
+            with open_space(path, _limit(capture.options)) as space:
+                facts = analyse(space, capture.steps)
+        except Unavailable as error:
+            reasons = [record.reason for record in records if record.reason]
+            return ProbeResult(status="failed", reason=reasons[-1] if reasons else str(error), notes=capture.notes)
+        ended = recorded.ended if recorded else "unknown"
+        data = TfprofData(
+            steps=facts.steps, trace_dir="trace", trace_file=path.relative_to(capture.trace_dir).as_posix(),
+            top_ops=facts.top_ops, input_share=facts.input_share, breakdown_ms=facts.breakdown_ms,
+            step_ms=facts.step_ms, first_step=facts.first_step, last_step=facts.last_step,
+            window_ms=facts.window_ms, wall_ms=facts.wall_ms, input_ops=facts.input_ops, rest_ms=facts.rest_ms,
+            devices=facts.devices, python_tracer=_python_tracer(facts, recorded), ended=ended,
+            start_ms=recorded.start_ms if recorded else 0.0, stop_ms=recorded.stop_ms if recorded else 0.0,
+        )
+        notes = [*capture.notes, *facts.notes]
+        if wanted(capture.options.get("python")) and not data.python_tracer:
+            notes.append("the Python tracer was asked for, but the trace says that it was off")
+        cut = ended in _CUT
+        return ProbeResult(
+            data=data,
+            tables=tuple(_tables(facts)),
+            findings=tuple(_findings(facts)),
+            summary=_summary(facts),
+            notes=tuple(dict.fromkeys(notes)),
+            status="cut" if cut else "ok",
+            reason=_CUT.get(ended),
+        )
+
+
+_CUT = {
+    "time": "the window took too long",
+    "memory": "the trace grew too large",
+    "script": "the script started the TF Profiler itself",
+    "exit": "the script ended within the window",
+}
+
+
+def _captures(capture: contract.Capture) -> Iterator[Capture]:
+    for record in capture.records("captures"):
+        try:
+            yield msgspec.convert(record, Capture)
+        except msgspec.ValidationError:
+            continue  # damaged: the trace is found without it
+
+
+def _trace_file(trace_dir: Path, recorded: Capture | None) -> Path:
+    if recorded is not None and recorded.file is not None:
+        path = trace_dir / recorded.file
+        if path.resolve().is_relative_to(trace_dir.resolve()):
+            return path
+        raise Unavailable("the record of the trace names a file outside of the run directory")
+    found = sorted(trace_dir.glob("plugins/profile/*/*.xplane.pb"))
+    if not found:
+        raise Unavailable("no trace was recorded")
+    return found[-1]
+
+
+def _limit(options: Mapping[str, Any]) -> int:
+    try:
+        return int(float(options["max_mb"]) * 1e6)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return DEFAULT_LIMIT_BYTES
+
+
+def _python_tracer(facts: TraceFacts, recorded: Capture | None) -> bool:
+    if facts.options is not None:
+        return facts.options["python_tracer_level"] > 0
+    return recorded is not None and recorded.python
+
+
+def _summary(facts: TraceFacts) -> str:
+    if not facts.steps or facts.step_ms is None:
+        return f"a trace of {facts.wall_ms:.0f} ms without steps"
+    return f"{facts.steps} steps traced, {facts.step_ms:.2f} ms each with the profiler on"
+
+
+def _tables(facts: TraceFacts) -> list[Table]:
+    tables = []
+    parts = facts.breakdown_ms or facts.window_ms
+    whole = sum(parts.values())
+    if whole:
+        tables.append(
+            Table(
+                title="Where the traced step went" if facts.breakdown_ms else "Where the traced window went",
+                columns=(Column("part"), Column("time", "ms"), Column("share", "share")),
+                rows=tuple((_WORDS[name], parts[name], parts[name] / whole) for name in PARTS if parts[name]),
+                note="training thread, each moment counted once; measured with the profiler on",
+            )
+        )
+    if facts.top_ops:
+        tables.append(_op_table("Operations, by their own time", facts.top_ops, facts.steps))
+    if facts.input_ops:
+        tables.append(_op_table("Operations of the input pipeline, on any thread", facts.input_ops, facts.steps))
+    if facts.devices:
+        tables.append(
+            Table(
+                title="Accelerators in the traced steps",
+                columns=(Column("device"), Column("busy", "ms"), Column("share", "share")),
+                rows=tuple((row.device, row.busy_ms, row.busy_share) for row in facts.devices),
+            )
+        )
+    return tables
+
+
+_WORDS = {
+    "input": "input: waiting for the next batch",
+    "python": "python: outside of TensorFlow's runtime",
+    "eager_ops": "eager operations, one by one",
+    "graph": "compiled functions",
+    "tracing": "tracing functions",
+    "other": "freeing tensors and iterators",
+}
+
+
+def _op_table(title: str, ops: tuple[OpRow, ...], steps: int) -> Table:
+    per_step = max(steps, 1)
+    return Table(
+        title=title,
+        columns=(
+            Column("operation"), Column("type"), Column("runs as"), Column("per step", "number"),
+            Column("ms per step" if steps else "time", "ms"), Column("share", "share"),
+        ),
+        rows=tuple(
+            (op.name, op.type, op.where, op.count / per_step, op.self_ms / per_step, op.share) for op in ops[:_ROWS]
+        ),
+        note="own time on all threads together; share of the own time of all such operations",
+    )
+
+
+def _findings(facts: TraceFacts) -> list[Finding]:
+    if facts.breakdown_ms is None or facts.step_ms is None or facts.input_share is None:
+        return []
+    share, waited = facts.input_share, facts.breakdown_ms["input"]
+    if share < INPUT_MEDIUM or waited < INPUT_LEAST_MS:
+        return []
+    evidence = [
+        Measurement("input share of the step", share, "share", "tfprof"),
+        Measurement("input per step", waited, "ms", "tfprof"),
+        Measurement("traced step", facts.step_ms, "ms", "tfprof"),
+    ]
+    busiest = next((op for op in facts.input_ops if "Iterator" not in op.type), None)
+    detail = ""
+    if busiest is not None:
+        name = f"busiest operation of the pipeline: {busiest.type}"
+        evidence.append(Measurement(name, busiest.self_ms / facts.steps, "ms", "tfprof"))
+        detail = f"{name}, {busiest.self_ms / facts.steps:.2f} ms a step over its threads"
+    return [
+        Finding(
+            code="INP001",
+            family="input",
+            title="The step waits for its input",
+            severity="high" if share >= INPUT_HIGH else "medium",
+            share_of_step=share,
+            predicted_speedup=1 / (1 - share) if share < 1 else None,
+            where=(),
+            evidence=tuple(evidence),
+            advice=(
+                "Prepare batches while the step computes: end the dataset with prefetch(tf.data.AUTOTUNE), give map "
+                "num_parallel_calls=tf.data.AUTOTUNE, cache what is the same in each epoch, batch before a cheap map."
+            ),
+            detail=detail,
+        )
+    ]

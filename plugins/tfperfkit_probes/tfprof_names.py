@@ -1,0 +1,78 @@
+"""What the events of a trace of TensorFlow are, told by their names."""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import NamedTuple
+
+
+class Kind(enum.Enum):
+    """What an event is; anything else is of no use here and left unread."""
+
+    EAGER = "eager"  # an operation run one by one, or a call of a compiled function, on the calling thread
+    OP = "op"  # an operation of a graph: ``name:Type``
+    ASYNC = "async"  # an operation of a graph whose kernel returns before it is done; only its start
+    EXECUTOR = "executor"  # a stretch of a graph's execution; its stat ``id`` tells which call
+    CALL = "call"  # the start of a function's execution; its stat ``id`` is the executor's
+    GET_NEXT = "get_next"  # a graph's fetch of an element, until it is there
+    ITERATOR = "iterator"  # a stage of a tf.data pipeline working
+    REDUCE = "reduce"  # a loop over a dataset inside a compiled function
+    TRACING = "tracing"
+    FREEING = "freeing"
+    MARKER = "marker"  # a step's
+    MAYBE_THUNK = "thunk"  # an XLA kernel if it carries the stat ``hlo_op``
+
+
+class Named(NamedTuple):
+    kind: Kind
+    name: str = ""  # of the operation
+    type: str = ""
+
+
+#: Prefix of the names of compiled functions: ``__inference_step_60``, ``__forward_...``, ``__backward_...``.
+FUNCTION_PREFIX = "__"
+STEP_MARKER = "train"
+#: As XProf's ``ParseTfOpFullname`` (tsl/profiler/utils/tf_op_utils.cc) tells an operation from another event.
+_OP = re.compile(r"(?P<name>[A-Za-z0-9._][^:]*):(?P<type>_?[A-Za-z_]\w*)")
+_EXACT = {
+    STEP_MARKER: Kind.MARKER,
+    "FunctionRun": Kind.CALL,
+    "ExecutorState::Process": Kind.EXECUTOR,
+    "ExecutorState::ProcessAsync::Start": Kind.ASYNC,
+    "ReduceDatasetOp::DoCompute": Kind.REDUCE,
+    "tf.function-graph_building": Kind.TRACING,
+    "TFE_DeleteTensorHandle": Kind.FREEING,
+}
+_EAGER = "EagerLocalExecute: "
+
+
+def parse(event: str) -> Named | None:
+    """What an event of this name is; None if it is nothing that we count."""
+    if event.startswith(_EAGER):
+        return Named(Kind.EAGER, type=event[len(_EAGER) :])
+    if event in _EXACT:
+        return Named(_EXACT[event])
+    if event.startswith(("$", "ThreadpoolListener::", "end: ")):
+        return None
+    if event.startswith(("Iterator::", "ReduceIterator::")):
+        return Named(Kind.ITERATOR, name=event)
+    if event.startswith("InstantiatedCapturedFunction::Run"):
+        return Named(Kind.CALL)
+    if event.startswith("IteratorGetNext") and event.endswith("::DoCompute"):
+        return Named(Kind.GET_NEXT, type=event.partition("::")[0].removesuffix("Op"))
+    if match := _OP.fullmatch(event):
+        return Named(Kind.OP, name=match["name"], type=match["type"])
+    if "::" in event:
+        return None
+    return Named(Kind.MAYBE_THUNK, name=event)
+
+
+def is_function(operation_type: str) -> bool:
+    """Whether an "operation" is the call of a compiled function."""
+    return operation_type.startswith(FUNCTION_PREFIX)
+
+
+def is_input(operation_type: str) -> bool:
+    """Whether an operation belongs to the input pipeline: IteratorGetNext, MakeIterator, AnonymousIteratorV3 ..."""
+    return "Iterator" in operation_type

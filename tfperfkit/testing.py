@@ -10,6 +10,7 @@ In pytest::
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import site
@@ -123,6 +124,7 @@ class FakeRecording:
         self.notes.append(text)
 
 
+@functools.cache
 def is_user_code(filename: str) -> bool:
     """Whether a file is neither Python's, nor an installed package's, nor ours."""
     if not filename or filename.startswith(("<", _OWN_ROOT)):
@@ -206,8 +208,8 @@ def even_steps(count: int, duration_ns: int, *, begin_ns: int = 0, warmup: int =
 def check_probe(probe_class: Callable[[], Probe], folder: Path) -> ProbeResult:
     """Check the contract of a probe, on ``folder`` (empty, writable); raises ``ProbeError`` saying what is broken.
 
-    Attributes; ``record`` enters, exits and leaves no hook or thread behind (or raises ``Unavailable`` with a reason,
-    as most do while TensorFlow is not imported); ``analyze`` of a capture without any record gives a
+    Attributes; ``record`` enters, exits, leaves no hook or thread behind and does not import TensorFlow where the
+    script has not (it may raise ``Unavailable`` with a reason); ``analyze`` of a capture without any record gives a
     ``ProbeResult`` that encodes as JSON. Returns that result.
     """
     probe = probe_class()
@@ -240,12 +242,15 @@ def _check_attributes(probe: Probe) -> None:
 
 def _check_record(probe: Probe, recording: Recording) -> None:
     before = _hooks()
+    imported = "tensorflow" in sys.modules
     try:
         manager: AbstractContextManager[None] = probe.record(recording)
         with manager:
             pass
     except Unavailable as reason:
         _require(bool(str(reason)), f"{probe.name}: Unavailable must say why")
+    late = "raise Unavailable when it is not in sys.modules"
+    _require(imported or "tensorflow" not in sys.modules, f"{probe.name}.record imports TensorFlow itself: {late}")
     after = _hooks()
     left = sorted(name for name, value in before.items() if name in after and after[name] != value)
     _require(not left, f"{probe.name}.record leaves hooks behind: {', '.join(left)}")

@@ -10,14 +10,16 @@ from tfperfkit_probes import retrace_codes as codes
 from tfperfkit_probes.retrace_analysis import Group, Judged, changed_dimensions, main_difference, sizes
 from tfperfkit_probes.retrace_model import Difference, TraceRecord
 
-_DTYPES = {
-    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
-    "str": "string", "bool": "bool",
-}
+#: Retraces at least so many steps apart may come from the ends of epochs.
+_EPOCH = 5
 
 
 def partial_batch(traces: Sequence[Judged]) -> bool:
-    """Whether the sizes look like full batches and remainders: every new size is smaller than the usual one."""
+    """Whether the sizes look like full batches and remainders.
+
+    Every new size is smaller than the usual one, and there are few of them or they come now and then: a dataset whose
+    length changes leaves another rest at the end of each epoch.
+    """
     seen: list[int] = []
     new: set[int] = set()
     for trace in traces:
@@ -28,7 +30,11 @@ def partial_batch(traces: Sequence[Judged]) -> bool:
             if before and after and before[0].isdigit() and after[0].isdigit():
                 seen.append(int(before[0]))
                 new.add(int(after[0]))
-    return bool(seen) and len(new) <= 3 and max(new) < max(seen)
+    if not seen or max(new) >= max(seen):
+        return False
+    numbers = [trace.step for trace in traces]
+    gaps = [later - earlier for earlier, later in zip(numbers, numbers[1:], strict=False)]
+    return len(new) <= 3 or (min(numbers) > 0 and min(gaps, default=0) >= _EPOCH)
 
 
 def remark(difference: Difference, trace: Judged, partial: bool) -> str:

@@ -255,16 +255,16 @@ def pattern(found: Group) -> str:
     common, count = slots.most_common(1)[0]
     if count < 2:
         return ""
-    values: dict[str, None] = {}
+    values: list[dict[str, None]] = [{} for _ in common]  # dicts keep the order in which they were seen
     for trace in retraces:
         if tuple(slot(d, trace.record) for d in trace.cause) == common:
-            for value in _values(trace.cause[0]):
-                values.setdefault(value)
-    shown = list(values)
+            for found_values, difference in zip(values, trace.cause, strict=True):
+                found_values.update(dict.fromkeys(_values(difference)))
+    shown = list(values[0]) if all(list(other) == list(values[0]) for other in values) else []
     listed = ", ".join(shown[:6]) + (f", … ({len(shown)} different)" if len(shown) > 6 else "")
     total = sum(t.kind in ("first", "retrace") for t in found.traces) + found.earlier
     names = " and ".join(common[:3]) + (f" and {len(common) - 3} more" if len(common) > 3 else "")
-    among = f" ∈ {{{listed}}}" if len(common) == 1 and shown else ""
+    among = f" ∈ {{{listed}}}" if shown else ""
     return f"{count} of {total} traces differ only in {names}{among}"
 
 

@@ -18,10 +18,13 @@ _GENERATED = "__autograph_generated_file"
 
 _skipped: dict[str, bool] = {}
 _roots: dict[str, tuple[str, ...]] = {}
+_packages: dict[str, str] = {}
 
 
 def package_root(name: str) -> str | None:
     """The folder of a top-level package, with a trailing separator; None if there is none. Imports nothing."""
+    if name in _packages:
+        return _packages[name]
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None)
     if file is None:
@@ -30,7 +33,10 @@ def package_root(name: str) -> str | None:
         except (ImportError, ValueError):
             return None
         file = spec.origin if spec else None
-    return os.path.dirname(os.path.abspath(file)) + os.sep if file else None
+    if not file:
+        return None
+    root = _packages[name] = os.path.dirname(os.path.abspath(file)) + os.sep
+    return root
 
 
 def _framework_roots() -> tuple[str, ...]:

@@ -316,9 +316,11 @@ def _function_of(frame: FrameType | None, cache: Any) -> Any:
 
 def _exporting(frame: FrameType | None) -> bool:
     while frame is not None:
-        name = frame.f_code.co_filename.replace("\\", "/")
-        if "/saved_model/save" in name or "/keras/src/export/" in name:
-            return True
+        name = frame.f_code.co_filename
+        if "save" in name or "export" in name:
+            name = name.replace("\\", "/")
+            if "/tensorflow/python/saved_model/save" in name or "/keras/src/export/" in name:
+                return True
         frame = frame.f_back
     return False
 

@@ -1,0 +1,218 @@
+"""The retrace probe's analysis on made records: kinds, blame, pattern, findings. No TensorFlow."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tfperfkit_probes import retrace_codes as codes
+from tfperfkit_probes.retrace import RetraceProbe
+from tfperfkit_probes.retrace_model import Argument, Difference, TraceRecord
+
+from tfperfkit.model import Finding, ProbeResult, SourceSpan
+from tfperfkit.steps import Step, StepTable
+from tfperfkit.testing import FakeRecording, capture_of, check_result, even_steps
+
+MS = 1_000_000
+CALL = SourceSpan("train.py", 88, "main")
+
+
+def trace(number: int, *differences: Difference, **fields: Any) -> TraceRecord:
+    """The n-th trace of train_step, 5 ms long, in the n-th step of 10 ms."""
+    begin = (number - 1) * 10 * MS + MS
+    given: dict[str, Any] = {
+        "id": number, "begin_ns": begin, "end_ns": begin + 5 * MS, "self_ns": 5 * MS, "function_object": 1,
+        "function": "train_step", "qualname": "train_step", "file": "train.py", "line": 41, "code": "c",
+        "owner": "user", "cached": number - 1, "closest": number - 1 or None, "differences": list(differences),
+        "call_site": CALL,
+    }
+    return TraceRecord(**{**given, **fields})
+
+
+def shape(before: str, after: str, path: str = "x") -> Difference:
+    return Difference(path, before, after, "shape")
+
+
+@pytest.fixture
+def analyze(tmp_path: Path) -> Any:
+    numbers = itertools.count()
+
+    def run(*records: TraceRecord, steps: StepTable | None = None) -> ProbeResult:
+        recording = FakeRecording(tmp_path / str(next(numbers)))
+        for record in records:
+            recording.append("traces", record)
+        table = even_steps(100, 10 * MS) if steps is None else steps
+        result = RetraceProbe().analyze(capture_of(recording, steps=table))
+        check_result(result)
+        return result
+
+    return run
+
+
+def only(result: ProbeResult) -> Finding:
+    (finding,) = result.findings
+    return finding
+
+
+def test_partial_batches_are_told_in_the_full_form(analyze: Any) -> None:
+    result = analyze(
+        trace(1, arguments=[Argument("x", "f32[32,100]", "tensor", "float32", [32, 100])]),
+        trace(2, shape("f32[32,100]", "f32[17,100]"), closest=1),
+        trace(3, shape("f32[17,100]", "f32[9,100]"), end_ns=20 * MS + MS + 1840 * MS,
+              arguments=[Argument("x", "f32[9,100]", "tensor", "float32", [9, 100])]),
+    )
+    assert only(result).detail.splitlines() == [
+        "RETRACE #3 of train_step (train.py:41) at step 3 · 1.84 s, worth 184 steps",
+        "  called from main (train.py:88)",
+        "  closest trace #2:  x  f32[17,100] → f32[9,100]   dim 0: a partial batch",
+        "  pattern: 2 of 3 traces differ only in x.shape[0] ∈ {32, 17, 9}",
+        "  fix: drop the rest with dataset.batch(n, drop_remainder=True), or "
+        "input_signature=[tf.TensorSpec([None, 100], tf.float32)]; traces 3 → 1",
+    ]
+    assert result.findings[0].code == codes.VARYING_BATCH
+
+
+def test_share_leaves_warm_up_out_but_counts_what_was_lost_in_it(analyze: Any) -> None:
+    steps = even_steps(22, 10 * MS, warmup=2)
+    result = analyze(
+        trace(1), trace(2, shape("f32[32]", "f32[31]")), trace(3, shape("f32[31]", "f32[30]")), steps=steps
+    )
+    # 10 ms lost; 20 clean steps of 10 ms, and the 5 ms that were lost in the warm-up.
+    assert only(result).share_of_step == pytest.approx(10 / 205)
+    assert only(result).predicted_speedup == pytest.approx(1 / (1 - 10 / 205))
+    assert only(result).severity == "low"
+
+
+@pytest.mark.parametrize(("count", "severity"), [(3, "low"), (10, "medium"), (60, "high")])
+def test_severity_follows_the_share(analyze: Any, count: int, severity: str) -> None:
+    values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in range(2, count + 3)]
+    assert only(analyze(trace(1), *values)).severity == severity
+
+
+def test_one_partial_batch_is_at_most_info(analyze: Any) -> None:
+    once = trace(1), trace(2, shape("f32[32]", "f32[9]"))
+    assert analyze(*once).findings == ()  # 0.5 % of the steps
+    short = only(analyze(*once, steps=even_steps(3, 10 * MS)))
+    assert short.severity == "info" and short.predicted_speedup is None
+
+
+def test_one_dtype_in_a_short_run_is_low(analyze: Any) -> None:
+    once = trace(1), trace(2, Difference("x", "f32[4]", "f64[4]", "dtype"))
+    assert only(analyze(*once, steps=even_steps(3, 10 * MS))).severity == "low"
+
+
+def test_a_mode_is_not_blamed_and_a_counter_beside_it_is(analyze: Any) -> None:
+    def mode(n: int) -> TraceRecord:
+        return trace(n, Difference("training", "True", "False", "value"))
+
+    def counter(n: int) -> TraceRecord:
+        return trace(n, Difference("step", str(n), str(n + 1), "value"))
+
+    result = analyze(trace(1), mode(2), counter(3), counter(4))
+    assert only(result).title == "train_step is traced again twice: the Python value of step changes"
+
+
+def test_rare_partial_batches_of_many_sizes(analyze: Any) -> None:
+    """A dataset whose length changes leaves another rest at each epoch's end."""
+    records = [trace(1)]
+    for n in range(1, 6):
+        begin = n * 100 * MS + MS
+        records.append(trace(n + 1, shape(f"f32[{32 if n == 1 else n}]", f"f32[{n + 1}]"), begin_ns=begin,
+                             end_ns=begin + 5 * MS))
+    assert "drop_remainder" in only(analyze(*records)).advice
+
+
+def test_functions_made_in_the_first_step_are_not_blamed(analyze: Any) -> None:
+    made = [
+        trace(n, function_object=n, cached=0, closest=None, begin_ns=n * MS, end_ns=n * MS + MS) for n in range(1, 5)
+    ]
+    result = analyze(*made)
+    assert [t.kind for t in result.data.functions[0].traces] == ["first"] + ["new_function_object"] * 3
+    assert result.findings == ()
+
+
+def test_functions_made_in_later_steps_are_blamed(analyze: Any) -> None:
+    result = analyze(*(trace(n, function_object=n, cached=0, closest=None) for n in range(1, 5)))
+    assert only(result).code == codes.MADE_IN_LOOP
+
+
+def test_instances_called_from_one_line_without_steps(analyze: Any) -> None:
+    def made(count: int) -> list[TraceRecord]:
+        return [
+            trace(n, function_object=n, cached=0, closest=None, instance_of="Model") for n in range(1, count + 1)
+        ]
+
+    assert analyze(*made(4), steps=StepTable()).findings == ()
+    assert only(analyze(*made(12), steps=StepTable())).code == codes.PER_INSTANCE
+
+
+def test_a_failure_and_then_a_success_is_not_blamed(analyze: Any) -> None:
+    result = analyze(
+        trace(1, error="ValueError"), trace(2, cached=0, closest=None, failed_before=1)
+    )
+    assert result.findings == ()
+    assert result.data.functions[0].traces[1].cause[0].before == "failed with ValueError"
+
+
+def test_time_in_an_outer_retrace_counts_once(analyze: Any) -> None:
+    outer = [trace(1), trace(2, shape("f32[1]", "f32[2]")), trace(3, shape("f32[2]", "f32[3]"))]
+    inner = [
+        trace(n, shape("f32[1]", "f32[2]"), id=n + 10, outer_id=n, function="inner", line=9, begin_ns=o.begin_ns + 1,
+              end_ns=o.end_ns - 1)
+        for n, o in enumerate(outer, 1) if n > 1
+    ]
+    result = analyze(trace(1, id=11, outer_id=1, function="inner", line=9), *inner, *outer)
+    assert only(result).where[0].function == "train_step"
+    assert result.data.avoidable_ms == pytest.approx(10)
+
+
+def test_expected_traces(analyze: Any) -> None:
+    replica = Difference("context.replica_device", "replica on CPU:0", "replica on CPU:1", "context")
+    saving = Difference("context.saved_model", "not exporting", "exporting a SavedModel", "context")
+    result = analyze(trace(1), trace(2, replica), trace(3, saving), trace(4, shape("f32[1]", "f32[2]"), exporting=True))
+    assert [t.kind for t in result.data.functions[0].traces] == ["first"] + ["expected"] * 3
+    assert all(t.reason for t in result.data.functions[0].traces[1:])
+
+
+def test_retraces_of_keras_name_the_persons_line(analyze: Any) -> None:
+    keras = [
+        trace(n, *([Difference("data[0]", "f32[4]", "f64[4]", "dtype")] if n > 1 else []), owner="keras",
+              function="one_step_on_data", file="keras/trainer.py")
+        for n in range(1, 5)
+    ]
+    finding = only(analyze(*keras))
+    assert finding.where[0] == CALL
+    assert "Keras" in finding.title
+
+
+def test_damaged_and_foreign_records_are_left_out(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path)
+    recording.append("traces", {"id": "no number"})
+    recording.append("traces", trace(1))
+    result = RetraceProbe().analyze(capture_of(recording, steps=even_steps(2, MS)))
+    assert result.data.traces == 1
+
+
+def test_data_has_the_promised_names(analyze: Any) -> None:
+    data = msgspec.to_builtins(analyze(trace(1), trace(2, shape("f32[3]", "f32[2]"))).data)
+    (function,) = data["functions"]
+    assert {"function", "file", "line", "owner", "traces"} <= set(function)
+    second = function["traces"][1]
+    assert {"number", "kind", "step", "ms", "cause", "call_site"} <= set(second)
+    assert {"path", "before", "after"} <= set(second["cause"][0])
+    assert second["call_site"] == {"file": "train.py", "line": 88, "function": "main"}
+
+
+def test_limited_records_give_a_note_and_no_blame(analyze: Any) -> None:
+    record = TraceRecord(id=1, begin_ns=1, end_ns=1, self_ns=0, function="f", limits="no seam")
+    result = analyze(record, msgspec.structs.replace(record, id=2))
+    assert result.findings == () and result.notes == ("no seam",)
+
+
+def test_steps_of_several_are_weighed_whole(analyze: Any) -> None:
+    steps = StepTable(steps=(Step(1, 0, 1000 * MS, count=50, window="clean"),))
+    result = analyze(trace(1), *(trace(n, shape(f"f32[{n}]", f"f32[{n + 1}]")) for n in range(2, 12)), steps=steps)
+    assert only(result).share_of_step == pytest.approx(50 / 1000)

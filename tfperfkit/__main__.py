@@ -1,4 +1,4 @@
-"""``python -m tfperfkit`` is ``tfperf``; interpreter flags given here (``python -O -m tfperfkit run …``) go on to the script."""
+"""``python -m tfperfkit`` is ``tfperf``; interpreter flags (``python -O -m tfperfkit run …``) go on to the script."""
 
 from tfperfkit.cli import main
 

@@ -15,6 +15,7 @@ from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.model import (
     REPORT_SCHEMA,
+    Finding,
     Overhead,
     ProbeOutcome,
     ProbeResult,
@@ -23,9 +24,9 @@ from tfperfkit.model import (
     StepSummary,
     WindowSummary,
 )
+from tfperfkit.steps import StepTable
 from tfperfkit.steptable import read_steps, read_windows
 from tfperfkit.store import Exit, Manifest, RunDirectory, read_stream
-from tfperfkit.steps import StepTable
 
 
 class StoredCapture:
@@ -75,7 +76,8 @@ def analyze(path: Path) -> Report:
     agent = agent if isinstance(agent, dict) else {}
     info = _run_info(run, manifest, agent)
     facts = _Facts(run)
-    outcomes, findings = [], []
+    outcomes: list[ProbeOutcome] = []
+    findings: list[Finding] = []
     installed = registry.available() if manifest.probes else {}
     breakdown: tuple[dict[str, float], str] | None = None
     for name in manifest.probes:
@@ -219,8 +221,6 @@ def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ..
     notes = []
     if not agent:
         notes.append("The script never imported TensorFlow, so nothing was recorded.")
-    elif not facts.steps.count and facts.steps.note:
-        notes.append(facts.steps.note)
     notes += [str(e.get("text")) for e in facts.events if e.get("kind") == "note" and "probe" not in e]
     lost = [e for e in facts.events if e.get("kind") == "lost"]
     notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]

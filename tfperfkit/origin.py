@@ -42,7 +42,7 @@ class Origin:
         if filename.startswith("<"):
             # "<stdin>" and "<ipython-input-…>" are typed by the person, "<string>" is exec'd by libraries
             # (namedtuple, dataclasses) more often than by people.
-            return filename.startswith(("<stdin>", "<ipython", "<doctest"))
+            return filename.startswith(("<stdin>", "<python-input", "<ipython", "<doctest"))
         if filename.startswith(self._roots) and self._roots:
             return True
         if _GENERATED in filename or any(part in filename for part in _INSTALLED):

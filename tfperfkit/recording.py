@@ -48,6 +48,11 @@ class SessionRecording:
     def on_step(self, callback: Callable[[int], None]) -> None:
         self._callbacks.append(callback)
 
+    @property
+    def follows(self) -> bool:
+        """Whether the probe asked to be told of steps."""
+        return bool(self._callbacks)
+
     def announce(self, number: int) -> None:
         """A step begins: tell the probe. What it raises is its own failure, never the script's."""
         for callback in self._callbacks:

@@ -84,6 +84,11 @@ class Scheduler:
     def waiting(self) -> tuple[WindowSpec, ...]:
         return tuple(self._waiting)
 
+    @property
+    def idle(self) -> bool:
+        """Nothing is open, nothing is to come, and the warm-up is over."""
+        return not self._waiting and self._open is None and self.warm_at > 0
+
     def give_up(self, window: WindowSpec) -> None:
         """The window is given by time instead: no step was seen."""
         self._waiting.remove(window)

@@ -62,14 +62,22 @@ class Session:
         self._traced_before = 0
         self._time_window: tuple[str, int] | None = None
         self._last_boundary = 0
+        self._quiet = False
         self._sources: set[str] = set()
+        self._keras: set[str] = set()
         self._next_flush = 0
         self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
+        _activate(self)
         self._pulse = Pulse(self._tick)
+
+    @property
+    def finished(self) -> bool:
+        """Whether recording has ended."""
+        return self._finished
 
     # --- life ---------------------------------------------------------------------------------------------------
 
@@ -88,8 +96,6 @@ class Session:
                 self.keras_imported(package)  # else it is just importing TensorFlow, and tells us when it is done
         self._safely("files", self._opens.install)
         self._load_probes()
-        weak = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: _abandon(weak))
         for name, probe in self._probes.items():
             if probe.cost is Cost.FREE:
                 self._enter(name, None)
@@ -100,7 +106,8 @@ class Session:
 
     def keras_imported(self, package: str) -> None:
         """Keras (or Keras 2) is there too."""
-        if self._armed:
+        if self._armed and package not in self._keras:
+            self._keras.add(package)
             self._safely("steps", lambda: self.markers.install_keras(package))
 
     def finish(self) -> None:
@@ -113,7 +120,7 @@ class Session:
             self._leave(name, "cut" if self._is_window(name) else "ok")
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
-        self._opens.active = False
+        self._opens.stop()
         if self._armed:
             self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
         for reason in self.markers.reasons:
@@ -179,7 +186,17 @@ class Session:
         if cutter is not None and cutter.complete and self._definition and site in self._definition.begins:
             self._boundary(cutter.next_number)
 
+    def examine(self, function: Any) -> None:
+        """A ``tf.function`` that was traced before the session began is called for the first time since."""
+        for concrete in function._list_all_concrete_functions():
+            updates, loop, optimizers = self._updates.of(concrete.graph)
+            if updates and not _keras_own(function.python_function):
+                name = getattr(function.python_function, "__name__", "tf.function")
+                self.markers.updates_weights(function, name, loop, optimizers, of_signature(concrete))
+
     def marked(self, marker: Marker) -> None:
+        if self._finished:
+            return
         self.stream("markers").append(marker)
         self._counter.count(marker)
         self._markers_seen += 1
@@ -211,18 +228,25 @@ class Session:
 
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
+        self.step = number
+        if self._quiet:  # every window has been given: nothing to decide any more
+            return
         now = now_ns()
         if last_step_ns == 0 and self._last_boundary:
             last_step_ns = now - self._last_boundary
         self._last_boundary = now
-        self.step = number
+        if self.manifest.last_step is not None and number > self.manifest.last_step:
+            self.event("stopped", step=number - 1)
+            self.finish()
+            return
         traced, self._traced_before = self._traces != self._traced_before, self._traces
         if self._time_window is not None:
             name, self._time_window = self._time_window[0], None
             self._close_window(name, "ok")
-        for recording in [item[1] for item in self._open.values()]:
+        for _, recording in list(self._open.values()):
             recording.announce(number)
         actions = self._scheduler.boundary(number, last_step_ns, traced)
+        self._quiet = self._scheduler.idle and not self._following and self.manifest.last_step is None
         for action in actions:
             self._act(action)
         if actions:
@@ -233,6 +257,11 @@ class Session:
             if self._cutter is not None:
                 self._cutter.feed(pause, False)
             self._last_boundary = pause.end_ns
+
+    @property
+    def _following(self) -> bool:
+        """Whether a probe that records now wants to know of each step."""
+        return any(recording.follows for _, recording in self._open.values())
 
     def _act(self, action: Action) -> None:
         if action.kind == "warm":
@@ -253,8 +282,7 @@ class Session:
         if traced.function is None or traced.concrete is None:
             return
         updates, loop, optimizers = self._updates.of(traced.concrete.graph)
-        module = getattr(traced.python_function, "__module__", None) or ""
-        if updates and not module.startswith(("keras.", "tf_keras.")):
+        if updates and not _keras_own(traced.python_function):
             name = getattr(traced.python_function, "__name__", "tf.function")
             batch_size = of_signature(traced.concrete)
             self.markers.updates_weights(traced.function, name, loop, optimizers, batch_size)
@@ -279,6 +307,7 @@ class Session:
 
     def _enter(self, name: str, steps: int | None) -> bool:
         recording = SessionRecording(self, name, steps)
+        self._quiet = False
         try:
             recording.directory.mkdir(parents=True, exist_ok=True)
             context = self._probes[name].record(recording)
@@ -354,7 +383,7 @@ class Session:
     def abandon(self) -> None:
         """In a forked child: this process is not recorded; leave nothing of ours behind in it."""
         self._finished = True
-        self._opens.active = False
+        self._opens.stop()
         self._writers.clear()
         try:
             self.markers.restore()
@@ -363,10 +392,33 @@ class Session:
             pass
 
 
-def _abandon(reference: weakref.ref[Session]) -> None:
-    session = reference()
+_active: weakref.ref[Session] | None = None
+_fork_hooked = False
+
+
+def active_session() -> Session | None:
+    """The session that records in this process now, if any."""
+    session = _active() if _active is not None else None
+    return session if session is not None and not session.finished else None
+
+
+def _activate(session: Session) -> None:
+    global _active, _fork_hooked
+    _active = weakref.ref(session)
+    if not _fork_hooked:
+        _fork_hooked = True
+        os.register_at_fork(after_in_child=_abandon)
+
+
+def _abandon() -> None:
+    session = active_session()
     if session is not None:
         session.abandon()
+
+
+def _keras_own(function: Any) -> bool:
+    """Keras' own training functions run inside ``fit`` and ``train_on_batch``, which are observed themselves."""
+    return (getattr(function, "__module__", None) or "").startswith(("keras.", "tf_keras."))
 
 
 def _window(item: tuple[str, str]) -> WindowSpec:

@@ -50,6 +50,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     tool_version: str = ""
     user_roots: list[str] = []
     in_process: bool = False
+    last_step: int | None = None  # recording ends after this step
 
 
 class Exit(msgspec.Struct, frozen=True, kw_only=True):

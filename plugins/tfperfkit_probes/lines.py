@@ -1,4 +1,4 @@
-"""The probe ``lines``: time by source line, as line_profiler measures it, for the functions that a sampler found hot."""
+"""The probe ``lines``: time by source line, measured by line_profiler, of the functions that a sampler found hot."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _reload(
         evidence=tuple(evidence_rows),
         advice=(
             f"Load {name} once, before the training loop, and keep the arrays in memory: "
-            f"what the step calls at {os.path.basename(where[0].file)}:{where[0].line} should only take its batch from them."
+            f"what the step calls at {os.path.basename(where[0].file)}:{where[0].line} should only pick its batch."
         ),
     )
 

@@ -136,7 +136,7 @@ def _graphs(capture: Capture) -> list[GraphFunction]:
             names[row["id"]] = str(row.get("name"))
     clean = capture.steps.clean
     span = (clean[0].begin_ns, clean[-1].end_ns) if clean else (0, 0)
-    inside = {name for name in names.values()}
+    inside = set(names.values())
     for row in capture.session_records("markers") if inside else ():
         if row[0] in names and span[0] <= row[1] <= span[1]:
             timed.setdefault(names[row[0]], []).append(row[2] - row[1])
@@ -160,7 +160,7 @@ def _table(function: Function, capture: Capture, method: str, steps: int) -> Tab
         rows.append((x.line, x.hits, x.ms / steps, per_hit, x.share, text))
     left_out = len(function.lines) - len(shown)
     marked = tuple(i for i, x in enumerate(shown) if x.ms == costliest and x.share >= 0.1)
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("line", "number"), Column("hits", "count"), Column("ms/step" if steps > 1 else "time", "ms"),
         Column("per hit", "us"), Column("% step", "share"), Column("source", "source"),
     )

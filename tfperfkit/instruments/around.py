@@ -21,7 +21,7 @@ After = Callable[[Any, bool], None]
 
 #: The C type behind ``functools.lru_cache``. Without a cache it only counts calls: so that a method that was looked
 #: up and never called (``hasattr``, ``dir``, a saver that walks attributes) can be told from one that was.
-_counted = functools._lru_cache_wrapper  # type: ignore[attr-defined]
+_counted: Any = functools._lru_cache_wrapper
 
 
 def _misses(hits: int, misses: int, maxsize: int, currsize: int) -> int:
@@ -36,7 +36,7 @@ class _Call(functools.partial):  # type: ignore[type-arg]
 
     def __del__(self) -> None:
         try:
-            self.after(self.token, self.func.cache_info() > 0)
+            self.after(self.token, self.func.cache_info() > 0)  # type: ignore[attr-defined]
         except Exception:  # an error of ours is never the script's; __del__ would print it to stderr
             pass
 
@@ -48,7 +48,7 @@ class Around:
         self.original = original
         self._before = before
         self._after = after
-        functools.update_wrapper(self, original)
+        functools.update_wrapper(self, original)  # type: ignore[arg-type]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:

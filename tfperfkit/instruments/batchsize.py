@@ -10,9 +10,10 @@ def of_iterator(iterator: Any) -> int:
     """Of a tf.data iterator: the static first dimension of its elements, else the batch size of its dataset; or 0."""
     from tensorflow.python.util import nest
 
-    sizes = {_leading(spec) for spec in nest.flatten(iterator.element_spec)} - {None}
-    if len(sizes) == 1:
-        return int(sizes.pop())
+    sizes = {_leading(spec) for spec in nest.flatten(iterator.element_spec)}
+    size = sizes.pop() if len(sizes) == 1 else None
+    if size is not None:
+        return size
     dataset = getattr(iterator, "_dataset", None)
     for _ in range(50):  # a pipeline's length
         if dataset is None:

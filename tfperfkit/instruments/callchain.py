@@ -7,7 +7,6 @@ import linecache
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 from tfperfkit.steps import Loop
 
@@ -23,15 +22,6 @@ def user_frames(frame: FrameType | None, is_user: Callable[[str], bool]) -> list
             frames.append(frame)
         frame = frame.f_back
     return frames
-
-
-def chain_key(frames: list[FrameType]) -> tuple[Any, ...]:
-    """A cheap identity of a call chain: code positions, without resolving line numbers."""
-    key: list[Any] = []
-    for frame in frames:
-        code = frame.f_code
-        key += (code.co_filename, code.co_firstlineno, frame.f_lasti)
-    return tuple(key)
 
 
 def thread_frame(thread_id: int) -> FrameType | None:

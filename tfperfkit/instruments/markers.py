@@ -10,6 +10,7 @@ import functools
 import sys
 import threading
 import weakref
+from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import around
 from tfperfkit.instruments.batchsize import of_fit, of_iterator
-from tfperfkit.instruments.callchain import LoopFinder, chain_key, thread_frame, user_frames
+from tfperfkit.instruments.callchain import LoopFinder, thread_frame, user_frames
 from tfperfkit.steps import Marker, MarkerKind, Site
 
 
@@ -29,10 +30,11 @@ class Listener(Protocol):
     def entering(self, site: int) -> None: ...
     def marked(self, marker: Marker) -> None: ...
     def applied_in_graph(self, optimizer: Any) -> None: ...
+    def examine(self, function: Any) -> None: ...
 
 
 class _Token:
-    __slots__ = ("begin", "extra", "frames", "nested", "owner", "site")
+    __slots__ = ("begin", "extra", "frame", "nested", "owner", "site")
 
     def __init__(self, site: int, owner: Any, nested: bool, extra: Any = None) -> None:
         self.site = site
@@ -40,7 +42,7 @@ class _Token:
         self.nested = nested
         self.extra = extra
         self.begin = 0
-        self.frames: list[FrameType] | None = None
+        self.frame: FrameType | None = None
 
 
 class Markers:
@@ -55,6 +57,7 @@ class Markers:
         self._targets: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
         self._restores: list[Callable[[], None]] = []
         self._inside = 0
+        self._known: dict[str, bool] = {}
         self._named_frame: weakref.ref[Any] | int | None = None
         self._eager: Callable[[], bool] = lambda: True
         # Each tf.function called so far: what is known of it, or None when it updates no weights.
@@ -71,10 +74,10 @@ class Markers:
 
         self._eager = context.executing_eagerly
         self._try(
-            "tensorflow.python.data.ops.iterator_ops", "OwnedIterator", "__next__", self._before("next"), self._after
+            "tensorflow.python.data.ops.iterator_ops", "OwnedIterator", "__next__", self._before_next, self._after
         )
         self._try(
-            "tensorflow.python.distribute.input_lib", "DistributedIteratorBase", "__next__", self._before("next"),
+            "tensorflow.python.distribute.input_lib", "DistributedIteratorBase", "__next__", self._before_next,
             self._after,
         )
         self._try(
@@ -131,6 +134,16 @@ class Markers:
 
     # --- seams --------------------------------------------------------------------------------------------------
 
+    def _before_next(self, iterator: Any) -> _Token | None:
+        start = now_ns()
+        if (self.thread is not None and get_ident() != self.thread) or not self._eager():
+            return None
+        frame = sys._getframe(2)
+        site = self._sites.get(self._key("next", 0, frame))
+        if site is None:
+            site = self._new_site("next", 0, "", frame, functools.partial(of_iterator, iterator))
+        return self._entered(_Token(site, None, False), frame, start)
+
     def _before(self, kind: MarkerKind) -> around.Before:
         def before(instance: Any) -> _Token | None:
             start = now_ns()
@@ -138,9 +151,9 @@ class Markers:
                 if kind == "apply":
                     self._listener.applied_in_graph(instance)
                 return None
-            if kind != "next" and self._is_inside():
+            if self._inside and self._is_inside():
                 return None
-            return self._enter(kind, instance, getattr(instance, "name", "") or type(instance).__name__, start)
+            return self._enter(kind, instance, start)
 
         return before
 
@@ -149,44 +162,54 @@ class Markers:
         if known is None:
             return None
         start = now_ns()
-        if self._is_inside() or not self._eager():
+        if (self._inside and self._is_inside()) or not self._eager():
             return None
+        if known is _UNSEEN and function.experimental_get_tracing_count():
+            self._listener.examine(function)  # traced before we were here
+            known = self._functions.setdefault(function, None)
+            if known is None:
+                return None
         if isinstance(known, _Updating):
-            kind: MarkerKind = "loop_call" if known.loop else "call"
-            return self._enter(kind, function, known.name, start, known)
+            return self._enter("loop_call" if known.loop else "call", function, start, known)
         # The first call traces: only afterwards it is known whether the function updates weights.
-        if self.thread is not None and threading.get_ident() != self.thread:
+        if self.thread is not None and get_ident() != self.thread:
             return None
         self._inside += 1
         token = _Token(0, function, True)
-        token.frames = user_frames(sys._getframe(2), self._is_user)
+        token.frame = sys._getframe(2)  # of a caller: alive until the call ends, and let go then
         token.begin = now_ns()
         self.cost_ns += token.begin - start
         return token
 
-    def _enter(self, kind: MarkerKind, target: Any, name: str, start: int, extra: Any = None) -> _Token | None:
-        thread = threading.get_ident()
-        frame: FrameType | None = sys._getframe(2)
-        if kind != "next":
-            replica = getattr(threading.current_thread(), "replica_id", None)
-            if replica:
-                return None  # of a replicated update the first replica's stands for all
-            if replica == 0 and self.thread is not None:
-                frame, thread = thread_frame(self.thread), self.thread
-            if self.thread is None:
-                self.thread = thread
-        if self.thread is not None and thread != self.thread:
+    def _enter(
+        self, kind: MarkerKind, target: Any, start: int, known: _Updating | None = None
+    ) -> _Token | None:
+        thread = get_ident()
+        frame: FrameType | None = sys._getframe(3)
+        replica = getattr(threading.current_thread(), "replica_id", None)
+        if replica:
+            return None  # of a replicated update the first replica's stands for all
+        if replica == 0 and self.thread is not None:
+            frame, thread = thread_frame(self.thread), self.thread
+        if self.thread is None:
+            self.thread = thread
+        elif thread != self.thread:
             return None
-        frames = user_frames(frame, self._is_user)
-        batch = functools.partial(of_iterator, target) if kind == "next" else lambda: getattr(extra, "batch_size", 0)
-        site = self._site(kind, target, name, frames, batch)
-        nested = kind != "next"
-        token = _Token(site, target, nested, extra.counters() if extra is not None and extra.loop else None)
+        number = self._target(target)
+        site = self._sites.get(self._key(kind, number, frame))
+        if site is None:
+            name = known.name if known else getattr(target, "name", "") or type(target).__name__
+            site = self._new_site(kind, number, name, frame, lambda: known.batch_size if known else 0)
+        self._inside += 1
+        token = _Token(site, target, True)
+        if known is not None and known.loop:
+            token.extra = known.counters()
+        return self._entered(token, frame, start)
+
+    def _entered(self, token: _Token, frame: FrameType | None, start: int) -> _Token:
         if self._named:
-            self._mark_named(frames)
-        self._listener.entering(site)
-        if nested:
-            self._inside += 1
+            self._mark_named(user_frames(frame, self._is_user))
+        self._listener.entering(token.site)
         token.begin = now_ns()
         self.cost_ns += token.begin - start
         return token
@@ -208,11 +231,12 @@ class Markers:
         if known is None:  # its first call, and it updates no weights
             self._inside -= 1
             return
-        if token.frames is not None:
+        if token.frame is not None:
             kind: MarkerKind = "loop_call" if known.loop else "call"
             if self.thread is None:
-                self.thread = threading.get_ident()
-            token.site = self._site(kind, token.owner, known.name, token.frames, lambda: known.batch_size)
+                self.thread = get_ident()
+            token.site = self._site(kind, token.owner, known.name, token.frame, lambda: known.batch_size)
+            token.frame = None
             token.extra = [0] * len(known.optimizers) if known.loop else None
         steps = 1
         if known.loop and token.extra is not None:
@@ -238,7 +262,7 @@ class Markers:
 
     def _before_batch(self, callbacks: Any) -> None:
         start = now_ns()
-        thread = threading.get_ident()
+        thread = get_ident()
         if self.thread is None:
             self.thread = thread
         if self._batch is not None:  # the last batch never ended: an exception came between
@@ -247,8 +271,7 @@ class Markers:
             return
         frame = sys._getframe(2)
         model = getattr(callbacks, "_model", None) or getattr(callbacks, "model", None) or callbacks
-        frames = user_frames(frame, self._is_user)
-        site = self._site("batch", model, getattr(model, "name", ""), frames, functools.partial(of_fit, frame))
+        site = self._site("batch", model, getattr(model, "name", ""), frame, functools.partial(of_fit, frame))
         self._listener.entering(site)
         token = _Token(site, None, True)
         self._first_batch = _batch_argument(frame, "begin")
@@ -266,7 +289,7 @@ class Markers:
 
     def _end_of_epoch(self, callbacks: Any) -> None:
         site = next((i for key, i in self._sites.items() if key[0] == "batch"), None)
-        if site is not None and threading.get_ident() == self.thread:
+        if site is not None and get_ident() == self.thread:
             now = now_ns()
             self._listener.marked(Marker(site, now, now, 0))
 
@@ -275,15 +298,33 @@ class Markers:
 
     # --- sites --------------------------------------------------------------------------------------------------
 
+    def _key(self, kind: MarkerKind, target: int, frame: FrameType | None) -> tuple[Any, ...]:
+        """A cheap identity of a call site: code positions of the person's frames, line numbers not resolved."""
+        key: list[Any] = [kind, target]
+        known = self._known
+        while frame is not None:
+            code = frame.f_code
+            name = code.co_filename
+            own = known.get(name)
+            if own is None:
+                own = known[name] = self._is_user(name)
+            if own:
+                key += (name, code.co_firstlineno, frame.f_lasti)
+            frame = frame.f_back
+        return tuple(key)
+
     def _site(
-        self, kind: MarkerKind, target: Any, name: str, frames: list[FrameType], batch: Callable[[], int] = lambda: 0
+        self, kind: MarkerKind, target: Any, name: str, frame: FrameType | None, batch: Callable[[], int] = lambda: 0
     ) -> int:
-        number = 0 if kind in ("next", "named") else self._target(target)
-        key = (kind, number, *chain_key(frames))
-        known = self._sites.get(key)
-        if known is not None:
-            return known
-        site = self._sites[key] = len(self._sites) + 1
+        number = 0 if kind == "named" else self._target(target)
+        known = self._sites.get(self._key(kind, number, frame))
+        return known if known is not None else self._new_site(kind, number, name, frame, batch)
+
+    def _new_site(
+        self, kind: MarkerKind, target: int, name: str, frame: FrameType | None, batch: Callable[[], int]
+    ) -> int:
+        site = self._sites[self._key(kind, target, frame)] = len(self._sites) + 1
+        frames = user_frames(frame, self._is_user)
         inner = frames[0] if frames else None
         try:
             batch_size = batch()
@@ -291,11 +332,11 @@ class Markers:
             batch_size = 0
         self._listener.new_site(
             Site(
-                batch_size=batch_size,
-                id=site, kind=kind, target=number, name=name,
+                id=site, kind=kind, target=target, name=name,
                 file=inner.f_code.co_filename if inner else "", line=inner.f_lineno if inner else 0,
                 function=inner.f_code.co_name if inner else "", loops=self._loops.loops(frames),
-                chain=tuple((frame.f_code.co_filename, frame.f_lineno) for frame in frames[:50]),
+                chain=tuple((item.f_code.co_filename, item.f_lineno) for item in frames[:50]),
+                batch_size=batch_size,
             )
         )
         return site
@@ -313,13 +354,13 @@ class Markers:
         return number
 
     def _mark_named(self, frames: list[FrameType]) -> None:
-        for index, frame in enumerate(frames):
+        for frame in frames:
             code = frame.f_code
             if self._named in (code.co_name, getattr(code, "co_qualname", "")):
                 if self._named_frame == id(frame):
                     return
                 self._named_frame = id(frame)
-                site = self._site("named", None, self._named or "", frames[index:])
+                site = self._site("named", None, self._named or "", frame)
                 self._listener.entering(site)
                 now = now_ns()
                 self._listener.marked(Marker(site, now, now, 1))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -27,25 +26,23 @@ class FileOpens:
         self._is_user = is_user
         self._counts: dict[tuple[Any, ...], list[Any]] = {}
         self._changed: set[tuple[Any, ...]] = set()
-        self._busy = threading.local()
-        self.active = False
-        self._installed = False
 
     def install(self) -> None:
-        self.active = True
-        if not self._installed:
-            self._installed = True
-            sys.addaudithook(self._hook)
+        """Begin to count; only one object counts at a time."""
+        global _counting, _hooked
+        _counting = self
+        if not _hooked:
+            _hooked = True
+            sys.addaudithook(_hook)
 
-    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event != "open" or not self.active:
-            return
-        try:
-            self._opened(*arguments[:3])
-        except Exception:  # an audit hook that raises would abort the script's open()
-            pass
+    def stop(self) -> None:
+        """Count no more."""
+        global _counting
+        if _counting is self:
+            _counting = None
 
-    def _opened(self, path: Any, mode: Any, flags: Any) -> None:
+    def opened(self, path: Any, mode: Any, flags: Any) -> None:
+        """A file is being opened by the caller's caller."""
         if not isinstance(path, (str, bytes)) or (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR)):
             return
         frame: FrameType | None = sys._getframe(2)
@@ -75,6 +72,19 @@ class FileOpens:
         person's frames innermost first."""
         changed, self._changed = self._changed, set()
         return [[key[0], key[1:], *self._counts[key]] for key in changed]
+
+
+_counting: FileOpens | None = None
+_hooked = False
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or _counting is None:
+        return
+    try:
+        _counting.opened(*arguments[:3])
+    except Exception:  # an audit hook that raises would abort the script's open()
+        pass
 
 
 def _size(path: str | bytes) -> int:

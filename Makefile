@@ -1,0 +1,31 @@
+# Two commands: `make run` profiles the reference GAN, `make test` checks everything. Both set up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: run test lint unit bench clean
+run: $(STAMP)
+	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
+
+test: lint unit
+
+lint: $(STAMP)
+	$(BIN)/ruff check tfperfkit plugins examples tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Two workers for the two cores; each module's tests stay together, so that what it starts once serves all of them.
+unit: $(STAMP)
+	$(BIN)/pytest -n 2 --dist loadfile tests
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	touch $(STAMP)
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

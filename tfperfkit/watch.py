@@ -1,0 +1,173 @@
+"""``tfperfkit.watch``: the same recording as ``tfperf run``, for a part of a program, from code.
+
+::
+
+    @tfperfkit.watch
+    def train(): ...
+
+    with tfperfkit.watch(probes="lines,retrace", out="runs/first") as run:
+        train()
+    print(run.findings)
+
+The report comes on stderr when the outermost watch ends, also by an exception, which passes through untouched. A
+watch inside another, or inside ``tfperf run``, belongs to the outer one and reports nothing of its own. Each further
+outermost call is a run of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+
+from tfperfkit import __version__
+from tfperfkit.clock import now_ns, wall_s
+from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.session import Session, active_session
+from tfperfkit.store import Exit, Manifest, RunDirectory
+
+if TYPE_CHECKING:
+    from tfperfkit.model import Finding, Report
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_lock = threading.RLock()
+
+
+class Run:
+    """What ``with watch() as run`` gives. ``report`` and ``findings`` are there once the watch has ended.
+
+    For a watch inside another one, ``nested`` is True, ``report`` stays None and ``findings`` empty.
+    """
+
+    def __init__(self) -> None:
+        self.directory: Path | None = None
+        self.report: Report | None = None
+        self.nested = False
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings, costliest first."""
+        return self.report.findings if self.report is not None else ()
+
+
+class Watch:
+    """A watch that can be entered again and again, and that decorates functions. Made by ``watch(...)``."""
+
+    def __init__(self, probes: str | tuple[str, ...], steps: int | None, out: str | os.PathLike[str] | None) -> None:
+        if steps is not None and steps < 1:
+            raise UsageError(f"watch(steps=...) takes a number from 1 up, not {steps!r}")
+        self._probes = probes if isinstance(probes, str) else ",".join(probes)
+        self._steps = steps
+        self._out = out
+        self._name = "watch"
+        self._entered: list[tuple[Run, Session | None]] = []
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Decorate a function: each outermost call of it is a run."""
+        self._name = getattr(function, "__name__", "watch")
+
+        @functools.wraps(function)
+        def watched(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        return watched
+
+    def __enter__(self) -> Run:
+        run = Run()
+        with _lock:
+            session = None
+            if active_session() is not None:
+                run.nested = True
+            else:
+                session = self._begin(run)
+            self._entered.append((run, session))
+        return run
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _lock:
+            run, session = self._entered.pop()
+        if session is None:
+            return
+        session.finish()
+        failed = kind is not None and not issubclass(kind, (SystemExit, KeyboardInterrupt))
+        interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        ended = Exit(status=1 if failed else 0, ended_ns=now_ns(), interrupted=interrupted, failed=failed)
+        try:
+            session.run.write_json("exit.json", ended)
+            _show(run, session.run.path)
+        except Exception as problem:  # the person's code has done its work: a report that fails must not undo it
+            print(f"tfperf: no report ({type(problem).__name__}: {problem}); data: {run.directory}", file=sys.stderr)
+
+    def _begin(self, run: Run) -> Session:
+        from tfperfkit import registry
+        from tfperfkit.config import runs_folder
+        from tfperfkit.launch.imports import when_imported
+
+        names = registry.select(self._probes)
+        folder = Path(self._out) if self._out is not None else runs_folder() / _stamp(self._name)
+        run.directory = _free(folder.absolute())
+        manifest = Manifest(
+            tfperfkit_run=1, argv=[self._name], cwd=os.getcwd(), python=sys.executable, probes=list(names),
+            started_ns=now_ns(), started_wall_s=wall_s(), tool_version=__version__, in_process=True,
+            last_step=self._steps,
+        )
+        session = Session(RunDirectory.create(run.directory, manifest), manifest)
+        when_imported("tensorflow", None, session.arm)
+        for package in ("keras", "tf_keras"):
+            when_imported(package, None, functools.partial(session.keras_imported, package))
+        return session
+
+
+def _stamp(name: str) -> str:
+    return f"{name}-{time.strftime('%m%d-%H%M%S')}"
+
+
+def _free(folder: Path) -> Path:
+    """The folder itself, or with a number behind it when a run stands there: a watched function is called again."""
+    candidate, number = folder, 1
+    while (candidate / "run.json").exists():
+        number += 1
+        candidate = folder.with_name(f"{folder.name}-{number}")
+    return candidate
+
+
+def _show(run: Run, folder: Path) -> None:
+    from tfperfkit.analysis import analyze
+    from tfperfkit.report.console import render
+
+    run.report = analyze(folder)
+    sys.stderr.flush()
+    render(run.report, file=sys.stderr)
+
+
+@overload
+def watch(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def watch(
+    *, probes: str | tuple[str, ...] = ..., steps: int | None = ..., out: str | os.PathLike[str] | None = ...
+) -> Watch: ...
+def watch(
+    function: Callable[..., Any] | None = None, /, *, probes: str | tuple[str, ...] = "default",
+    steps: int | None = None, out: str | os.PathLike[str] | None = None,
+) -> Any:
+    """Record and report what runs inside; a decorator, with or without arguments, and a context manager.
+
+    ``probes``: names with commas, or "default", "all", "none". ``steps``: stop recording after so many training
+    steps (the code runs on). ``out``: the run's folder; a number is added when it holds a run already.
+    Raises UsageError for an unknown probe and RunDirectoryError for a folder that can't be written.
+    """
+    made = Watch(probes, steps, out)
+    return made if function is None else made(function)
+
+
+__all__ = ["Run", "TfperfError", "Watch", "watch"]

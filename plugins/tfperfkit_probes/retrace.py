@@ -104,8 +104,8 @@ def _functions_table(functions: Sequence[TracedFunction]) -> Table:
     rows: list[tuple[str | int | float | None, ...]] = []
     for function in shown[:_MAX_ROWS]:
         rows.append((
-            function.function, f"{function.file}:{function.line}" if function.file else None, len(function.traces),
-            function.retraces, function.avoidable, sum(trace.self_ms for trace in function.traces),
+            function.function, _location(function), len(function.traces), function.retraces,
+            function.avoidable, sum(trace.self_ms for trace in function.traces),
         ))
     marked = tuple(number for number, function in enumerate(shown[:_MAX_ROWS]) if function.avoidable)
     for owner in ("tf.data", "tensorflow"):
@@ -126,6 +126,14 @@ def _functions_table(functions: Sequence[TracedFunction]) -> Table:
         note=f"{left} more functions are in the JSON report" if left > 0 else "",
         marked=marked,
     )
+
+
+def _location(function: TracedFunction) -> str | None:
+    """An installed file from its package on: where it is installed would fill the column."""
+    if not function.file:
+        return None
+    installed = max(function.file.rfind("site-packages/"), function.file.rfind("dist-packages/"))
+    return f"{function.file[installed + 14 :] if installed >= 0 else function.file}:{function.line}"
 
 
 def _retraces_table(groups: Sequence[Group]) -> Table:

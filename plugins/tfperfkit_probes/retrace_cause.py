@@ -15,9 +15,12 @@ from tfperfkit_probes.retrace_types import Leaf, Names, leaves
 #: How far apart one difference puts two traces. A shape is nearer than a dtype, and all of that is nearer than a
 #: difference in structure or context.
 _WEIGHT: dict[Way, int] = {
-    "value": 2, "shape": 2, "object": 2, "alias": 2, "dtype": 3, "rank": 3, "type": 4, "structure": 6, "keyword": 6,
-    "context": 20, "unknown": 1,
+    "value": 8, "shape": 8, "object": 8, "alias": 8, "dtype": 20, "rank": 24, "type": 28, "structure": 36,
+    "keyword": 36, "context": 80, "unknown": 4,
 }
+#: The tensors of a batch change their shapes together: each one after the first adds only so much.
+_FURTHER_SHAPE = 2
+_OTHER_SCOPE = 40
 #: Compare with the newest of the cache only: in a function with more traces than this the oldest won't tell more.
 MAX_COMPARED = 64
 
@@ -41,7 +44,7 @@ def compare(lookup_type: Any, context: Any, entries: Sequence[Any], names: Names
         found = differences(leaves(entry.function_type, names), now)
         circumstances = context_differences(entry.context, context)
         other_scope = getattr(entry.context, "scope_type", None) != getattr(context, "scope_type", None)
-        distance = sum(_WEIGHT.get(d.way, 4) for d in found + circumstances) + (10 if other_scope else 0)
+        distance = _distance(found + circumstances) + (_OTHER_SCOPE if other_scope else 0)
         if best is None or distance < best[0]:
             scope_only = other_scope and not found and not circumstances
             best = distance, Comparison(index, found + circumstances, scope_only)
@@ -54,6 +57,12 @@ def compare(lookup_type: Any, context: Any, entries: Sequence[Any], names: Names
         unknown = Difference("", "", "the arguments look the same", "unknown")
         return Comparison(chosen.index, [unknown], False)
     return chosen
+
+
+def _distance(found: Sequence[Difference]) -> int:
+    shapes = sum(difference.way == "shape" for difference in found)
+    together = max(0, shapes - 1) * (_WEIGHT["shape"] - _FURTHER_SHAPE)
+    return sum(_WEIGHT.get(difference.way, 4) for difference in found) - together
 
 
 def generalized(lookup_type: Any, target_type: Any, names: Names) -> list[Difference]:

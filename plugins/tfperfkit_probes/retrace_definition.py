@@ -43,7 +43,7 @@ def definition(python_function: Any, name: str = "") -> Definition:
     if not isinstance(code, CodeType):
         return Definition(name or type(function).__name__, "", "", 0, "", owner, instance_of)
     short = getattr(function, "__name__", code.co_name)
-    qualname = getattr(function, "__qualname__", short)
+    qualname = _own_name(getattr(function, "__qualname__", short))
     place = callsite.original_place(code.co_filename, code.co_firstlineno, short)
     file, line = (place.file, place.line) if place else (code.co_filename, code.co_firstlineno)
     mark = f"{zlib.crc32(code.co_code + repr(code.co_names).encode()):x}"
@@ -53,6 +53,14 @@ def definition(python_function: Any, name: str = "") -> Definition:
     return Definition(
         short.removeprefix("tf__"), qualname, file, line, mark, owner, instance_of, "<locals>" in qualname, parameters
     )
+
+
+def _own_name(qualname: str) -> str:
+    """``outer_factory.<locals>.tf__outer.<locals>.inner``, as AutoGraph's copy calls it: ``outer.<locals>.inner``."""
+    parts = qualname.split(".<locals>.")
+    if any(part.startswith("tf__") for part in parts):
+        parts = [part.removeprefix("tf__") for part in parts if not part.endswith("_factory")]
+    return ".<locals>.".join(parts)
 
 
 def _unwrap(function: Any) -> tuple[Any, str]:

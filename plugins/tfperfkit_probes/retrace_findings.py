@@ -122,7 +122,9 @@ def _where(
     if code == codes.MADE_IN_LOOP:
         making = advice.making_line(costliest.record, source(site.file) if site else ())
         places = [making, site, *places]
-    elif code in (codes.PIPELINE_REBUILT, codes.CONTEXT, codes.PER_INSTANCE) or record.owner != "user":
+    elif record.owner == "keras" and site is not None:
+        places = [site]  # Keras' own source is nothing to change
+    elif code in (codes.PIPELINE_REBUILT, codes.CONTEXT, codes.PER_INSTANCE):
         places = [site, *places] if site else places
     else:
         places.append(site)

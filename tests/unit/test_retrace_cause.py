@@ -99,6 +99,16 @@ def test_of_equally_close_ones_the_newest() -> None:
     assert index == 1
 
 
+def test_shapes_that_change_together_are_nearer_than_a_dtype() -> None:
+    before = [
+        Type(x=TensorSpec(None), y=TensorSpec(None)),
+        Type(x=TensorSpec(5, dtype="float64"), y=TensorSpec(5)),
+    ]
+    index, causes = explain(before, Type(x=TensorSpec(6, dtype="float64"), y=TensorSpec(6)))
+    assert index == 1
+    assert [cause[3] for cause in causes] == ["shape", "shape"]
+
+
 def test_an_open_dimension_serves_and_is_no_difference() -> None:
     _, causes = explain([Type(x=TensorSpec(None, 4), n=Literal(1))], Type(x=TensorSpec(9, 4), n=Literal(2)))
     assert causes == [("n", "1", "2", "value")]

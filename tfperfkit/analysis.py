@@ -91,7 +91,7 @@ def analyze(path: Path) -> Report:
         findings += result.findings
         data = outcomes[-1].data
         if isinstance(data, dict) and isinstance(data.get("breakdown_ms"), dict) and data["breakdown_ms"]:
-            breakdown = (data["breakdown_ms"], f"the {name} window")
+            breakdown = (data["breakdown_ms"], name)
     steps = _summarize(facts.steps, breakdown)
     notes = _notes(facts, agent, info)
     return Report(

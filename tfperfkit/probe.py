@@ -142,3 +142,11 @@ class Probe(Protocol):
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Turn what was recorded into a result. Reads files only."""
+
+
+@runtime_checkable
+class BackgroundProbe(Probe, Protocol):
+    """A windowed probe that also keeps a cheap record of the whole run, e.g. of graphs as they are traced."""
+
+    def background(self, recording: Recording, /) -> AbstractContextManager[None]:
+        """Open from arming to the end, beside ``record``; must cost nothing on the steady path."""

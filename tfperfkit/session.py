@@ -25,7 +25,7 @@ from tfperfkit.instruments.pulse import Pulse
 from tfperfkit.instruments.sampler import Sampler, interval_s
 from tfperfkit.instruments.updates import GraphUpdates
 from tfperfkit.origin import Origin
-from tfperfkit.probe import Cost, Probe
+from tfperfkit.probe import BackgroundProbe, Cost, Probe
 from tfperfkit.recording import SessionRecording
 from tfperfkit.schedule import PATIENCE_NS, TIME_WINDOW_NS, Action, Scheduler, WindowSpec, parse_window
 from tfperfkit.steps import PAUSE, Definition, Marker, Site, StepCounter, StepCutter
@@ -49,6 +49,7 @@ class Session:
         self._writers: dict[str, StreamWriter] = {}
         self._probes: dict[str, Probe] = {}
         self._open: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
+        self._backgrounds: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
         self._windows: list[WindowSpec] = []
         self._scheduler = Scheduler(())
         self._counter = StepCounter()
@@ -99,6 +100,8 @@ class Session:
         for name, probe in self._probes.items():
             if probe.cost is Cost.FREE:
                 self._enter(name, None)
+            elif isinstance(probe, BackgroundProbe):
+                self._enter(name, None, background=True)
         for window in self._windows:
             if window.whole and window.probe in self._probes:
                 self._open_window(window.probe, None)
@@ -118,6 +121,12 @@ class Session:
         self._pulse.stop()
         for name in list(self._open):
             self._leave(name, "cut" if self._is_window(name) else "ok")
+        for context, recording in self._backgrounds.values():
+            try:
+                context.__exit__(None, None, None)
+            except Exception as error:
+                recording.note(f"its background record is incomplete: {type(error).__name__}: {error}")
+        self._backgrounds.clear()
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
@@ -305,12 +314,16 @@ class Session:
         if name in self._open:
             self._leave(name, status)
 
-    def _enter(self, name: str, steps: int | None) -> bool:
+    def _enter(self, name: str, steps: int | None, *, background: bool = False) -> bool:
         recording = SessionRecording(self, name, steps)
         self._quiet = False
+        probe = self._probes[name]
         try:
             recording.directory.mkdir(parents=True, exist_ok=True)
-            context = self._probes[name].record(recording)
+            if background and isinstance(probe, BackgroundProbe):
+                context = probe.background(recording)
+            else:
+                context = probe.record(recording)
             context.__enter__()
         except Unavailable as reason:
             self.event("probe", probe=name, status="skipped", reason=str(reason))
@@ -318,7 +331,7 @@ class Session:
         except Exception as error:
             self.event("probe", probe=name, status="failed", reason=f"{type(error).__name__}: {error}")
             return False
-        self._open[name] = (context, recording)
+        (self._backgrounds if background else self._open)[name] = (context, recording)
         return True
 
     def _leave(self, name: str, status: str) -> None:

@@ -17,6 +17,11 @@ from typing import Any
 
 from line_profiler import LineProfiler
 
+from tfperfkit.clock import NS_PER_S, now_ns
+
+#: A pending line older than this was not timed by our clock (another timer on another system).
+MAX_PENDING_NS = 3600 * NS_PER_S
+
 
 class LineMeasurement:
     """One measurement: ``add`` code objects, run, read ``rows``."""
@@ -24,7 +29,7 @@ class LineMeasurement:
     def __init__(self) -> None:
         self._profiler = LineProfiler()
         self._added: set[CodeType] = set()
-        self.twins: list[str] = []
+        self._pending: dict[tuple[str, int], tuple[int, int]] = {}
 
     def add(self, code: CodeType) -> None:
         """Measure this code object; one already added is passed over."""
@@ -55,9 +60,22 @@ class LineMeasurement:
         try:
             yield
         finally:
+            self._keep_pending()
             self._profiler.disable_by_count()
             if sys.gettrace() is not tracer:
                 sys.settrace(tracer)
+
+    def _keep_pending(self) -> None:
+        """Remember the lines that are under way as the window closes: line_profiler counts only finished ones."""
+        now = now_ns()  # line_profiler's timer on Linux and macOS is the same monotonic clock
+        try:
+            pending = self._profiler.last_time
+        except (KeyError, AttributeError):  # nothing measured on this thread; another line_profiler
+            return
+        for code, record in pending.items():
+            elapsed = now - int(record["time"])
+            if 0 <= elapsed < MAX_PENDING_NS:
+                self._pending[code.co_filename, code.co_firstlineno] = (int(record["f_lineno"]), elapsed)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """``{file, line, function, lines: [[line, hits, ns], …]}`` for each function that ran."""
@@ -65,6 +83,14 @@ class LineMeasurement:
         to_ns = stats.unit * 1e9
         for (file, line, function), timings in stats.timings.items():
             lines = [[number, hits, round(time * to_ns)] for number, hits, time in timings]
+            pending = self._pending.get((file, line))
+            if pending is not None:
+                known = next((row for row in lines if row[0] == pending[0]), None)
+                if known is None:
+                    lines.append([pending[0], 1, pending[1]])
+                else:
+                    known[1] += 1
+                    known[2] += pending[1]
             if lines:
                 yield {"file": file, "line": line, "function": function, "lines": lines}
 

@@ -82,6 +82,11 @@ def report(capture: Capture) -> ProbeResult:
     devices = [name for name in capture.run.machine.get("devices", ()) if "GPU" in str(name)]
     if devices:
         notes.append("A GPU works on after a line has returned: a line's time is its time on the host.")
+    held_ns = sum(step.end_ns - step.begin_ns for step in capture.steps.in_window("lines"))
+    if steps and window_ns > 1.3 * held_ns:
+        notes.append(
+            f"the window held {ms(window_ns - held_ns):,.0f} ms outside of steps too (an epoch's end, validation, saving)"
+        )
     data = LinesData(tuple(functions), tuple(graphs), ms(window_ns), method)
     total = sum(f.window_ms for f in functions[:1])
     if method == "exact":
@@ -99,7 +104,14 @@ def report(capture: Capture) -> ProbeResult:
 def _exact(capture: Capture, window_ns: int) -> list[Function]:
     functions = []
     spanning = {(row[0], row[1], row[2]): (row[3], row[4]) for row in capture.records("spanning")}
-    for row in capture.records("functions"):
+    rows = list(capture.records("functions"))
+    measured = {(row["file"], row["line"], row["function"]) for row in rows}
+    # A function that stood on one line for the whole window (a call of Model.fit) finished none.
+    rows += [
+        {"file": file, "line": line, "function": name, "lines": []}
+        for file, line, name in spanning if (file, line, name) not in measured
+    ]
+    for row in rows:
         timings = {int(number): [int(hits), int(time)] for number, hits, time in row["lines"]}
         edge = spanning.get((row["file"], row["line"], row["function"]))
         if edge is not None:

@@ -53,13 +53,14 @@ def of_dataset(dataset: Any) -> int:
 
 
 def of_signature(concrete: Any) -> int:
-    """Of a traced training function: the first dimension that all its tensor arguments share; or 0."""
+    """Of a traced training function: the first dimension that its tensor arguments, two or more, share; or 0."""
     from tensorflow.python.util import nest
 
     specs = [spec for spec in nest.flatten(concrete.structured_input_signature) if hasattr(spec, "shape")]
-    sizes = {_leading(spec) for spec in specs if (spec.shape.rank or 0) >= 1}
-    wide = any((spec.shape.rank or 0) >= 2 for spec in specs)
-    size = sizes.pop() if len(sizes) == 1 and wide else None
+    batched = [spec for spec in specs if (spec.shape.rank or 0) >= 1]
+    sizes = {_leading(spec) for spec in batched}
+    # One argument alone may be the whole data set from which the step picks its batch.
+    size = sizes.pop() if len(sizes) == 1 and len(batched) >= 2 else None
     return int(size) if size else 0
 
 

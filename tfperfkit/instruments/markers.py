@@ -259,6 +259,8 @@ class Markers:
 
     _batch: _Token | None = None
     _first_batch = 0
+    _callbacks: Any = None
+    _grouped = False  # several steps per execution: each callback speaks for a range of batches
 
     def _before_batch(self, callbacks: Any) -> None:
         start = now_ns()
@@ -274,7 +276,10 @@ class Markers:
         site = self._site("batch", model, getattr(model, "name", ""), frame, functools.partial(of_fit, frame))
         self._listener.entering(site)
         token = _Token(site, None, True)
-        self._first_batch = _batch_argument(frame, "begin")
+        if callbacks is not self._callbacks:  # another call of fit
+            self._callbacks = callbacks
+            self._grouped = _steps_per_execution(frame) != 1
+        self._first_batch = _batch_argument(frame, "begin") if self._grouped else 0
         self._inside += 1
         self._batch = token
         token.begin = now_ns()
@@ -284,7 +289,7 @@ class Markers:
         token, self._batch = self._batch, None
         if token is None:
             return
-        last = _batch_argument(sys._getframe(2), "end")
+        last = _batch_argument(sys._getframe(2), "end") if self._grouped else 0
         self._after(token, True, max(last - self._first_batch + 1, 1))
 
     def _end_of_epoch(self, callbacks: Any) -> None:
@@ -391,6 +396,14 @@ class _Updating:
         return values
 
 
+def _steps_per_execution(frame: FrameType | None) -> int:
+    """Of the trainer whose ``fit`` is running; 0 if it can't be seen. Reading ``fit``'s locals costs: once per fit."""
+    while frame is not None and frame.f_code.co_name != "fit":
+        frame = frame.f_back
+    value = getattr(frame.f_locals.get("self"), "steps_per_execution", 0) if frame is not None else 0
+    return value if isinstance(value, int) else 0
+
+
 def _batch_argument(frame: FrameType | None, which: str) -> int:
     """The number of the first or last batch of this execution, from the locals of ``fit``; 0 if it can't be seen.
 
@@ -408,7 +421,10 @@ def _batch_argument(frame: FrameType | None, which: str) -> int:
     if which == "begin":
         return first
     last = names.get("end_step")
+    batches = getattr(names.get("epoch_iterator"), "num_batches", None)
+    most = batches - 1 if isinstance(batches, int) else None  # the last execution of an epoch may be partial
     if isinstance(last, int):
-        return last
+        return last if most is None else min(last, max(most, first))
     per_execution = getattr(names.get("self"), "steps_per_execution", 1)
-    return first + per_execution - 1 if isinstance(per_execution, int) else first
+    last = first + per_execution - 1 if isinstance(per_execution, int) else first
+    return last if most is None else min(last, max(most, first))

@@ -19,6 +19,7 @@ import tensorflow as tf
 from tfperfkit_probes.retrace import RetraceProbe
 
 from tfperfkit import clock
+from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import tracing
 from tfperfkit.model import RunInfo
 from tfperfkit.steps import Step, StepTable
@@ -442,6 +443,49 @@ def listener_that_raises(run: Run) -> None:
     run.facts["result"] = result.numpy().tolist()
 
 
+def seams() -> dict[str, object]:
+    """What happens where TensorFlow is not as we know it, and when listeners come and go."""
+    from tensorflow.python.eager.polymorphic_function import tracing_compilation, transform
+
+    facts: dict[str, object] = {}
+    original, callbacks = tracing_compilation._create_concrete_function, transform.CONCRETE_FUNCTION_CALLBACKS
+
+    def changed(function_type, type_context, func_graph, options):
+        return original(function_type, type_context, func_graph, options)
+
+    seen: list[tracing.Traced] = []
+    tracing_compilation._create_concrete_function = changed
+    unsubscribe = tracing.subscribe(seen.append)
+    tf.function(plain_step)(tf.ones([2]))
+    facts["limits"] = seen[0].limits
+    facts["limited_concrete"] = seen[0].concrete is not None
+    unsubscribe()
+    facts["callbacks_left"] = len(callbacks)
+    del transform.CONCRETE_FUNCTION_CALLBACKS
+    try:
+        tracing.subscribe(seen.append)
+    except Unavailable as reason:
+        facts["unavailable"] = str(reason)
+    transform.CONCRETE_FUNCTION_CALLBACKS = callbacks
+    tracing_compilation._create_concrete_function = original
+
+    function = tf.function(lambda x: x)
+    first: list[bool] = []
+    second: list[bool] = []
+    leave_first = tracing.subscribe(lambda traced: first.append(traced.function is function))
+    leave_second = tracing.subscribe(lambda traced: second.append(traced.function is function))
+    function(1)
+    function(1)  # on the steady path nothing is told
+    leave_first()
+    leave_first()
+    function(2)
+    leave_second()
+    function(3)
+    facts["first"], facts["second"] = first, second
+    facts["restored"] = tracing_compilation._create_concrete_function is original
+    return facts
+
+
 def main(out: Path) -> None:
     devices = tf.config.list_physical_devices("CPU")[:1]
     two = [tf.config.LogicalDeviceConfiguration()] * 2
@@ -453,6 +497,7 @@ def main(out: Path) -> None:
     excluded = traceback_utils._EXCLUDED_PATHS
     made_before(tf.ones([4]))
     encoder = msgspec.json.Encoder()
+    (out / "seams.json").write_bytes(encoder.encode(seams()))
     for function in CAUSES:
         run = Run(out / function.__name__)
         with RetraceProbe().record(run.recording):

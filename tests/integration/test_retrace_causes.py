@@ -261,3 +261,13 @@ def test_nothing_kept(outcome: Outcome) -> None:
 
 def test_listener_that_raises(outcome: Outcome) -> None:
     assert outcome.facts["result"] == [2.0, 2.0]
+
+
+def test_seams(causes: Path) -> None:
+    """Degrading with a reason, and listeners that come and go."""
+    facts = json.loads((causes / "seams.json").read_text())
+    assert "takes other arguments" in facts["limits"]
+    assert facts["limited_concrete"] and facts["callbacks_left"] == 0
+    assert "traces can't be seen" in facts["unavailable"]
+    assert facts["first"] == [True] and facts["second"] == [True, True]
+    assert facts["restored"]

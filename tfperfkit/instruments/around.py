@@ -14,6 +14,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.interrupts import raise_later
 
 Before = Callable[[Any], Any]
 After = Callable[[Any, bool], None]
@@ -39,6 +40,8 @@ class _Call(functools.partial):  # type: ignore[type-arg]
             self.after(self.token, self.func.cache_info() > 0)  # type: ignore[attr-defined]
         except Exception:  # an error of ours is never the script's; __del__ would print it to stderr
             pass
+        except BaseException as error:  # a Ctrl-C is the script's, and __del__ would lose it
+            raise_later(error)
 
 
 class Around:
@@ -57,6 +60,9 @@ class Around:
             token = self._before(instance)
         except Exception:
             token = None
+        except BaseException as error:
+            token = None
+            raise_later(error)
         if token is None:
             return MethodType(self.original, instance)
         call = _Call(_counted(self.original, 0, False, _misses), instance)

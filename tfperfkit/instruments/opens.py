@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from tfperfkit.clock import now_ns
+from tfperfkit.instruments.interrupts import raise_later
 
 MAX_PLACES = 5_000
 MAX_DEPTH = 8  # frames of the person's own kept per place
@@ -85,6 +86,8 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         _counting.opened(*arguments[:3])
     except Exception:  # an audit hook that raises would abort the script's open()
         pass
+    except BaseException as error:
+        raise_later(error)
 
 
 def _size(path: str | bytes) -> int:

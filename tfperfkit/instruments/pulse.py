@@ -7,6 +7,8 @@ import ctypes
 import time
 from collections.abc import Callable
 
+from tfperfkit.instruments.interrupts import raise_later
+
 
 class Pulse:
     """Calls ``tick`` again and again; each call returns the seconds to the next. Stops when told, or when it fails."""
@@ -51,6 +53,8 @@ class Pulse:
                 action()
             except Exception:
                 pass
+            except BaseException as error:  # ctypes would print it and go on
+                raise_later(error)
             return 0
 
         callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)

@@ -1,0 +1,54 @@
+"""Giving back to the script what a signal raised while a hook of ours was running.
+
+Python runs signal handlers between any two bytecodes of the main thread, ours included. A KeyboardInterrupt, or the
+SystemExit of a script's own SIGTERM handler, may so come up inside a hook: swallowed there it would be lost, let
+through it would carry our frames, and out of ``__del__`` it can't go at all. It is raised again in the script's code,
+a moment after the hook has ended.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import time
+from types import TracebackType
+from typing import Any
+
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_DELAY_S = 0.0005  # for the hook to return; if it has not, the exception comes up in it again and is put off again
+
+
+def raise_later(error: BaseException) -> None:
+    """Raise this very exception in the calling thread, soon, in whatever code it then runs."""
+    error.__traceback__ = _without_own_frames(error.__traceback__)
+    error.__context__ = None
+
+    def again(_: Any) -> BaseException:
+        return error
+
+    # The interpreter raises classes only. This one, when it is raised, gives the exception that there was.
+    same = type(type(error).__name__, (type(error),), {"__new__": again, "__init__": _nothing})
+    _thread.start_new_thread(_raise, (_thread.get_ident(), same))
+
+
+def _nothing(self: Any) -> None:
+    return None
+
+
+def _raise(thread: int, exception: type[BaseException]) -> None:
+    time.sleep(_DELAY_S)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
+
+
+def _without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """What is left are the frames of the script's own handler, if it was that which raised."""
+    kept: list[TracebackType] = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    following: TracebackType | None = None
+    for item in reversed(kept):
+        following = TracebackType(following, item.tb_frame, item.tb_lasti, item.tb_lineno)
+    return following

@@ -1,20 +1,24 @@
 """The agent in the script's process: waits until the script imports TensorFlow, then starts the session.
 
-Imports nothing heavy: a script that never imports TensorFlow pays for this module and two small hooks only.
+A script that never imports TensorFlow pays for two small files and an import hook, and finds nothing of us in
+``sys.modules``: the bootstrap runs this file and ``imports`` beside it without the package, so nothing may be imported
+here, at the top, that Python has not itself loaded at its start.
 """
 
-from __future__ import annotations
-
-import atexit
 import os
 import sys
-from typing import TYPE_CHECKING
+import time
 
-from tfperfkit.clock import now_ns
-from tfperfkit.launch.imports import when_imported
-
+TYPE_CHECKING = False  # the name that mypy looks for, without importing typing into the script
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tfperfkit.launch.imports import Callback
     from tfperfkit.session import Session
+
+    Watch = Callable[[str, Callback | None, Callback], None]
+
+_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class Agent:
@@ -23,68 +27,81 @@ class Agent:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._session: Session | None = None
-        self._started_ns = now_ns()
+        self._started_ns = time.monotonic_ns()
         self._import_ns = 0
         self._pid = os.getpid()
 
-    def watch_imports(self) -> None:
+    def watch_imports(self, when_imported: "Watch") -> None:
         when_imported("tensorflow", self._tensorflow_begins, self._tensorflow_imported)
         for package in ("keras", "tf_keras"):
-            when_imported(package, None, lambda package=package: self._keras_imported(package))
+            when_imported(package, None, lambda package=package: self._keras_imported(package))  # type: ignore[misc]
+        known = "atexit" in sys.modules
+        import atexit
+
         # Registered before the script can register anything, so it runs after all of the script's own handlers.
         atexit.register(self._finish)
+        if not known:
+            del sys.modules["atexit"]  # built in: a script that imports it gets the same one
 
     def _tensorflow_begins(self) -> None:
-        self._import_ns = now_ns()
+        self._import_ns = time.monotonic_ns()
 
     def _tensorflow_imported(self) -> None:
         if os.getpid() != self._pid:
             return  # a forked child that imports TensorFlow is not recorded
+        try:
+            self._arm()
+        except Exception as error:
+            self._say_why(error)
+
+    def _arm(self) -> None:
         from pathlib import Path
 
-        from tfperfkit.session import Session
+        try:
+            from tfperfkit.session import Session
+        except ModuleNotFoundError as error:
+            if error.name != "tfperfkit":
+                raise
+            # Not installed: `python -m tfperfkit run` was called in our checkout. The script's path stays as it was.
+            sys.path.append(_FOLDER)
+            try:
+                from tfperfkit.session import Session
+            finally:
+                sys.path.remove(_FOLDER)
         from tfperfkit.store import RunDirectory
 
         run, manifest = RunDirectory.open(Path(self._directory))
         self._session = Session(run, manifest)
-        self._session.arm(process_ns=self._started_ns, import_begin_ns=self._import_ns, import_end_ns=now_ns())
+        self._session.arm(
+            process_ns=self._started_ns, import_begin_ns=self._import_ns, import_end_ns=time.monotonic_ns()
+        )
+
+    def _say_why(self, error: Exception) -> None:
+        """Leave the reason for the report, without any module that may be the reason."""
+        import json
+
+        text = f"Nothing could be recorded: {type(error).__name__}: {error}"
+        try:
+            with open(os.path.join(self._directory, "session", "events.jsonl"), "a", encoding="utf-8") as events:
+                events.write(json.dumps({"kind": "note", "text": text}) + "\n")
+                events.write(json.dumps({"kind": "end", "ns": time.monotonic_ns()}) + "\n")
+            with open(os.path.join(self._directory, "agent.json"), "x", encoding="utf-8") as facts:
+                facts.write(json.dumps({"pid": self._pid, "versions": {}}))
+        except OSError:
+            pass
 
     def _keras_imported(self, package: str) -> None:
-        if self._session is not None:
+        if self._session is not None and os.getpid() == self._pid:
             self._session.keras_imported(package)
 
     def _finish(self) -> None:
         if self._session is not None and os.getpid() == self._pid:
-            self._session.finish()
+            try:
+                self._session.finish()
+            except BaseException:  # the script is over; a Ctrl-C that comes now must not print a traceback of ours
+                pass
 
 
-def start(directory: str) -> None:
+def start(directory: str, when_imported: "Watch") -> None:
     """Called by the bootstrap in the process that ``tfperf run`` started."""
-    agent = Agent(directory)
-    agent.watch_imports()
-    _inject_profile(sys.argv, getattr(sys, "orig_argv", []))
-
-
-def _inject_profile(argv: list[str], original: list[str]) -> None:
-    """Give a script written for kernprof its ``@profile``: the name kernprof adds to builtins, as an identity.
-
-    Only for a script whose source uses the bare decorator; every other script sees the builtins it always saw.
-    """
-    script = next((item for item in original[1:] if item.endswith(".py") and os.path.isfile(item)), None)
-    if script is None:
-        return
-    try:
-        with open(script, "rb") as source:
-            text = source.read()
-    except OSError:
-        return
-    if b"@profile" not in text:
-        return
-    from tfperfkit.launch.kernprof import uses_bare_profile
-
-    if uses_bare_profile(text):
-        import builtins
-
-        from tfperfkit.instruments.profiled import profile
-
-        builtins.profile = profile  # type: ignore[attr-defined]
+    Agent(directory).watch_imports(when_imported)

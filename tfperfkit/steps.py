@@ -18,6 +18,9 @@ import msgspec
 MarkerKind = Literal["batch", "train_on_batch", "call", "apply", "next", "loop_call", "named"]
 #: Markers that change weights; ``next`` only helps to place a step's beginning.
 UPDATES = frozenset({"batch", "train_on_batch", "call", "apply", "loop_call", "named"})
+#: A place of updates this many times rarer than another is not what the training loop turns on; and a loop that makes
+#: this many updates in a row is a training loop of its own.
+_OFTEN = 20
 
 
 #: The site number of the session's own pauses.
@@ -99,20 +102,44 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
-    """What counts as a step: a marker at one of ``ends`` completes one; one at ``begins`` opens the next."""
+    """What counts as a step: a marker at one of ``ends`` completes one; one at ``begins`` opens the next.
+
+    ``rounds`` are those of both that a step reaches several times (five updates of a critic, two of a generator): it
+    lasts until one of ``begins`` comes again after one of ``ends``. ``closing`` are the ``ends`` that complete a step
+    at once, as all do when there are no ``begins``.
+    """
 
     source: Literal["keras", "custom", "function"]
     ends: frozenset[int]
     begins: frozenset[int] = frozenset()
     words: str = ""
+    rounds: frozenset[int] = frozenset()
+    closing: frozenset[int] = frozenset()
 
 
 class Reach(msgspec.Struct):
-    """How often a site was reached, and when first and last (ns)."""
+    """How often a site was reached, when first and last (ns), and in how many unbroken runs among the updates."""
 
     count: int = 0
     first_ns: int = 0
     last_ns: int = 0
+    runs: int = 0
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Sites of one line that take turns, and their reach together: each trial of a hyper-parameter search makes its
+    own optimizer, and all of them are applied at the same line."""
+
+    sites: tuple[Site, ...]
+    reach: Reach
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        return self.sites[0].loops
+
+    @property
+    def ids(self) -> frozenset[int]:
+        return frozenset(site.id for site in self.sites)
 
 
 class StepCounter:
@@ -124,6 +151,7 @@ class StepCounter:
     def __init__(self) -> None:
         self.sites: dict[int, Site] = {}
         self.reach: dict[int, Reach] = {}
+        self._updated = 0  # the site of the last update
 
     def add_site(self, site: Site) -> None:
         self.sites[site.id] = site
@@ -137,6 +165,9 @@ class StepCounter:
             reach.first_ns = marker.begin_ns
         reach.count += 1
         reach.last_ns = marker.end_ns
+        if self.sites[marker.site].kind in UPDATES:
+            reach.runs += marker.site != self._updated
+            self._updated = marker.site
 
     def definition(self) -> Definition | None:
         """What a step is, as far as can be said now; None while nothing has updated weights."""
@@ -148,12 +179,18 @@ class StepCounter:
         parts = [self._phase(phase, seen) for phase in self._phases([s for s in seen if s.kind in UPDATES])]
         if not parts:
             return None
+        return self._joined(parts)
+
+    def _joined(self, parts: list[Definition]) -> Definition:
+        """One definition for several training loops; the words are those of the one with the most updates."""
         main = max(parts, key=lambda part: sum(self.reach[i].count for i in part.ends))
         return Definition(
             source=main.source,
             ends=frozenset().union(*(part.ends for part in parts)),
             begins=frozenset().union(*(part.begins for part in parts)),
             words=main.words,
+            rounds=frozenset().union(*(part.rounds for part in parts)),
+            closing=frozenset().union(*(part.closing if part.begins else part.ends for part in parts)),
         )
 
     def _phases(self, updates: list[Site]) -> list[list[Site]]:
@@ -182,33 +219,85 @@ class StepCounter:
             looped = frozenset(site.id for site in updates)
             words = f"an iteration of the loop inside {updates[0].name}, by the optimizer's counter"
             return Definition(source="function", ends=looped, words=words)
-        # A site reached far less often than the busiest one (an update made once to build the optimizer's
-        # variables) does not decide which loop is the training loop.
-        busiest = max(counts[site.id] for site in custom)
-        main = [site for site in custom if counts[site.id] * 20 >= busiest]
-        depth = _common_depth([site.loops for site in main])
+        if any(site.loops and counts[site.id] > 1 for site in custom):
+            # An update outside of every loop is made once, to build the optimizer's variables.
+            custom = [site for site in custom if site.loops or counts[site.id] > 1]
+        return self._loop(self._places(custom), seen)
+
+    def _loop(self, places: list[_Place], seen: list[Site]) -> Definition:
+        """A step of a loop that the person wrote: one iteration of the innermost loop that holds every update."""
+        # A place reached far less often than the busiest one does not decide which loop is the training loop.
+        busiest = max(place.reach.count for place in places)
+        main = [place for place in places if place.reach.count * _OFTEN >= busiest]
+        depth = _common_depth([place.loops for place in main])
+        direct: list[_Place] = []
         while depth > 0:
-            direct = [site for site in main if len(site.loops) == depth]
-            if len(direct) <= len({(site.file, site.line) for site in direct}):
+            direct = [place for place in main if len(place.loops) == depth]
+            if len(direct) <= len({_lines(place.sites[0]) for place in direct}):
                 break
             depth -= 1  # "for network in (...)": an iteration of that loop updates only one of them
-        direct = [site for site in main if len(site.loops) == depth]
-        if direct:
-            most = max(counts[site.id] for site in direct)
-            head = max((s for s in direct if counts[s.id] == most), key=lambda s: (s.line, s.id))
-        else:
-            head = min(main, key=lambda s: (counts[s.id], -s.line, -s.id))
+            direct = []
+        direct = direct or [place for place in main if len(place.loops) == depth == 0]
+        if not direct and len(main) > 1 and all(place.reach.count >= _OFTEN * place.reach.runs for place in main):
+            # Long loops in turn, an autoencoder's and then a GAN's in each epoch: training loops of their own.
+            return self._joined([self._loop([place], seen) for place in main])
+        # The last update of an iteration ends the step. All that are reached in each iteration are candidates; in an
+        # unfinished iteration some have been reached once more than others.
+        often = {place.ids: place.reach.count if direct else place.reach.runs for place in direct or main}
+        most = max(often.values())
+        candidates = [place for place in direct or main if often[place.ids] + 1 >= most]
+        head = max(candidates, key=lambda place: place.reach.first_ns)
         loop = main[0].loops[depth - 1] if depth else None
-        begins = frozenset(
-            s.id for s in seen
-            if s.kind == "next" and loop is not None and len(s.loops) == depth and s.loops[-1] == loop
+        begins = self._fetches(seen, main[0].loops[:depth], often[head.ids]) if loop else frozenset()
+        rounds: frozenset[int] = frozenset()
+        if not direct and head.reach.count > head.reach.runs:
+            begins = min(main, key=lambda place: place.reach.first_ns).ids
+            rounds = begins | head.ids
+        site = head.sites[0]
+        place = loop or Loop(site.file, site.line)
+        words = f"{'an iteration of the loop' if loop else 'an update'} at {place.file}:{place.line}"
+        source: Literal["keras", "custom"] = "keras" if site.kind == "train_on_batch" else "custom"
+        return Definition(source=source, ends=head.ids, begins=begins, words=words, rounds=rounds)
+
+    def _places(self, sites: list[Site]) -> list[_Place]:
+        """The sites, those of one line joined whose times follow each other. At the first iteration of "for network
+        in (...)" the next site has also followed the one before, which then has been reached once only."""
+        groups: list[list[Site]] = []
+        for site in sorted(sites, key=lambda site: self.reach[site.id].first_ns):
+            for group in groups:
+                last, before = group[-1], self.reach[group[-1].id]
+                same = (last.kind, last.loops, _lines(last)) == (site.kind, site.loops, _lines(site))
+                if same and before.count > 1 and before.last_ns < self.reach[site.id].first_ns:
+                    group.append(site)
+                    break
+            else:
+                groups.append([site])
+        return [_Place(tuple(group), self._together(group)) for group in groups]
+
+    def _together(self, group: list[Site]) -> Reach:
+        every = [self.reach[site.id] for site in group]
+        return Reach(
+            count=sum(reach.count for reach in every), first_ns=every[0].first_ns, last_ns=every[-1].last_ns,
+            runs=sum(reach.runs for reach in every),
         )
-        if loop:
-            words = f"an iteration of the loop at {loop.file}:{loop.line}"
-        else:
-            words = f"an update at {head.file}:{head.line}"
-        source: Literal["keras", "custom"] = "keras" if head.kind == "train_on_batch" else "custom"
-        return Definition(source=source, ends=frozenset({head.id}), begins=begins, words=words)
+
+    def _fetches(self, seen: list[Site], loops: tuple[Loop, ...], updates: int) -> frozenset[int]:
+        """The sites of the fetch that begins each iteration of the last of ``loops``; none if no fetch does.
+
+        The first of several fetches in an iteration. Not one that is rarer than the updates (a batch for validation
+        now and then), nor one that comes twice and more for each update: there gradients are accumulated, and a step
+        lasts from update to update.
+        """
+        lines: dict[tuple[str, int], list[Site]] = {}
+        for site in seen:
+            if site.kind == "next" and len(site.loops) == len(loops) and site.loops[-1] == loops[-1]:
+                lines.setdefault((site.file, site.line), []).append(site)
+        found = [(min(self.reach[s.id].first_ns for s in group), group) for group in lines.values()]
+        for _, group in sorted(found, key=lambda item: item[0]):
+            fetched = sum(self.reach[site.id].count for site in group)
+            if fetched + 1 >= updates:
+                return frozenset(site.id for site in group) if fetched < 2 * updates else frozenset()
+        return frozenset()
 
 
 class StepCutter:
@@ -216,6 +305,8 @@ class StepCutter:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
+        self._closing = definition.closing if definition.begins else definition.ends
+        self._closed_at_once = False  # the last update; then the next step has begun with its end
         self.number = 1  # of the step that is open
         self._begin: int | None = None
         self._last_end = 0
@@ -228,7 +319,7 @@ class StepCutter:
         begins = marker.site in self._definition.begins
         if marker.site == PAUSE:  # our own work between two steps, e.g. starting a profiler: part of neither
             step = self._close(marker.begin_ns)
-            self._begin = None if self._definition.begins or self._begin is None else marker.end_ns
+            self._begin = marker.end_ns if self._closed_at_once and self._begin is not None else None
             return step
         if marker.steps == 0:  # the data or the epoch ended: what follows is outside of steps
             step = self._close(marker.begin_ns)
@@ -237,16 +328,18 @@ class StepCutter:
         step = None
         if begins:
             step = self._close(marker.begin_ns)
-            self._begin = marker.begin_ns  # a batch fetched before this one led to no update: outside of steps
-            self._input = 0
+            if marker.site not in self._definition.rounds:
+                self._begin = marker.begin_ns  # a batch fetched before this one led to no update: outside of steps
+                self._input = 0
         if self._begin is None and (begins or ends or is_fetch):
             self._begin = marker.begin_ns
         if is_fetch:
             self._input += marker.end_ns - marker.begin_ns
         if ends:
-            self._count += marker.steps
+            self._count = 1 if marker.site in self._definition.rounds else self._count + marker.steps
             self._last_end = marker.end_ns
-            if not self._definition.begins:
+            self._closed_at_once = marker.site in self._closing
+            if self._closed_at_once:
                 step = self._close(marker.end_ns)
         return step
 
@@ -289,6 +382,11 @@ def cut(counter: StepCounter, markers: Iterable[Marker], definition: Definition)
     if step := cutter.finish():
         steps.append(step)
     return tuple(steps)
+
+
+def _lines(site: Site) -> tuple[tuple[str, int], ...]:
+    """The lines that lead to a site: they tell two calls of one helper apart."""
+    return site.chain or ((site.file, site.line),)
 
 
 def _common_depth(chains: Iterable[tuple[Loop, ...]]) -> int:

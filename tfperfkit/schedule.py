@@ -41,7 +41,7 @@ def parse_window(text: str) -> WindowSpec:
         spec = WindowSpec(probe, int(start) if start else None, int(count) if count else None)
     except ValueError:
         spec = WindowSpec("")
-    if not spec.probe or (spec.start or 1) < 1 or spec.count is None or spec.count < 1:
+    if not spec.probe or (spec.start is not None and spec.start < 1) or spec.count is None or spec.count < 1:
         raise UsageError(f"--window takes PROBE=START:COUNT or PROBE=all, not {text!r}")
     return spec
 

@@ -16,6 +16,7 @@ Nothing in it is ever unpickled or executed.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,17 @@ MAX_STREAM_BYTES = 24 * 1024 * 1024
 MAX_READ_BYTES = 64 * 1024 * 1024
 _PAUSE_RECORDS = 4096  # a stream that nobody flushes is flushed by its writer
 
-_encoder = msgspec.json.Encoder(enc_hook=str)
+#: How the ``failure`` of a stream begins when a record, not the disk, was at fault.
+NOT_JSON = "a record can't be written as JSON"
+
+
+def plain(value: Any) -> Any:
+    """For msgspec's ``enc_hook``: NumPy's numbers and arrays as Python's, anything else that is foreign as words."""
+    as_list = getattr(value, "tolist", None)
+    return as_list() if callable(as_list) else str(value)
+
+
+_encoder = msgspec.json.Encoder(enc_hook=plain)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +154,8 @@ class RunDirectory:
 class StreamWriter:
     """An append-only file of JSON lines. ``append`` only remembers; ``flush`` encodes and writes.
 
-    A write that fails ends the stream for good: ``lost`` counts what is missing and ``failure`` says why.
+    A write that fails ends the stream for good; a record that can't be encoded costs itself only. ``lost`` counts
+    what is missing and ``failure`` says why.
     """
 
     def __init__(self, path: Path, limit_bytes: int = MAX_STREAM_BYTES) -> None:
@@ -154,6 +166,8 @@ class StreamWriter:
         self._written = 0
         self._limit = limit_bytes
         self._descriptor: int | None = None
+        self._ended = False
+        self._writing = threading.Lock()
 
     def append(self, record: Any) -> None:
         self._pending.append(record)
@@ -161,18 +175,26 @@ class StreamWriter:
             self.flush()
 
     def flush(self) -> None:
+        # Never waits: who finds a write under way (on another thread, or on this one when the garbage collector or a
+        # signal calls back in the middle of it) leaves its records to the next.
+        if self._writing.acquire(blocking=False):
+            try:
+                self._flush()
+            finally:
+                self._writing.release()
+
+    def _flush(self) -> None:
         # Swapping the list is atomic under the GIL, so appending threads never wait for a disk.
         pending, self._pending = self._pending, []
         if not pending:
             return
-        if self.failure is not None:
+        if self._ended:
             self.lost += len(pending)
             return
+        data = b"".join(self._encoded(pending))
         try:
-            data = b"".join(_encoder.encode(record) + b"\n" for record in pending)
             if self._written + len(data) > self._limit:
-                self.lost += len(pending)
-                self.failure = f"more than {self._limit // (1024 * 1024)} MB"
+                self._end(f"more than {self._limit // (1024 * 1024)} MB", len(pending))
                 return
             if self._descriptor is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,18 +205,37 @@ class StreamWriter:
                 view = view[os.write(self._descriptor, view) :]
             self._written += len(data)
         except Exception as error:
-            self.lost += len(pending)
-            self.failure = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            self._end((error.strerror if isinstance(error, OSError) else None) or str(error), len(pending))
+
+    def _encoded(self, records: list[Any]) -> Iterator[bytes]:
+        for record in records:
+            try:
+                yield _encoder.encode(record) + b"\n"
+            except Exception as error:  # foreign objects raise what they like
+                self.lost += 1
+                self.failure = self.failure or f"{NOT_JSON} ({type(error).__name__}: {error})"
+
+    def _end(self, reason: str, lost: int) -> None:
+        self._ended = True
+        self.failure = reason
+        self.lost += lost
 
     def close(self) -> None:
-        self.flush()
-        if self._descriptor is not None:
-            try:
+        """Write what is left and end the stream. Waits at most a second for a write that is under way."""
+        if not self._writing.acquire(timeout=1.0):
+            return
+        try:
+            self._flush()
+            self._flush()  # what was appended from within the write
+            if self._descriptor is not None:
                 os.close(self._descriptor)
-            except OSError:
-                pass
+        except OSError:
+            pass
+        finally:
             self._descriptor = None
+            self._ended = True
             self.failure = self.failure or "closed"
+            self._writing.release()
 
 
 def read_stream(path: Path) -> Iterator[Any]:

@@ -14,6 +14,9 @@ import msgspec
 from tfperfkit.errors import UsageError
 
 
+_HELP = ("-h", "--help")
+
+
 class Split(msgspec.Struct, frozen=True):
     """A command line taken apart. ``taken`` are our options that stood after the script, as they were written."""
 
@@ -24,10 +27,10 @@ class Split(msgspec.Struct, frozen=True):
     taken: tuple[str, ...]
 
 
-def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split:
+def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split | None:
     """Take apart the arguments of ``tfperf run``. ``options`` maps each of our options to whether it takes a value.
 
-    Raises UsageError for an unknown option before the script and for a missing script.
+    None when our help is asked for, before any script (after it, the script's own is). Raises UsageError for an unknown option before the script and for a missing script.
     """
     ours: list[str] = []
     rest = list(arguments)
@@ -39,6 +42,10 @@ def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split:
             if not rest:
                 raise UsageError("-m needs the name of a module")
             target, is_module = rest.pop(0), True
+        elif word.startswith("-m") and "=" not in word:
+            target, is_module = word[2:], True  # -mpackage, as Python takes it too
+        elif word in _HELP:
+            return None
         elif word == "--":
             if not rest:
                 break
@@ -54,8 +61,13 @@ def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split:
         if rest[0] == "--":
             rest.pop(0)
             break
-        if rest[0].partition("=")[0] not in options or rest[0] == "--help":
+        word = rest[0]
+        name = word.partition("=")[0]
+        if name not in options or word in _HELP:
             break
+        if word == name and options[name] and len(rest) == 1:
+            shown = f"-m {target}" if is_module else target
+            raise UsageError(f"{word} needs a value; if it is the script's: {shown} -- {' '.join([*taken, word])}")
         taken += _take(rest.pop(0), rest, options)
     return Split(tuple(ours + taken), target, is_module, tuple(rest), tuple(taken))
 

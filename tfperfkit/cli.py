@@ -5,6 +5,7 @@ Only click is imported here; what a command needs, it imports when it runs (``tf
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -26,14 +27,25 @@ def cli() -> None:
 
 
 _RUN_OPTIONS = [
-    click.Option(["--probes"], metavar="NAMES", help="Probes with commas, or all, default, none. Default: lines,retrace,tfprof."),
+    click.Option(
+        ["--probes"], metavar="NAMES",
+        help="Probes with commas, or all, default, none. Default: lines,retrace,tfprof.",
+    ),
     click.Option(["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."),
     click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
     click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
     click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
-    click.Option(["--window"], metavar="PROBE=START:COUNT", multiple=True, help="Give a probe these steps; PROBE=all: the whole run."),
-    click.Option(["--lines"], metavar="FUNCTIONS", help="Profile these functions by line (names with commas), not the hot ones."),
-    click.Option(["--lines-in"], metavar="PATH", multiple=True, help="Profile all functions of a file or folder by line."),
+    click.Option(
+        ["--window"], metavar="PROBE=START:COUNT", multiple=True,
+        help="Give a probe these steps; PROBE=all: the whole run.",
+    ),
+    click.Option(
+        ["--lines"], metavar="FUNCTIONS",
+        help="Profile these functions by line (names with commas), not the hot ones.",
+    ),
+    click.Option(
+        ["--lines-in"], metavar="PATH", multiple=True, help="Profile all functions of a file or folder by line."
+    ),
     click.Option(["--tfprof-python"], is_flag=True, help="Trace Python calls too (up to 1.4 x slower in its window)."),
 ]
 
@@ -44,10 +56,10 @@ class _RunCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from tfperfkit.arguments import split
 
-        if args and args[0] in ("-h", "--help"):
-            return super().parse_args(ctx, args)
         options = {name: not getattr(param, "is_flag", False) for param in self.params for name in param.opts}
         parts = split(args, options)
+        if parts is None:
+            return super().parse_args(ctx, ["--help"])
         ctx.obj = parts
         return super().parse_args(ctx, list(parts.ours))
 
@@ -107,8 +119,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         raise SystemExit(130) from None
     except BrokenPipeError:
+        _close_stdout()
         raise SystemExit(0) from None
+    except OSError as error:
+        _close_stdout()
+        print(f"tfperf: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+        raise SystemExit(EXIT_USAGE) from None
     raise SystemExit(status if isinstance(status, int) else 0)
+
+
+def _close_stdout() -> None:
+    """Whoever read it has gone (``| head``), or its disk is full: Python must not complain once more at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError:
+        pass
 
 
 if __name__ == "__main__":

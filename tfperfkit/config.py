@@ -19,6 +19,9 @@ from tfperfkit.errors import UsageError
 NAMES = ("probes", "out", "json", "output", "steps-from", "lines")
 
 
+_PATHS = ("out", "json", "output")
+
+
 class Setting(msgspec.Struct, frozen=True):
     """A value and its origin: "default", "pyproject.toml", "environment" or "command line"."""
 
@@ -30,8 +33,8 @@ def resolve(command_line: Mapping[str, str | None], cwd: Path, environ: Mapping[
     """Every setting by name; raises UsageError for a pyproject.toml that says something we don't know."""
     settings = {name: Setting(None) for name in NAMES}
     settings["probes"] = Setting("default")
-    for name, value in _project(cwd).items():
-        settings[name] = Setting(value, "[tool.tfperf] in pyproject.toml")
+    for name, written in _project(cwd).items():
+        settings[name] = Setting(written, "[tool.tfperf] in pyproject.toml")
     for name in NAMES:
         value = environ.get(variable(name))
         if value:
@@ -78,7 +81,8 @@ def _table(file: Path) -> dict[str, str]:
             value = ",".join(value)
         if not isinstance(value, str):
             raise UsageError(f"{file}: {name} in [tool.tfperf] takes a text or a list of texts, not {value!r}")
-        values[name] = value
+        # A path there is meant from the file's own folder, wherever below it the command is typed.
+        values[name] = str(file.parent / value) if name in _PATHS and value else value
     return values
 
 
@@ -91,13 +95,20 @@ def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The run that a person means: a folder, the name of a run in the runs folder, or ``last``."""
+    folder = runs_folder(environ)
+    if name == "last":
+        runs = sorted((_age(file), file) for file in folder.glob("*/run.json"))
+        if runs:
+            return runs[-1][1].parent
+        raise UsageError(f"no run in {folder} yet: record one with tfperf run, or name its folder")
     path = Path(name)
     if path.exists() or os.sep in name:
         return path
-    folder = runs_folder(environ)
-    if name == "last":
-        runs = sorted(folder.glob("*/run.json"), key=lambda file: file.stat().st_mtime) if folder.is_dir() else []
-        if runs:
-            return runs[-1].parent
-        raise UsageError(f"no run in {folder} yet")
     return folder / name if (folder / name).is_dir() else path
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:  # removed meanwhile
+        return 0.0

@@ -96,21 +96,29 @@ def environment(run: RunDirectory, profile: bool) -> dict[str, str]:
     return changed
 
 
-def supervise(command: Sequence[str], run: RunDirectory | None, profile: bool = False) -> Ended:
-    """Run the script to its end. ``run`` is None for a script that can't be recorded."""
+def explain(run: RunDirectory, reason: str) -> None:
+    """Leave in the run directory why nothing was recorded, for the report."""
+    events = run.session / "events.jsonl"
+    notes: list[dict[str, object]] = [{"kind": "note", "text": f"Nothing was recorded: {reason}."}]
+    notes.append({"kind": "end", "ns": now_ns()})
+    events.write_bytes(b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
+    run.write_json("agent.json", {"versions": {}})
+
+
+def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDirectory) -> Ended:
+    """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is."""
     with signals.relay() as relay:
         try:
             child = subprocess.Popen(
-                command, env=environment(run, profile) if run else None, close_fds=False, preexec_fn=relay.in_child
+                command, env=environ, close_fds=False, preexec_fn=relay.in_child
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"can't start {command[0]}: {error}") from error
         returncode = relay.wait(child)
     killed = -returncode if returncode < 0 else None
     ended = Ended(max(returncode, 0), killed, relay.interrupted or killed == signal.SIGINT)
-    if run is not None:
-        try:
-            run.write_json("exit.json", Exit(status=returncode, ended_ns=now_ns(), interrupted=ended.interrupted))
-        except OSError:
-            pass
+    try:
+        run.write_json("exit.json", Exit(status=returncode, ended_ns=now_ns(), interrupted=ended.interrupted))
+    except OSError:
+        pass
     return ended

@@ -1,0 +1,52 @@
+"""The one line that we print before the script starts."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TextIO
+
+from tfperfkit import __version__
+from tfperfkit.arguments import Split
+from tfperfkit.config import runs_folder
+
+#: Our options that scripts often have too.
+_COMMON = ("--out", "--output", "--json", "--lines", "--window")
+
+
+def print_header(
+    file: TextIO, parts: Split, names: tuple[str, ...], folder: Path, reason: str | None, source: bytes
+) -> None:
+    """``reason``: why nothing can be recorded. ``source`` of the script: an option it names it may have meant."""
+    shown = folder.name if folder.parent == runs_folder() else str(folder)
+    items = [f"tfperf {__version__}", f"probes {', '.join(names) or 'none'}", f"run {shown}"]
+    if reason:
+        items.append(reason)
+    elif _tensorflow_missing():
+        items.append("TensorFlow is not installed for this Python (pip install 'tfperfkit[tensorflow]')")
+    flags = " ".join(ambiguous(parts, source))
+    if flags:
+        module = "-m " if parts.is_module else ""
+        items.append(f"{flags} taken as ours; to give it to the script: {module}{parts.target} -- {flags} ...")
+    # Plain ASCII: rich, which would know what the terminal can show, is imported for the report only.
+    line = " | ".join(items).encode("ascii", "backslashreplace").decode()
+    try:
+        print(line.replace("\n", "\\n"), file=file, flush=True)
+    except OSError:
+        pass
+
+
+def ambiguous(parts: Split, source: bytes) -> list[str]:
+    """Our options that stood after the script and that the script might have meant."""
+    names = [word.partition("=")[0] for word in parts.taken if word.startswith("--")]
+    return [
+        name for name in dict.fromkeys(names)
+        if name in _COMMON or f'"{name}"'.encode() in source or f"'{name}'".encode() in source
+    ]  # fmt: skip
+
+
+def _tensorflow_missing() -> bool:
+    try:
+        return importlib.util.find_spec("tensorflow") is None
+    except (ImportError, ValueError):
+        return True

@@ -1,0 +1,88 @@
+"""Where the header, the report and its JSON go. Once the script has run, nothing that fails here may lose anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+from tfperfkit.config import Setting
+from tfperfkit.errors import TfperfError, UsageError
+
+
+def check_writable(setting: Setting, origin: str) -> None:
+    """Refuse before the training starts what would fail after it; raises UsageError."""
+    if not setting.value:
+        return
+    path = Path(setting.value)
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file{origin}")
+    try:
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror}; name another file{origin}") from error
+
+
+@contextmanager
+def report_file(path: str | None, default: TextIO | None) -> Iterator[TextIO]:
+    """The file to report to. ``default`` is None where that stream is closed (``2>&-``): then nobody is told."""
+    if not path and default is not None:
+        yield default
+        return
+    try:
+        # Line by line: a run that is killed leaves its header.
+        file = open(path or os.devnull, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror}") from error
+    try:
+        yield file
+    finally:
+        with suppress(OSError):  # a full disk; the rendering has said so
+            file.close()
+
+
+def report(folder: Path, json_file: Path | None, file: TextIO) -> None:
+    """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
+    try:
+        from tfperfkit.analysis import analyze
+        from tfperfkit.report.console import render
+
+        result = analyze(folder)
+        try:
+            render(result, file=file)
+            file.flush()
+        finally:  # whoever reads the one must not lose the other
+            if json_file is not None:
+                write_json(result, json_file)
+    except BrokenPipeError:
+        pass
+    except KeyboardInterrupt:
+        tell(f"interrupted; the report again: tfperf report {folder}")
+    except (TfperfError, OSError) as error:
+        tell(f"{error}; the run's data: {folder}")
+    except Exception as error:
+        tell(
+            f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); "
+            f"the run's data: {folder}"
+        )
+
+
+def write_json(result: Any, target: Path) -> None:
+    """Raises UsageError when it can't be written."""
+    from tfperfkit.report.json import encode
+
+    try:
+        target.write_bytes(encode(result))
+    except OSError as error:
+        raise UsageError(f"can't write {target}: {error.strerror}") from error
+
+
+def tell(text: str) -> None:
+    """One line of ours on stderr, if there is one."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"tfperf: {text}", file=sys.stderr, flush=True)

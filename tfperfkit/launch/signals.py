@@ -1,0 +1,203 @@
+"""Signals while the script runs: each reaches it once, as it would have reached ``python``.
+
+The script is in our process group. What the terminal sends (Ctrl-C, Ctrl-\\, the end of the line) goes to the group,
+so the script has had it; so has it what a program sends to the group (``timeout``, a shell's ``kill %1``, the script's
+own ``os.killpg``). What is sent to our process alone (``kill PID``, a container's stop) is meant for the script and
+must be passed on. The kernel says where a signal came from (``si_code``), but not whom else it went to: that is told by
+a witness, a process of the group that blocks all signals, so that the one in question stays pending there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+#: Never passed on: faults of our own process, job control, and signals that nobody sends to stop or steer a program.
+_NOT_FORWARDED = (
+    "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGWINCH", "SIGURG",
+    "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS", "SIGPIPE",
+)  # fmt: skip
+_SENT_BY_PROCESS = 0  # si_code: 0 for kill, negative for sigqueue and tgkill; positive for what the kernel sends
+_WITNESS_WAIT_S = 0.02  # a signal to the group reaches its members one after another, within microseconds
+_PR_SET_PDEATHSIG = 1
+
+
+def forwarded() -> set[int]:
+    """The signals to pass on. What our caller ignores (nohup) stays ignored, for us and for the script."""
+    excluded = {getattr(signal, name, None) for name in _NOT_FORWARDED}
+    return {
+        number for number in signal.valid_signals()
+        if number not in excluded and signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }  # fmt: skip
+
+
+class Relay:
+    """Between ``with Relay() as relay`` and its end no signal interrupts us; ``wait`` passes them to the child."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self._signals = forwarded()
+        self._before: Any = None
+        self._children_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+        self._witness = 0
+        self._die_with_parent = _parent_death_signal()
+        self._parent = os.getpid()
+
+    def __enter__(self) -> Relay:
+        if self._children_ignored:  # the kernel would drop the child's exit status
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._signals, signal.SIGCHLD})
+        self._witness = self._new_witness()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._dismiss_witness()
+        while info := signal.sigtimedwait(self._signals, 0):
+            self.interrupted = self.interrupted or info.si_signo == signal.SIGINT
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+    def in_child(self) -> None:
+        """Between fork and exec: the child gets the signals as we got them, and ends if we are killed outright."""
+        if self._children_ignored:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        for number in self._signals:
+            signal.signal(number, signal.SIG_DFL)  # one that is pending must act as it would on a fresh python
+        self._die_with_parent()
+        if os.getppid() != self._parent:
+            os._exit(128 + signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+    def wait(self, child: subprocess.Popen[bytes]) -> int:
+        """Wait for the end of the child; returns its ``returncode``."""
+        while child.poll() is None:
+            info = signal.sigtimedwait({*self._signals, signal.SIGCHLD}, 1.0)
+            if info is None or info.si_signo == signal.SIGCHLD:
+                continue
+            self.interrupted = self.interrupted or info.si_signo == signal.SIGINT
+            if info.si_code > _SENT_BY_PROCESS or info.si_pid == child.pid:
+                continue  # from the terminal; or from the script itself, whose parent we only stand in for
+            if not self._sent_to_group(info.si_signo) and child.poll() is None:
+                os.kill(child.pid, info.si_signo)
+        return int(child.returncode)
+
+    # --- the witness ----------------------------------------------------------------------------------------------
+
+    def _new_witness(self) -> int:
+        try:
+            pid = os.fork()
+        except OSError:
+            return 0
+        if pid:
+            return pid
+        try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            self._die_with_parent()
+            os.closerange(0, 4096)  # a reader of the script's pipes must not wait for us
+            while os.getppid() == self._parent:
+                time.sleep(3600)
+        finally:
+            os._exit(0)
+
+    def _dismiss_witness(self) -> None:
+        pid, self._witness = self._witness, 0
+        if pid:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except OSError:
+                pass
+
+    def _sent_to_group(self, number: int) -> bool:
+        if not self._witness:
+            return False
+        until = time.monotonic() + _WITNESS_WAIT_S
+        while not _pending(self._witness, number):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.001)
+        self._dismiss_witness()  # it can't be made to forget a signal
+        self._witness = self._new_witness()
+        return True
+
+
+def _pending(pid: int, number: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/status", "rb") as status:
+            mask = next(line for line in status if line.startswith(b"ShdPnd:")).split()[1]
+    except (OSError, StopIteration):
+        return False
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+def _parent_death_signal() -> Callable[[], object]:
+    """What makes the calling process be killed when its parent dies: SIGKILL can't be passed on."""
+    if not sys.platform.startswith("linux"):
+        return lambda: None
+    try:
+        import ctypes
+
+        prctl = ctypes.CDLL(None).prctl
+    except (ImportError, OSError, AttributeError):
+        return lambda: None
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
+class HandlerRelay:
+    """For systems without ``sigtimedwait`` (macOS): handlers, and the terminal is recognised by being there."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self._child: subprocess.Popen[bytes] | None = None
+        self._before: dict[int, Any] = {}
+        self.in_child: Callable[[], None] | None = None
+
+    def __enter__(self) -> HandlerRelay:
+        for number in forwarded():
+            try:
+                self._before[number] = signal.signal(number, self._received)
+            except (OSError, ValueError):
+                continue
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def wait(self, child: subprocess.Popen[bytes]) -> int:
+        self._child = child
+        return child.wait()
+
+    def _received(self, number: int, _: FrameType | None) -> None:
+        self.interrupted = self.interrupted or number == signal.SIGINT
+        of_terminal = {getattr(signal, name, None) for name in ("SIGINT", "SIGQUIT", "SIGHUP")}
+        if number in of_terminal and _in_foreground():
+            return
+        if self._child is not None and self._child.returncode is None:
+            try:
+                os.kill(self._child.pid, number)
+            except ProcessLookupError:
+                pass
+
+
+def _in_foreground() -> bool:
+    try:
+        descriptor = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def relay() -> Relay | HandlerRelay:
+    """The best that this system offers."""
+    return Relay() if hasattr(signal, "sigtimedwait") and os.path.isdir("/proc/self") else HandlerRelay()

@@ -35,6 +35,7 @@ FUNCTION_PREFIX = "__"
 STEP_MARKER = "train"
 #: As XProf's ``ParseTfOpFullname`` (tsl/profiler/utils/tf_op_utils.cc) tells an operation from another event.
 _OP = re.compile(r"(?P<name>[A-Za-z0-9._][^:]*):(?P<type>_?[A-Za-z_]\w*)")
+_FUNCTION = re.compile(r"__(?:inference|forward|backward)_(.+?)_\d+")
 _EXACT = {
     STEP_MARKER: Kind.MARKER,
     "FunctionRun": Kind.CALL,
@@ -71,6 +72,12 @@ def parse(event: str) -> Named | None:
 def is_function(operation_type: str) -> bool:
     """Whether an "operation" is the call of a compiled function."""
     return operation_type.startswith(FUNCTION_PREFIX)
+
+
+def function_name(operation_type: str) -> str:
+    """The Python name in the name of a compiled function: ``step`` in ``__inference_step_60``."""
+    match = _FUNCTION.fullmatch(operation_type)
+    return match[1] if match else operation_type
 
 
 def is_input(operation_type: str) -> bool:

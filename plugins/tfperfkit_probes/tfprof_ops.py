@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from tfperfkit_probes.tfprof_host import DATA_THREADS, Host, Names
-from tfperfkit_probes.tfprof_names import Kind, Named, is_function, is_input
+from tfperfkit_probes.tfprof_names import Kind, Named, function_name, is_function, is_input
 from tfperfkit_probes.tfprof_spans import Span, SpanIndex
 from tfperfkit_probes.xplane import Event, Line, Plane
 
@@ -65,11 +65,12 @@ class OpReader:
         self._host = host
         self._window = SpanIndex(window)
         self._fetches = SpanIndex(host.fetches)
+        self._thunks = False
 
     def read(self, plane: Plane) -> None:
         """Read the plane ``/host:CPU``."""
-        thunks = "hlo_op" in plane.stat_ids
-        names = Names(lambda named: named.kind in _SECOND and (thunks or named.kind is not Kind.MAYBE_THUNK))
+        self._thunks = "hlo_op" in plane.stat_ids
+        names = Names(lambda named: named.kind in _SECOND and (self._thunks or named.kind is not Kind.MAYBE_THUNK))
         for line in plane.lines():
             if not line.name.startswith(_DRIVER_LINES):
                 self._read_line(line, names)
@@ -123,8 +124,11 @@ class OpReader:
             if not isinstance(name, str):
                 return None
             return _Open(end, named, OpKey(name, "XLA", "input" if of_data else "xla"), None)
-        if is_function(named.type):
-            return None  # how an eager call of a jit-compiled function reads
+        if is_function(named.type):  # how an eager call of a jit-compiled function reads
+            if self._thunks:
+                return None
+            # TensorFlow 2.16 tells no kernels of XLA on a CPU: the function is one piece.
+            return _Open(end, named, OpKey(function_name(named.type), "XLA function", "xla"), None)
         if operation is not None and operation.kind is Kind.EAGER and operation.type == named.type:
             return None  # the kernel of the eager operation around it
         return _Open(end, named, OpKey(named.name, named.type, "input" if of_data else "graph"), None)

@@ -188,6 +188,17 @@ def test_xla_kernels_and_nested_operations(tmp_path: Path) -> None:
     assert ops(facts(tmp_path, builder)) == {"while.1": (1, 40, "xla"), "dot.3": (2, 20, "xla")}
 
 
+def test_an_xla_function_without_kernels_is_one_operation(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line(
+        "python",
+        step(1, 0, 100_000),
+        ("EagerLocalExecute: __inference_train_step_2", 5_000, 90_000),
+        ("__inference_train_step_2:__inference_train_step_2", 6_000, 80_000),
+    )
+    assert ops(facts(tmp_path, builder)) == {"train_step": (1, 80, "xla")}
+
+
 def test_a_loop_over_a_dataset_within_a_compiled_function(tmp_path: Path) -> None:
     builder = SpaceBuilder()
     plane = builder.plane()

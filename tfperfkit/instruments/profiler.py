@@ -103,11 +103,11 @@ class ProfilerSession:
     def start(self) -> None:
         """Start tracing; raises ``Unavailable`` with the reason if that can't be."""
         try:
-            from tensorflow.python.profiler import profiler_v2
-            from tensorflow.python.profiler.internal import _pywrap_profiler, _pywrap_traceme
+            from tensorflow.python.profiler import profiler_v2, trace
+            from tensorflow.python.profiler.internal import _pywrap_profiler
         except ImportError as error:
             raise Unavailable(f"this TensorFlow has no profiler that we know ({error})") from error
-        if profiler_v2._profiler is not None or _pywrap_traceme.traceme_enabled():
+        if getattr(profiler_v2, "_profiler", None) is not None or _enabled(trace):
             _remember("a profiler session of the script was running")
             raise Unavailable("the script runs the TF Profiler itself; its trace is left alone")
         began = now_ns()
@@ -213,6 +213,12 @@ class _Guard:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+
+def _enabled(trace: Any) -> bool:
+    """Whether any session runs, one that a remote client started included. A flag in 2.16, a function later."""
+    enabled = getattr(trace, "enabled", False)
+    return bool(enabled() if callable(enabled) else enabled)
 
 
 def _options(python: bool) -> dict[str, Level]:

@@ -71,17 +71,23 @@ class Event:
         return None
 
 
+class _Cut:
+    """How a large line is read: in these parts. ``in_order`` is None while nobody asked."""
+
+    def __init__(self, parts: list[tuple[int, int]], header: Any) -> None:
+        self.parts = parts
+        self.header = header
+        self.in_order: bool | None = None
+
+
 class Line:
     """A timeline: a thread of the host, a stream of a device."""
 
     def __init__(self, plane: Plane, start: int, end: int) -> None:
         self._plane = plane
-        self._parts: list[tuple[int, int]] = []
-        self._whole: Any = None
-        if end - start <= PART_BYTES:
-            header = self._whole = plane.space.parse("XLine", start, end)
-        else:
-            header = self._cut(start, end)
+        self._cut = plane.cut(start, end) if end - start > PART_BYTES else None
+        self._whole: Any = plane.space.parse("XLine", start, end) if self._cut is None else None
+        header: Any = self._whole if self._cut is None else self._cut.header
         self.id: int = header.id
         self.name: str = _text(header.name)
         self.display_name: str = _text(header.display_name)
@@ -109,11 +115,14 @@ class Line:
 
         The profiler writes them so; a large line that is in order already is not held in memory.
         """
-        if self._whole is None and self._is_sorted():
-            return self.events(keep)
+        if self._cut is not None:
+            if self._cut.in_order is None:
+                self._cut.in_order = self._is_in_order()
+            if self._cut.in_order:
+                return self.events(keep)
         return iter(sorted(self.events(keep), key=lambda event: (event.begin_ps, -event.duration_ps)))
 
-    def _is_sorted(self) -> bool:
+    def _is_in_order(self) -> bool:
         begin, duration = -(1 << 63), 0
         for message in self._messages():
             for raw in message.events:
@@ -124,24 +133,11 @@ class Line:
         return True
 
     def _messages(self) -> Iterator[Any]:
-        if self._whole is not None:
+        if self._cut is None:
             yield self._whole
-        for start, end in self._parts:
+            return
+        for start, end in self._cut.parts:
             yield self._plane.space.parse("XLine", start, end)
-
-    def _cut(self, start: int, end: int) -> Any:
-        """Cut the line between events: any run of fields of a message is a message too."""
-        header = bytearray()
-        part = start
-        for field in self._plane.space.fields(start, end):
-            if field.number != 4:
-                header += self._plane.space.data[field.start : field.end]
-            if field.end - part >= PART_BYTES:
-                self._parts.append((part, field.end))
-                part = field.end
-        if part < end:
-            self._parts.append((part, end))
-        return self._plane.space.parse_bytes("XLine", bytes(header))
 
 
 class Plane:
@@ -150,6 +146,7 @@ class Plane:
     def __init__(self, space: Space, start: int, end: int) -> None:
         self.space = space
         self._lines: list[tuple[int, int]] = []
+        self._cuts: dict[int, _Cut] = {}
         rest = bytearray()
         for field in space.fields(start, end):
             if field.number == 3:
@@ -172,6 +169,14 @@ class Plane:
         """The lines, parsed one at a time: keep none and no more than one is in memory."""
         for start, end in self._lines:
             yield Line(self, start, end)
+
+    def cut(self, start: int, end: int) -> _Cut:
+        """How to read a large line; found once."""
+        if start not in self._cuts:
+            parts, others = self.space.parts(start, end)
+            header = b"".join(self.space.data[field.start : field.end] for field in others)
+            self._cuts[start] = _Cut(parts, self.space.parse_bytes("XLine", header))
+        return self._cuts[start]
 
     def event_name(self, number: int) -> str:
         metadata = self.event_metadata.get(number)
@@ -221,6 +226,13 @@ class Space:
     def fields(self, start: int, end: int) -> Iterator[wire.FieldSpan]:
         try:
             yield from wire.fields(self.data, start, end)
+        except wire.Damaged as error:
+            raise Unavailable(f"the trace {self.path.name} is damaged: {error}") from error
+
+    def parts(self, start: int, end: int) -> tuple[list[tuple[int, int]], list[wire.FieldSpan]]:
+        """Cut a line between its events."""
+        try:
+            return wire.parts(self.data, start, end, number=4, part_bytes=PART_BYTES)
         except wire.Damaged as error:
             raise Unavailable(f"the trace {self.path.name} is damaged: {error}") from error
 

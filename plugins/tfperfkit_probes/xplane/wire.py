@@ -51,6 +51,39 @@ def fields(data: Bytes, start: int, end: int) -> Iterator[FieldSpan]:
         yield FieldSpan(number, field_start, value, position)
 
 
+def parts(
+    data: Bytes, start: int, end: int, number: int, part_bytes: int
+) -> tuple[list[tuple[int, int]], list[FieldSpan]]:
+    """Cut a message between fields into parts of about ``part_bytes``, each of which is a message too.
+
+    Gives the parts, and the fields other than ``number``, which must be the message's many. Raises ``Damaged``.
+    """
+    tag = number << 3 | 2
+    cuts: list[tuple[int, int]] = []
+    others: list[FieldSpan] = []
+    position = begin = start
+    while position < end:
+        # A short field of that number, the usual case, is skipped without much ado: there are millions.
+        if data[position] == tag and position + 2 < end and data[position + 2] < 0x80:
+            length = data[position + 1]
+            position += 2 + length if length < 0x80 else 3 + (length & 0x7F) + (data[position + 2] << 7)
+        elif data[position] == tag and position + 1 < end and data[position + 1] < 0x80:
+            position += 2 + data[position + 1]
+        else:
+            field = next(fields(data, position, end))
+            if field.number != number:
+                others.append(field)
+            position = field.end
+        if position > end:
+            raise Damaged(f"it ends too early: {position - end} bytes are missing")
+        if position - begin >= part_bytes:
+            cuts.append((begin, position))
+            begin = position
+    if begin < end:
+        cuts.append((begin, end))
+    return cuts, others
+
+
 def _varint(data: Bytes, position: int, end: int) -> tuple[int, int]:
     result = shift = 0
     while position < end and shift < 70:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,7 +27,10 @@ from tfperfkit.model import (
 )
 from tfperfkit.steps import StepTable
 from tfperfkit.steptable import read_steps, read_windows
-from tfperfkit.store import Exit, Manifest, RunDirectory, read_stream
+from tfperfkit.store import NOT_JSON, Exit, Manifest, RunDirectory, plain, read_stream
+
+#: How the note begins that a probe gets when its ``on_step`` callback raised.
+STOPPED = "stopped following the steps"
 
 
 class StoredCapture:
@@ -84,14 +88,15 @@ def analyze(path: Path) -> Report:
         result = _analyze_probe(run, name, manifest, info, facts, installed, bool(agent))
         outcomes.append(
             ProbeOutcome(
-                name=name, status=result.status, reason=result.reason, data=_encodable(result.data),
+                name=name, status=result.status, reason=result.reason, data=result.data,
                 tables=result.tables, summary=result.summary, notes=result.notes,
             )
         )
         findings += result.findings
         data = outcomes[-1].data
-        if isinstance(data, dict) and isinstance(data.get("breakdown_ms"), dict) and data["breakdown_ms"]:
-            breakdown = (data["breakdown_ms"], name)
+        parts = data.get("breakdown_ms") if isinstance(data, dict) else None
+        if isinstance(parts, dict) and parts and all(isinstance(part, (int, float)) for part in parts.values()):
+            breakdown = (parts, name)
     steps = _summarize(facts.steps, breakdown)
     notes = _notes(facts, agent, info)
     return Report(
@@ -106,33 +111,71 @@ def _analyze_probe(
 ) -> ProbeResult:
     """A probe's result, with what went wrong while it recorded; its own failure becomes its status."""
     trouble = [e for e in facts.events if e.get("kind") == "probe" and e.get("probe") == name]
-    if any(event.get("status") == "failed" for event in trouble):
-        return ProbeResult(status="failed", reason=str(trouble[-1].get("reason")))
+    failure = next((str(e.get("reason")) for e in trouble if e.get("status") == "failed"), None)
+    failure = failure or _failed_recording(name, facts)
+    if failure is not None:
+        return ProbeResult(status="failed", reason=failure)
     if not armed:
         return ProbeResult(status="skipped", reason="TensorFlow was not imported")
     window = facts.windows.get(name)
     try:
         probe = registry.load(name, dict(installed))
         capture = StoredCapture(run, name, manifest, info, facts)
-        result = probe.analyze(capture)
-        if not isinstance(result, ProbeResult):
-            return ProbeResult(status="failed", reason=f"analyze returned {type(result).__name__}, not ProbeResult")
-        _encodable(result.data)
+        result = _checked(probe.analyze(capture))
     except Unavailable as reason:
         return ProbeResult(status="skipped", reason=str(reason))
     except ProbeError as error:
         return ProbeResult(status="failed", reason=str(error))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return ProbeResult(status="failed", reason=f"while analysing: {type(error).__name__}: {error}")
-    if result.status == "ok" and trouble:
+    if result.status != "ok":
+        return result
+    if trouble:
         return msgspec.structs.replace(result, status="skipped", reason=str(trouble[-1].get("reason")))
-    if result.status == "ok" and window is not None and window.status == "cut":
+    if window is not None and window.status == "cut":
         return msgspec.structs.replace(result, status="cut", reason=window.reason)
+    lost = [e for e in facts.events if _is_lost(e, name)]
+    if lost:
+        reasons = [f"{e['file']} is incomplete: {e.get('reason')}" for e in lost]
+        return msgspec.structs.replace(result, status="cut", reason="; ".join(reasons))
     return result
 
 
-def _encodable(data: Any) -> Any:
-    return msgspec.to_builtins(data, str_keys=True, enc_hook=str)
+def _failed_recording(name: str, facts: _Facts) -> str | None:
+    """What a probe itself did wrong while the steps went by: the session could only note it."""
+    for event in facts.events:
+        text = str(event.get("text"))
+        if event.get("kind") == "note" and event.get("probe") == name and text.startswith(STOPPED):
+            return text
+        if _is_lost(event, name) and str(event.get("reason")).startswith(NOT_JSON):
+            return f"while recording: {event.get('reason')}"
+    return None
+
+
+def _is_lost(event: dict[str, Any], name: str) -> bool:
+    return event.get("kind") == "lost" and str(event.get("file")).startswith(f"probes/{name}/")
+
+
+def _checked(made: object) -> ProbeResult:
+    """The result as it may go into the report: of the right types, its data as JSON. A finding without evidence is
+    left out, and the reason says so. Raises ProbeError for what is no result."""
+    if not isinstance(made, ProbeResult):
+        raise ProbeError(f"analyze returned {type(made).__name__}, not ProbeResult")
+    try:
+        # Records don't check their fields when they are made; whatever is wrong must not reach the renderers.
+        raw = msgspec.to_builtins(made, str_keys=True, enc_hook=plain)
+        result = msgspec.convert(raw, ProbeResult)
+    except Exception as error:
+        raise ProbeError(f"analyze returned what is no proper result: {error}") from error
+    broken = [f for f in result.findings if not f.evidence or not math.isfinite(f.share_of_step)]
+    if not broken:
+        return result
+    reasons = [f"{f.code} is left out: it has no {'share of the step' if f.evidence else 'evidence'}" for f in broken]
+    return msgspec.structs.replace(
+        result, findings=tuple(f for f in result.findings if f not in broken),
+        status="cut" if result.status == "ok" else result.status,
+        reason="; ".join(filter(None, [result.reason, *reasons])),
+    )
 
 
 def _run_info(run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> RunInfo:

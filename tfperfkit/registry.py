@@ -50,9 +50,9 @@ def load(name: str, installed: dict[str, EntryPoint] | None = None) -> Probe:
         raise ProbeError(f"probe {name} is not installed")
     try:
         made = point.load()()
-    except Exception as error:
+        problems = contract_problems(made, name)
+    except (Exception, SystemExit) as error:  # a module that calls sys.exit() must not end the script
         raise ProbeError(f"can't be loaded: {type(error).__name__}: {error}") from error
-    problems = contract_problems(made, name)
     if problems:
         raise ProbeError(problems[0])
     return made  # type: ignore[no-any-return]

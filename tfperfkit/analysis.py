@@ -20,11 +20,13 @@ from tfperfkit.model import (
     Overhead,
     ProbeOutcome,
     ProbeResult,
+    ProbeStatus,
     Report,
     RunInfo,
     StepSummary,
     WindowSummary,
 )
+from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.steps import StepTable
 from tfperfkit.steptable import read_steps, read_windows
 from tfperfkit.store import NOT_JSON, Exit, Manifest, RunDirectory, plain, read_stream
@@ -122,8 +124,8 @@ def _analyze_probe(
         probe = registry.load(name, dict(installed))
         capture = StoredCapture(run, name, manifest, info, facts)
         result = _checked(probe.analyze(capture))
-    except Unavailable as reason:
-        return ProbeResult(status="skipped", reason=str(reason))
+    except Unavailable as unavailable:
+        return ProbeResult(status="skipped", reason=str(unavailable))
     except ProbeError as error:
         return ProbeResult(status="failed", reason=str(error))
     except (Exception, SystemExit) as error:
@@ -132,6 +134,11 @@ def _analyze_probe(
         return result
     if trouble:
         return msgspec.structs.replace(result, status="skipped", reason=str(trouble[-1].get("reason")))
+    if window is None and probe.cost is Cost.WINDOW:
+        # What it kept in the background is there all the same.
+        status: ProbeStatus = "cut" if isinstance(probe, BackgroundProbe) else "skipped"
+        reason = f"the run ended before its window came, after {facts.steps.count} steps"
+        return msgspec.structs.replace(result, status=status, reason=reason)
     if window is not None and window.status == "cut":
         return msgspec.structs.replace(result, status="cut", reason=window.reason)
     lost = [e for e in facts.events if _is_lost(e, name)]

@@ -54,6 +54,7 @@ _WatchedSpec.__name__ = _WatchedSpec.__qualname__ = "ModuleSpec"
 class _Finder:
     def __init__(self) -> None:
         self._watched: dict[str, tuple[Callback | None, Callback]] = {}
+        self._asking: set[str] = set()
 
     def watch(self, name: str, before: "Callback | None", after: "Callback") -> None:
         self._watched[name] = (before, after)
@@ -70,8 +71,18 @@ class _Finder:
     ) -> "ModuleSpec | None":
         # The watch stays: a script may ask importlib.util.find_spec whether there is a TensorFlow and import it later.
         watch = self._watched.get(name)
-        if watch is None:
+        if watch is None or name in self._asking:
             return None
+        self._asking.add(name)  # another finder may ask all others too, as we do: it must not come back to us
+        try:
+            return self._ask_others(name, path, target, watch)
+        finally:
+            self._asking.discard(name)
+
+    def _ask_others(
+        self, name: str, path: "Sequence[str] | None", target: "ModuleType | None",
+        watch: "tuple[Callback | None, Callback]",
+    ) -> "ModuleSpec | None":
         for finder in list(sys.meta_path):
             if finder is self or not hasattr(finder, "find_spec"):
                 continue

@@ -1,0 +1,118 @@
+"""Runs a program under plain Python and under ``tfperf run`` in the very same folder, and tells what differs.
+
+The report goes to a file, so that stderr too is the script's alone and can be compared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+TIMEOUT_S = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A script, or several files of which one is run. ``{here}`` in ``flags``, ``command`` and ``environment`` is
+    the folder that they are in."""
+
+    name: str
+    source: str = ""
+    arguments: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    command: tuple[str, ...] = ("script.py",)
+    flags: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    stdin: bytes = b""
+    status: int = 0  # as plain Python gives it to its parent: negative for a signal
+    shows: bytes = b""  # what must stand in stdout or stderr, so that a program that fails early is not taken as good
+    whole_stderr: bool = True  # else only the last traceback: TensorFlow logs with times
+    header: str = ""  # what our header line must say
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    status: int
+    stdout: bytes
+    stderr: bytes
+    files: dict[str, bytes]
+    report: str = ""
+
+
+def environment(runs: Path) -> dict[str, str]:
+    """An environment in which nothing of the developer's own settings is felt."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON", "COV_"))}
+    return {
+        **kept, "TFPERF_RUNS": str(runs), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1",
+        "TF_ENABLE_ONEDNN_OPTS": "0", "PYTHONDONTWRITEBYTECODE": "1", "KERAS_HOME": str(runs / "keras"),
+    }  # fmt: skip
+
+
+def plainly(program: Program, folder: Path) -> Outcome:
+    """Under plain Python."""
+    return _run(program, folder, [])
+
+
+def profiled(program: Program, folder: Path, probes: str) -> Outcome:
+    """Under ``tfperf run``."""
+    report = folder / "report.txt"
+    outcome = _run(program, folder, ["-m", "tfperfkit", "run", "--probes", probes, "--output", str(report)])
+    return dataclasses.replace(outcome, report=report.read_text())
+
+
+def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
+    here = folder / "work"
+    shutil.rmtree(here, ignore_errors=True)
+    here.mkdir(parents=True)
+    for name, text in (("script.py", program.source), *program.files):
+        if text:
+            path = here / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    if program.name.startswith("zip"):
+        shutil.make_archive(str(here / "app"), "zip", here / "app")
+    added = {key: value.replace("{here}", str(here)) for key, value in program.environment}
+    words = [*program.flags, *ours, *program.command, *(["--"] if ours else []), *program.arguments]
+    done = subprocess.run(
+        [sys.executable, *(word.replace("{here}", str(here)) for word in words)], cwd=here, input=program.stdin,
+        capture_output=True, env={**environment(folder / "runs"), **added}, timeout=TIMEOUT_S, check=False,
+        start_new_session=True,  # a program that signals its group must not hit the tests
+    )  # fmt: skip
+    files = {
+        str(path.relative_to(here)): path.read_bytes()
+        for path in sorted(here.rglob("*")) if path.is_file() and path.suffix != ".zip"
+    } if here.is_dir() else {}  # fmt: skip
+    return Outcome(done.returncode, done.stdout, done.stderr, files)
+
+
+def last_traceback(stderr: bytes) -> bytes:
+    """From the last "Traceback" on."""
+    position = stderr.rfind(b"Traceback (most recent call last)")
+    return stderr[position:] if position >= 0 else b""
+
+
+def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Outcome, Outcome]:
+    """Run both ways and compare; returns both outcomes for what else a test wants to see."""
+    plain = plainly(program, folder)
+    assert plain.status == program.status, f"the program itself: {plain.status}\n{plain.stderr.decode()}"
+    assert program.shows in plain.stdout + plain.stderr, (plain.stdout, plain.stderr)
+    ours = profiled(program, folder, probes)
+    assert ours.stdout == plain.stdout
+    assert ours.status == (128 - plain.status if plain.status < 0 else plain.status)
+    if program.whole_stderr:
+        assert ours.stderr.decode(errors="replace") == plain.stderr.decode(errors="replace")
+    else:
+        assert last_traceback(ours.stderr).decode() == last_traceback(plain.stderr).decode()
+        assert b"tfperfkit" not in ours.stderr
+    assert sorted(ours.files) == sorted(plain.files)
+    assert ours.files == plain.files
+    assert ours.report.startswith("tfperf "), ours.report
+    assert program.header in ours.report.partition("\n")[0]
+    return plain, ours

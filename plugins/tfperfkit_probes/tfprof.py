@@ -15,6 +15,7 @@ from tfperfkit.model import Column, Finding, Measurement, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
 from tfperfkit_probes.tfprof_analysis import OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
+from tfperfkit_probes.tfprof_names import is_fetch, is_input
 from tfperfkit_probes.tfprof_record import Capture, Recorder, wanted
 from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
 
@@ -22,7 +23,7 @@ from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
 INPUT_MEDIUM, INPUT_HIGH = 0.05, 0.20
 #: Handing over a batch that is ready takes 0.05 to 0.08 ms (TensorFlow 2.21, CPU); nothing is to be gained below.
 INPUT_LEAST_MS = 0.1
-_ROWS = 15
+_ROWS = 12
 
 
 class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +73,8 @@ class TfprofProbe:
                 facts = analyse(space, capture.steps)
         except Unavailable as error:
             reasons = [record.reason for record in records if record.reason]
+            if not records and capture.run.status != "finished":
+                reasons = ["no trace was recorded: the script ended before one was complete"]
             return ProbeResult(status="failed", reason=reasons[-1] if reasons else str(error), notes=capture.notes)
         ended = recorded.ended if recorded else "unknown"
         data = TfprofData(
@@ -159,8 +162,8 @@ def _tables(facts: TraceFacts) -> list[Table]:
         )
     if facts.top_ops:
         tables.append(_op_table("Operations, by their own time", facts.top_ops, facts.steps))
-    if facts.input_ops:
-        tables.append(_op_table("Operations of the input pipeline, on any thread", facts.input_ops, facts.steps))
+    if working := tuple(op for op in facts.input_ops if not is_fetch(op.type)):
+        tables.append(_op_table("Operations of the input pipeline, on any thread", working, facts.steps))
     if facts.devices:
         tables.append(
             Table(
@@ -191,10 +194,16 @@ def _op_table(title: str, ops: tuple[OpRow, ...], steps: int) -> Table:
             Column("ms per step" if steps else "time", "ms"), Column("share", "share"),
         ),
         rows=tuple(
-            (op.name, op.type, op.where, op.count / per_step, op.self_ms / per_step, op.share) for op in ops[:_ROWS]
+            (_short(op.name), op.type, op.where, op.count / per_step, op.self_ms / per_step, op.share)
+            for op in ops[:_ROWS]
         ),
         note="own time on all threads together; share of the own time of all such operations",
     )
+
+
+def _short(name: str) -> str:
+    """An operation's name without the call around the whole of a Keras step; the data keeps it."""
+    return name.removeprefix("StatefulPartitionedCall/") or name
 
 
 def _findings(facts: TraceFacts) -> list[Finding]:
@@ -208,12 +217,17 @@ def _findings(facts: TraceFacts) -> list[Finding]:
         Measurement("input per step", waited, "ms", "tfprof"),
         Measurement("traced step", facts.step_ms, "ms", "tfprof"),
     ]
-    busiest = next((op for op in facts.input_ops if "Iterator" not in op.type), None)
-    detail = ""
+    busiest = next((op for op in facts.input_ops if not is_input(op.type)), None)
     if busiest is not None:
-        name = f"busiest operation of the pipeline: {busiest.type}"
+        name = f"{busiest.type}, the busiest operation of the pipeline"
         evidence.append(Measurement(name, busiest.self_ms / facts.steps, "ms", "tfprof"))
-        detail = f"{name}, {busiest.self_ms / facts.steps:.2f} ms a step over its threads"
+    if facts.prefetches:
+        detail = "The pipeline prefetches already and is still the slower side: it must get faster itself."
+        least = 1.0
+    else:
+        detail = "Nothing prefetches: a batch is prepared only when the step asks for it."
+        least = facts.step_ms / max(waited, facts.step_ms - waited)  # preparing and computing at the same time
+    most = 1 / (1 - share) if share < 1 else None
     return [
         Finding(
             code="INP001",
@@ -221,7 +235,8 @@ def _findings(facts: TraceFacts) -> list[Finding]:
             title="The step waits for its input",
             severity="high" if share >= INPUT_HIGH else "medium",
             share_of_step=share,
-            predicted_speedup=1 / (1 - share) if share < 1 else None,
+            predicted_speedup=most,
+            predicted_range=(least, most) if most is not None else None,
             where=(),
             evidence=tuple(evidence),
             advice=(

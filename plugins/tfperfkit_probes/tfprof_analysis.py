@@ -10,6 +10,7 @@ import msgspec
 from tfperfkit.steps import StepTable
 from tfperfkit_probes.tfprof_breakdown import PARTS, breakdown
 from tfperfkit_probes.tfprof_host import Host, Marker, read_host
+from tfperfkit_probes.tfprof_names import is_fetch
 from tfperfkit_probes.tfprof_ops import OpKey, OpReader, OpTime, read_device
 from tfperfkit_probes.tfprof_spans import Span, intersect, subtract, total, union
 from tfperfkit_probes.xplane import Space, profile_options
@@ -21,7 +22,10 @@ TOP = 50
 
 
 class OpRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation over all traced steps. ``share`` is of the own time of all operations on that side (0 to 1)."""
+    """One operation over all traced steps. ``share`` is of the own time of all operations on that side (0 to 1).
+
+    A fetch (IteratorGetNext) waits for the pipeline's other operations: its time is given, its share is 0.
+    """
 
     name: str
     type: str
@@ -58,6 +62,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[DeviceRow, ...]
     rest_ms: float
     options: dict[str, int] | None
+    prefetches: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -102,6 +107,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         devices=tuple(devices),
         rest_ms=rest,
         options=profile_options(space),
+        prefetches=host.prefetches,
         notes=tuple(notes),
     )
 
@@ -152,11 +158,11 @@ def _rows(ops: dict[OpKey, OpTime]) -> tuple[tuple[OpRow, ...], tuple[OpRow, ...
 
 
 def _shares(ops: dict[OpKey, OpTime]) -> list[OpRow]:
-    whole = sum(op.self_ps for op in ops.values()) or 1
+    whole = sum(op.self_ps for key, op in ops.items() if not is_fetch(key.type)) or 1
     return [
         OpRow(
-            name=key.name, type=key.type, count=op.count, self_ms=_ms(op.self_ps), share=op.self_ps / whole,
-            where=key.place,
+            name=key.name, type=key.type, count=op.count, self_ms=_ms(op.self_ps),
+            share=0.0 if is_fetch(key.type) else op.self_ps / whole, where=key.place,
         )
         for key, op in ops.items()
     ]

@@ -15,6 +15,7 @@ from tfperfkit_probes.xplane import Event, Line, Plane
 DATA_THREADS = "tf_data"
 #: The stage of a tf.data pipeline that runs the body of a loop over a dataset within a compiled function.
 _LOOP_BODY = "::Scan"
+_PREFETCHED = "Iterator::Root::Prefetch"
 
 
 class Marker(NamedTuple):
@@ -41,6 +42,7 @@ class Host:
     data_calls: set[int] = field(default_factory=set)  # executions that tf.data asked for
     fetches: list[Span] = field(default_factory=list)  # a graph waiting for its next element
     end: int = 0
+    prefetches: bool = False  # the pipeline ends with a prefetch, the script's own or one that tf.data put in
 
     @property
     def training(self) -> Timeline:
@@ -111,6 +113,7 @@ def read_host(plane: Plane) -> Host:
                 if not any(outer.kind is Kind.EAGER and is_input(outer.type) for _, outer in around):
                     host.fetches.append(span)
             elif named.kind is Kind.ITERATOR:
+                host.prefetches |= named.name.startswith(_PREFETCHED)
                 if named.name.startswith("ReduceIterator::"):
                     sources.setdefault(named.name, []).append(span)
             elif (label := _label(named)) is not None:

@@ -83,3 +83,8 @@ def function_name(operation_type: str) -> str:
 def is_input(operation_type: str) -> bool:
     """Whether an operation belongs to the input pipeline: IteratorGetNext, MakeIterator, AnonymousIteratorV3 ..."""
     return "Iterator" in operation_type
+
+
+def is_fetch(operation_type: str) -> bool:
+    """Whether an operation asks the input pipeline for its next element."""
+    return "IteratorGetNext" in operation_type

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tfperfkit_probes.tfprof import TfprofProbe
 from tfperfkit_probes.tfprof_analysis import TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS, Labelled, breakdown
 from tfperfkit_probes.tfprof_names import Kind, parse
+from tfperfkit_probes.tfprof_record import Capture
 from tfperfkit_probes.tfprof_spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.xplane import open_space
 from xspace_builder import SpaceBuilder, step
 
+from tfperfkit.model import ProbeResult
 from tfperfkit.steps import Step, StepTable
+from tfperfkit.testing import FakeRecording, capture_of, check_result
 
 spans = st.lists(
     st.tuples(st.integers(0, 200), st.integers(0, 60)).map(lambda pair: Span(pair[0], pair[0] + pair[1])), max_size=12
@@ -286,3 +290,68 @@ def test_kernels_of_accelerators(tmp_path: Path) -> None:
     result = facts(tmp_path, builder)
     assert [(row.device, row.busy_ms, row.busy_share) for row in result.devices] == [("/device:GPU:0", 0.04, 0.4)]
     assert ops(result) == {"gemm": (1, 30, "device"), "copy": (1, 20, "device")}
+
+
+def result_of(tmp_path: Path, builder: SpaceBuilder) -> ProbeResult:
+    recording = FakeRecording(tmp_path)
+    builder.write(recording.trace_dir / "plugins" / "profile" / "run" / "host.xplane.pb")
+    result = TfprofProbe().analyze(capture_of(recording))
+    check_result(result)
+    return result
+
+
+def eager_loop(wait_us: float, step_us: float, prefetches: bool = False) -> SpaceBuilder:
+    builder = SpaceBuilder()
+    stage = "Iterator::Root::Prefetch" if prefetches else "Iterator::Root::Batch"
+    builder.plane().line(
+        "python",
+        *[step(n, n * step_us * 1000, step_us * 1000) for n in range(1, 5)],
+        *[("EagerLocalExecute: IteratorGetNext", n * step_us * 1000, wait_us * 1000) for n in range(1, 5)],
+        *[(stage, n * step_us * 1000, wait_us * 1000) for n in range(1, 5)],
+    )
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "step_us", "severity"),
+    [(300, 1000, "high"), (1500, 20_000, "medium"), (90, 300, None), (900, 20_000, None), (0, 1000, None)],
+)
+def test_input_is_told_when_it_matters(tmp_path: Path, wait_us: float, step_us: float, severity: str | None) -> None:
+    result = result_of(tmp_path, eager_loop(wait_us, step_us))
+    assert [finding.severity for finding in result.findings] == ([severity] if severity else [])
+    for finding in result.findings:
+        assert finding.code == "INP001"
+        assert finding.share_of_step == pytest.approx(wait_us / step_us)
+        assert finding.predicted_speedup == pytest.approx(step_us / (step_us - wait_us))
+        assert finding.predicted_range is not None
+        assert finding.predicted_range[0] == pytest.approx(step_us / max(wait_us, step_us - wait_us))
+
+
+def test_more_prefetching_is_no_help_to_a_slow_pipeline(tmp_path: Path) -> None:
+    (finding,) = result_of(tmp_path, eager_loop(800, 1000, prefetches=True)).findings
+    assert finding.predicted_range == (1.0, pytest.approx(5))
+    assert "prefetches already" in finding.detail
+
+
+def test_a_trace_that_is_missing_or_damaged_is_a_reason(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path)
+    assert TfprofProbe().analyze(capture_of(recording)).reason == "no trace was recorded"
+    path = recording.trace_dir / "plugins" / "profile" / "run" / "host.xplane.pb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x0a\xff\xff\x01")
+    result = TfprofProbe().analyze(capture_of(recording))
+    assert result.status == "failed" and result.reason is not None and "damaged" in result.reason
+    small = FakeRecording(tmp_path, options={"max_mb": "0.000001"})
+    assert "too large" in (TfprofProbe().analyze(capture_of(small)).reason or "")
+
+
+def test_a_record_can_not_lead_out_of_the_run_directory(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path / "run")
+    three_steps().write(tmp_path / "elsewhere.xplane.pb")
+    recording.append("captures", {"broken": True})
+    recording.append(
+        "captures",
+        Capture(file="../../elsewhere.xplane.pb", steps=3, first_step=1, last_step=3, ended="window"),
+    )
+    result = TfprofProbe().analyze(capture_of(recording))
+    assert result.status == "failed" and "outside of the run directory" in (result.reason or "")

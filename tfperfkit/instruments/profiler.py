@@ -10,6 +10,7 @@ ended first and the script's goes on as if we had not been there.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -102,6 +103,8 @@ class ProfilerSession:
 
     def start(self) -> None:
         """Start tracing; raises ``Unavailable`` with the reason if that can't be."""
+        if "tensorflow" not in sys.modules:
+            raise Unavailable("the script has not imported TensorFlow")
         try:
             from tensorflow.python.profiler import profiler_v2, trace
             from tensorflow.python.profiler.internal import _pywrap_profiler

@@ -26,7 +26,7 @@ from tfperfkit_probes.xplane import wire
 from tfperfkit_probes.xplane.schema import message_class
 
 #: A larger file is refused: 100 MB hold about 3.6 million events, far more than a window of a few steps.
-DEFAULT_LIMIT_BYTES = 512 * 1024 * 1024
+DEFAULT_LIMIT_BYTES = 512_000_000
 #: A line larger than this is parsed in parts. A parsed event takes about ten times its size in the file.
 PART_BYTES = 8 * 1024 * 1024
 

@@ -130,11 +130,14 @@ class Session:
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
+        self._flush()
+        self.run.free_room("script")  # if the disk is full, what follows is what must be known
+        if self.manifest.in_process:
+            self.run.free_room("parent")
         if self._armed:
             self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
         for reason in self.markers.reasons:
             self.event("note", text=reason)
-        self._flush()
         self.event("end", ns=now_ns())
         for writer in self._writers.values():
             writer.close()
@@ -165,7 +168,10 @@ class Session:
         """The writer of a file below the run directory, made when first asked for."""
         writer = self._writers.get(relative)
         if writer is None:
-            writer = self._writers[relative] = StreamWriter(self.run.path / relative)
+            patient = relative == "session/events.jsonl"  # says what the others lost
+            writer = self._writers[relative] = StreamWriter(self.run.path / relative, patient=patient)
+            if os.getpid() != self._pid:
+                writer.discard()
         return writer
 
     def event(self, kind: str, **fields: Any) -> None:
@@ -397,7 +403,8 @@ class Session:
         """In a forked child: this process is not recorded; leave nothing of ours behind in it."""
         self._finished = True
         self._opens.stop()
-        self._writers.clear()
+        for writer in list(self._writers.values()):
+            writer.discard()
         try:
             self.markers.restore()
             self._unsubscribe()

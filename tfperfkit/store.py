@@ -15,6 +15,7 @@ Nothing in it is ever unpickled or executed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ SCHEMA = 1
 MAX_STREAM_BYTES = 24 * 1024 * 1024
 #: A JSON file or line larger than this is not read (a damaged or hostile file).
 MAX_READ_BYTES = 64 * 1024 * 1024
+_RESERVED_BYTES = 8192
 _PAUSE_RECORDS = 4096  # a stream that nobody flushes is flushed by its writer
 
 #: How the ``failure`` of a stream begins when a record, not the disk, was at fault.
@@ -105,6 +107,7 @@ class RunDirectory:
                 )
             run.session.mkdir(exist_ok=True)
             run.trace.mkdir(exist_ok=True)
+            run.reserve()
             run.write_json("run.json", manifest)
         except OSError as error:
             raise RunDirectoryError(
@@ -133,12 +136,29 @@ class RunDirectory:
         except msgspec.ValidationError as error:
             raise RunDirectoryError(f"{path}: run.json is damaged ({error})") from error
 
+    def reserve(self) -> None:
+        """Put room aside for what must still be written when the disk has filled: how the script ended, and what is
+        missing. Raises OSError."""
+        for part in (".room-script", ".room-parent"):
+            (self.path / part).write_bytes(os.urandom(_RESERVED_BYTES))  # no file system can store less for it
+
+    def free_room(self, part: str) -> None:
+        """Give back the room of ``script`` or ``parent``."""
+        try:
+            (self.path / f".room-{part}").unlink()
+        except OSError:
+            pass
+
     def write_json(self, name: str, record: Any) -> None:
         """Write a small JSON file whole: a reader sees the old one or the new one, never half of it."""
         target = self.path / name
         temporary = target.with_name(f".{target.name}.{os.getpid()}")
-        temporary.write_bytes(_encoder.encode(record))
-        os.replace(temporary, target)
+        try:
+            temporary.write_bytes(_encoder.encode(record))
+            os.replace(temporary, target)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
 
     def read_json(self, name: str) -> Any:
         """Read a JSON file; None if it is missing, too large or damaged."""
@@ -154,12 +174,14 @@ class RunDirectory:
 class StreamWriter:
     """An append-only file of JSON lines. ``append`` only remembers; ``flush`` encodes and writes.
 
-    A write that fails ends the stream for good; a record that can't be encoded costs itself only. ``lost`` counts
+    A write that fails ends the stream for good, unless it is ``patient``: then what could not be written is kept for the
+    next flush. A record that can't be encoded costs itself only. ``lost`` counts
     what is missing and ``failure`` says why.
     """
 
-    def __init__(self, path: Path, limit_bytes: int = MAX_STREAM_BYTES) -> None:
+    def __init__(self, path: Path, limit_bytes: int = MAX_STREAM_BYTES, patient: bool = False) -> None:
         self.path = path
+        self._patient = patient
         self.lost = 0
         self.failure: str | None = None
         self._pending: list[Any] = []
@@ -205,6 +227,12 @@ class StreamWriter:
                 view = view[os.write(self._descriptor, view) :]
             self._written += len(data)
         except Exception as error:
+            if self._descriptor is not None:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._descriptor, self._written)  # half a batch would hide its own end
+            if self._patient and len(pending) < _PAUSE_RECORDS:
+                self._pending = pending + self._pending
+                return
             self._end((error.strerror if isinstance(error, OSError) else None) or str(error), len(pending))
 
     def _encoded(self, records: list[Any]) -> Iterator[bytes]:
@@ -219,6 +247,15 @@ class StreamWriter:
         self._ended = True
         self.failure = reason
         self.lost += lost
+
+    def discard(self) -> None:
+        """In a forked child: what was remembered is the parent's to write, and nothing more comes from here."""
+        self._ended = True
+        self._pending = []
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
 
     def close(self) -> None:
         """Write what is left and end the stream. Waits at most a second for a write that is under way."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 TIMEOUT_S = 200
+_RANDOM_NAME = re.compile(rb"generated_file\w+")  # AutoGraph's temporary files
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +97,7 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
 def last_traceback(stderr: bytes) -> bytes:
     """From the last "Traceback" on."""
     position = stderr.rfind(b"Traceback (most recent call last)")
-    return stderr[position:] if position >= 0 else b""
+    return _RANDOM_NAME.sub(b"generated_file", stderr[position:]) if position >= 0 else b""
 
 
 def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Outcome, Outcome]:

@@ -141,7 +141,7 @@ finally:
 
 PROGRAMS = [
     Program("fit", FIT, status=1, shows=b"LookupError: stop here", whole_stderr=False),
-    Program("loop", LOOP, status=1, shows=b"InvalidArgumentError", whole_stderr=False),
+    Program("loop", LOOP, status=1, shows=b"Dimensions must be equal", whole_stderr=False),
     Program("hard exit", HARD_EXIT, status=11, shows=b"tensorflow\n", whole_stderr=False),
     Program("terminated", TERMINATED, status=21, shows=b"saved 15\nfinally", whole_stderr=False),
 ]

@@ -45,16 +45,19 @@ def report_file(path: str | None, default: TextIO | None) -> Iterator[TextIO]:
             file.close()
 
 
-def report(folder: Path, json_file: Path | None, file: TextIO) -> None:
+def report(folder: Path, json_file: Path | None, file: TextIO | None) -> None:
     """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
+    if file is None and json_file is None:
+        return
     try:
         from tfperfkit.analysis import analyze
         from tfperfkit.report.console import render
 
         result = analyze(folder)
         try:
-            render(result, file=file)
-            file.flush()
+            if file is not None:
+                render(result, file=file)
+                file.flush()
         finally:  # whoever reads the one must not lose the other
             if json_file is not None:
                 write_json(result, json_file)

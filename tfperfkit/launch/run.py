@@ -54,12 +54,13 @@ def run(parts: Split, options: dict[str, Any]) -> int:
         reason = supervisor.unprofiled_reason()
         print_header(file, parts, names, folder, reason, source)
         if reason:
-            supervisor.explain(directory, reason)
+            supervisor.explain(directory, names, reason)
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
             None if reason else supervisor.environment(directory, target.needs_profile(source)), directory,
         )  # fmt: skip
-        output.report(folder, json_file, file)
+        # With nothing recorded the header has said all that a report could.
+        output.report(folder, json_file, None if reason else file)
     return ended.exit_code
 
 

@@ -96,10 +96,11 @@ def environment(run: RunDirectory, profile: bool) -> dict[str, str]:
     return changed
 
 
-def explain(run: RunDirectory, reason: str) -> None:
+def explain(run: RunDirectory, probes: Sequence[str], reason: str) -> None:
     """Leave in the run directory why nothing was recorded, for the report."""
     events = run.session / "events.jsonl"
     notes: list[dict[str, object]] = [{"kind": "note", "text": f"Nothing was recorded: {reason}."}]
+    notes += [{"kind": "probe", "probe": name, "status": "failed", "reason": reason} for name in probes]
     notes.append({"kind": "end", "ns": now_ns()})
     events.write_bytes(b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
     run.write_json("agent.json", {"versions": {}})
@@ -117,6 +118,8 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
         returncode = relay.wait(child)
     killed = -returncode if returncode < 0 else None
     ended = Ended(max(returncode, 0), killed, relay.interrupted or killed == signal.SIGINT)
+    run.free_room("parent")
+    run.free_room("script")
     try:
         run.write_json("exit.json", Exit(status=returncode, ended_ns=now_ns(), interrupted=ended.interrupted))
     except OSError:

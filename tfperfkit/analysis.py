@@ -171,7 +171,7 @@ def _checked(made: object) -> ProbeResult:
     try:
         # Records don't check their fields when they are made; whatever is wrong must not reach the renderers.
         raw = msgspec.to_builtins(made, str_keys=True, enc_hook=plain)
-        result = msgspec.convert(raw, ProbeResult)
+        result = _with_whole_numbers(msgspec.convert(raw, ProbeResult), raw)
     except Exception as error:
         raise ProbeError(f"analyze returned what is no proper result: {error}") from error
     broken = [f for f in result.findings if not f.evidence or not math.isfinite(f.share_of_step)]
@@ -183,6 +183,16 @@ def _checked(made: object) -> ProbeResult:
         status="cut" if result.status == "ok" else result.status,
         reason="; ".join(filter(None, [result.reason, *reasons])),
     )
+
+
+def _with_whole_numbers(result: ProbeResult, raw: dict[str, Any]) -> ProbeResult:
+    """Counts as they were given: conversion made floats of them, and 7 retraces are not 7.0."""
+    findings = []
+    for finding, given in zip(result.findings, raw["findings"], strict=True):
+        pairs = zip(finding.evidence, given["evidence"], strict=True)
+        evidence = tuple(msgspec.structs.replace(item, value=pair["value"]) for item, pair in pairs)
+        findings.append(msgspec.structs.replace(finding, evidence=evidence))
+    return msgspec.structs.replace(result, findings=tuple(findings))
 
 
 def _run_info(run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> RunInfo:

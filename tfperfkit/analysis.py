@@ -270,7 +270,10 @@ def _overhead(run: RunDirectory, facts: _Facts) -> Overhead:
             if inside:
                 per_probe[name] = statistics.median(inside) / middle
     ratio = None
-    costs = [row for row in read_stream(run.session / "cost.jsonl") if isinstance(row, list) and len(row) == 3]
+    costs = [
+        row for row in read_stream(run.session / "cost.jsonl")
+        if isinstance(row, list) and len(row) == 3 and all(isinstance(value, int) for value in row)
+    ]
     if len(costs) >= 2 and costs[-1][0] > costs[0][0]:
         span = costs[-1][0] - costs[0][0]
         ratio = 1 + (costs[-1][1] - costs[0][1] + costs[-1][2] - costs[0][2]) / span

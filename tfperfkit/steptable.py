@@ -27,18 +27,24 @@ def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
         if event.get("kind") == "window":
             reason = "the process ended inside the window"
             windows[name] = WindowSummary(
-                name=name, first_step=int(event.get("step") or 0), steps=0, status="cut", reason=reason
+                name=name, first_step=_whole(event, "step"), steps=0, status="cut", reason=reason
             )
         elif event.get("kind") == "window_end" and name in windows:
             begun = windows[name]
             cut_short = event.get("status") == "cut"
             windows[name] = WindowSummary(
-                name=name, first_step=begun.first_step, steps=int(event.get("step") or 0) - begun.first_step,
+                name=name, first_step=begun.first_step, steps=max(_whole(event, "step") - begun.first_step, 0),
                 status="cut" if cut_short else "ok", reason="the run ended inside the window" if cut_short else "",
             )
         elif event.get("kind") == "probe" and name in windows and event.get("status") != "ok":
             windows[name] = msgspec.structs.replace(windows[name], status="skipped", reason=str(event.get("reason")))
     return windows
+
+
+def _whole(event: dict[str, Any], name: str) -> int:
+    """A whole number of an event; 0 where a damaged file has something else."""
+    value = event.get(name)
+    return value if isinstance(value, int) else 0
 
 
 def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]]) -> StepTable:
@@ -74,11 +80,11 @@ def _label(steps: tuple[Step, ...], events: Sequence[dict[str, Any]]) -> tuple[S
     spans: list[tuple[int, int, str]] = []
     for event in events:
         if event.get("kind") == "opened":
-            spans.append((int(event["ns"]), 1 << 63, str(event.get("probe"))))
+            spans.append((_whole(event, "ns"), 1 << 63, str(event.get("probe"))))
         elif event.get("kind") == "window_end":
             for index, (begin, end, name) in enumerate(spans):
                 if name == event.get("probe") and end == 1 << 63:
-                    spans[index] = (begin, int(event["end_ns"]), name)
+                    spans[index] = (begin, _whole(event, "end_ns"), name)
     spans.sort()
     begins = [span[0] for span in spans]
     labelled = []

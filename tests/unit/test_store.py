@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfperfkit import store
+from tfperfkit.analysis import analyze
 from tfperfkit.errors import RunDirectoryError
+from tfperfkit.report.json import encode
 from tfperfkit.store import Manifest, RunDirectory, StreamWriter, read_stream
 
 MANIFEST = Manifest(tfperfkit_run=store.SCHEMA, argv=["train.py"], cwd=".", python="python", probes=["lines"])
@@ -296,3 +298,57 @@ def test_append_from_within_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     writer.append("outer")
     writer.close()
     assert list(read_stream(tmp_path / "x.jsonl")) == ["outer", "inner"]
+
+
+# --- a run as a whole -------------------------------------------------------------------------------------------------
+
+_SESSION: dict[str, list[Any]] = {
+    "sites": [
+        {
+            "id": 1, "kind": "apply", "target": 1, "file": "train.py", "line": 3,
+            "loops": [{"file": "train.py", "line": 2}],
+        }
+    ],
+    "markers": [[1, 1000 * number, 1000 * number + 500, 1] for number in range(1, 13)],
+    "events": [
+        {"kind": "warm", "step": 3, "ns": 3000},
+        {"kind": "window", "probe": "lines", "step": 5, "begin_ns": 5600, "steps": 2},
+        {"kind": "opened", "probe": "lines", "ns": 5700},
+        {"kind": "window_end", "probe": "lines", "step": 7, "end_ns": 7600, "status": "ok"},
+        {"kind": "note", "text": "a limit"},
+        {"kind": "lost", "file": "probes/lines/x.jsonl", "reason": "more than 24 MB"},
+        {"kind": "end", "ns": 13000},
+    ],
+    "cost": [[1000, 1, 1], [13000, 90, 60]],
+}
+
+
+def stored(folder: Path, session: dict[str, list[Any]]) -> RunDirectory:
+    run = RunDirectory.create(folder, Manifest(tfperfkit_run=1, argv=["train.py"], cwd=".", python="", probes=[]))
+    run.write_json("agent.json", {"pid": 1, "versions": {"python": "3.11"}, "cpus": 2})
+    run.write_json("exit.json", {"status": 0, "ended_ns": 14000})
+    for name, records in session.items():
+        written(run.session / f"{name}.jsonl", *records)
+    return run
+
+
+def test_report_of_a_stored_run(tmp_path: Path) -> None:
+    report = analyze(stored(tmp_path / "run", _SESSION).path)
+    assert (report.steps.count, report.run.status) == (12, "finished")
+    assert [(window.name, window.first_step, window.steps) for window in report.windows] == [("lines", 5, 2)]
+    assert report.notes == ("a limit", "probes/lines/x.jsonl is incomplete: more than 24 MB")
+
+
+@given(st.data())
+def test_whatever_is_damaged_the_report_comes(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Any value of any record is replaced by any other."""
+    session = json.loads(json.dumps(_SESSION))
+    for _ in range(data.draw(st.integers(1, 4))):
+        record = data.draw(st.sampled_from(session[data.draw(st.sampled_from(sorted(session)))]))
+        key = data.draw(st.sampled_from(sorted(record) if isinstance(record, dict) else range(len(record))))
+        record[key] = data.draw(_json)
+    report = analyze(stored(tmp_path_factory.mktemp("damaged") / "run", session).path)
+    assert report.run.exit_code == 0
+    assert encode(report)

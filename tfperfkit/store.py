@@ -175,8 +175,8 @@ class StreamWriter:
     """An append-only file of JSON lines. ``append`` only remembers; ``flush`` encodes and writes.
 
     A write that fails ends the stream for good, unless it is ``patient``: then what could not be written is kept for the
-    next flush. A record that can't be encoded costs itself only. ``lost`` counts
-    what is missing and ``failure`` says why.
+    next flush. A record that can't be encoded costs itself only. ``lost`` counts what is missing and ``failure`` says
+    why.
     """
 
     def __init__(self, path: Path, limit_bytes: int = MAX_STREAM_BYTES, patient: bool = False) -> None:
@@ -186,6 +186,7 @@ class StreamWriter:
         self.failure: str | None = None
         self._pending: list[Any] = []
         self._written = 0
+        self._base = 0  # what the file held before
         self._limit = limit_bytes
         self._descriptor: int | None = None
         self._ended = False
@@ -222,6 +223,7 @@ class StreamWriter:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
                 self._descriptor = os.open(self.path, flags, 0o644)
+                self._base = os.fstat(self._descriptor).st_size
             view = memoryview(data)
             while view:
                 view = view[os.write(self._descriptor, view) :]
@@ -229,7 +231,7 @@ class StreamWriter:
         except Exception as error:
             if self._descriptor is not None:
                 with contextlib.suppress(OSError):
-                    os.ftruncate(self._descriptor, self._written)  # half a batch would hide its own end
+                    os.ftruncate(self._descriptor, self._base + self._written)  # half a batch would hide its own end
             if self._patient and len(pending) < _PAUSE_RECORDS:
                 self._pending = pending + self._pending
                 return

@@ -226,6 +226,28 @@ def test_full_disk_ends_the_stream_without_an_error(tmp_path: Path) -> None:
     assert writer.lost == 3
 
 
+@pytest.mark.parametrize("before", [b"", b"0\n"])
+def test_half_a_batch_is_taken_back(before: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk fills in the middle of a write: what was there stays, also what another writer had left."""
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(before)
+    writer = StreamWriter(path)
+    writer.append(1)
+    writer.flush()
+    write = os.write
+
+    def half(descriptor: int, data: Any) -> int:
+        write(descriptor, bytes(data)[:3])
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "write", half)
+    writer.append(22222)
+    writer.append(33333)
+    writer.close()
+    assert path.read_bytes() == before + b"1\n"
+    assert writer.lost == 2
+
+
 def test_folder_that_vanished_ends_the_stream_without_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     writer = StreamWriter(tmp_path / "file" / "x.jsonl")

@@ -174,9 +174,9 @@ class RunDirectory:
 class StreamWriter:
     """An append-only file of JSON lines. ``append`` only remembers; ``flush`` encodes and writes.
 
-    A write that fails ends the stream for good, unless it is ``patient``: then what could not be written is kept for the
-    next flush. A record that can't be encoded costs itself only. ``lost`` counts what is missing and ``failure`` says
-    why.
+    A write that fails ends the stream for good, unless it is ``patient``: then what could not be written is kept for
+    the next flush. A record that can't be encoded costs itself only. ``lost`` counts what is missing and ``failure``
+    says why.
     """
 
     def __init__(self, path: Path, limit_bytes: int = MAX_STREAM_BYTES, patient: bool = False) -> None:

@@ -13,7 +13,6 @@ import msgspec
 
 from tfperfkit.errors import UsageError
 
-
 _HELP = ("-h", "--help")
 
 
@@ -30,7 +29,8 @@ class Split(msgspec.Struct, frozen=True):
 def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split | None:
     """Take apart the arguments of ``tfperf run``. ``options`` maps each of our options to whether it takes a value.
 
-    None when our help is asked for, before any script (after it, the script's own is). Raises UsageError for an unknown option before the script and for a missing script.
+    None when our help is asked for, before any script (after it, the script's own is).
+    Raises UsageError for an unknown option before the script and for a missing script.
     """
     ours: list[str] = []
     rest = list(arguments)

@@ -31,7 +31,9 @@ _RUN_OPTIONS = [
         ["--probes"], metavar="NAMES",
         help="Probes with commas, or all, default, none. Default: lines,retrace,tfprof.",
     ),
-    click.Option(["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."),
+    click.Option(
+        ["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."
+    ),
     click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
     click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
     click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),

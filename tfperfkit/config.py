@@ -70,9 +70,10 @@ def _table(file: Path) -> dict[str, str]:
     else:
         import tomli as tomllib
     try:
-        table: Any = tomllib.loads(text).get("tool", {}).get("tfperf", {})
+        tools: Any = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: {error}") from error
+    table = tools.get("tfperf") if isinstance(tools, dict) else None
     values = {}
     for name, value in table.items() if isinstance(table, dict) else ():
         if name not in NAMES:

@@ -51,13 +51,11 @@ def report(folder: Path, json_file: Path | None, file: TextIO | None) -> None:
         return
     try:
         from tfperfkit.analysis import analyze
-        from tfperfkit.report.console import render
 
         result = analyze(folder)
         try:
             if file is not None:
-                render(result, file=file)
-                file.flush()
+                render(result, file)
         finally:  # whoever reads the one must not lose the other
             if json_file is not None:
                 write_json(result, json_file)
@@ -72,6 +70,27 @@ def report(folder: Path, json_file: Path | None, file: TextIO | None) -> None:
             f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); "
             f"the run's data: {folder}"
         )
+
+
+def render(result: Any, file: TextIO) -> None:
+    """Render for a person; raises OSError, BrokenPipeError above all."""
+    from tfperfkit.report.console import render as render_console
+
+    try:
+        render_console(result, file=file)
+        file.flush()
+    except SystemExit:  # rich's answer to a reader that has gone; the exit status is not its to choose
+        _silence(file)
+        raise BrokenPipeError from None
+    except OSError:
+        _silence(file)
+        raise
+
+
+def _silence(file: TextIO) -> None:
+    """What is left in its buffer must not fail once more as the interpreter ends: that would be exit status 120."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
 
 
 def write_json(result: Any, target: Path) -> None:

@@ -78,10 +78,7 @@ def show(name: str, json_file: str | None, output_file: str | None) -> None:
     if json_file:
         output.write_json(report, Path(json_file))
     with output.report_file(output_file, sys.stdout) as file:
-        from tfperfkit.report.console import render
-
-        render(report, file=file)
-        file.flush()
+        output.render(report, file)
 
 
 def _working_folder() -> Path:

@@ -1,0 +1,193 @@
+"""A signal reaches the script exactly once, whoever sends it to whom; what kills it gives 128 + its number."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import IO
+
+import pytest
+from tfperf_runner import Tfperf
+
+COUNTS = """
+import os, signal, sys, time
+got = []
+for name in ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP", "SIGQUIT", "SIGUSR2"):
+    if signal.getsignal(getattr(signal, name)) != signal.SIG_IGN:
+        signal.signal(getattr(signal, name), lambda n, f: got.append(signal.Signals(n).name))
+print("ready", os.getpid(), flush=True)
+until = time.monotonic() + 20
+while time.monotonic() < until and "SIGUSR2" not in got:
+    time.sleep(0.01)
+print(got, flush=True)
+"""
+
+
+def _ready(stream: IO[str] | None) -> int:
+    assert stream is not None
+    word, _, number = stream.readline().partition(" ")
+    assert word == "ready"
+    return int(number)
+
+
+def _settle() -> None:
+    time.sleep(0.2)  # a second delivery, if there is one, has come by then
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP", "SIGQUIT"])
+@pytest.mark.parametrize("whom", ["us", "group", "script"])
+def test_reaches_the_script_once(tfperf: Tfperf, name: str, whom: str) -> None:
+    tfperf.script(COUNTS)
+    process = tfperf.start("run", "--probes", "none", "train.py")
+    script = _ready(process.stdout)
+    number = getattr(signal, name)
+    send = {"us": os.kill, "group": os.killpg, "script": os.kill}[whom]
+    target = script if whom == "script" else process.pid
+    send(target, number)
+    _settle()
+    send(target, number)  # and again: the second one must not be taken for the first
+    _settle()
+    os.kill(process.pid, signal.SIGUSR2)
+    out, err = process.communicate(timeout=60)
+    assert out == f"['{name}', '{name}', 'SIGUSR2']\n"
+    assert process.returncode == 0
+    assert "Traceback" not in err
+
+
+def test_killed_by_what_it_was_sent(tfperf: Tfperf) -> None:
+    tfperf.script("import os, time\nprint('ready', os.getpid(), flush=True)\ntime.sleep(60)\n")
+    process = tfperf.start("run", "--probes", "none", "train.py")
+    _ready(process.stdout)
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "killed" in err  # and the report came
+
+
+def test_ignored_signals_stay_ignored(tfperf: Tfperf) -> None:
+    """As under nohup."""
+    tfperf.script(COUNTS)
+    process = tfperf.start(
+        "run", "--probes", "none", "train.py", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    )
+    _ready(process.stdout)
+    os.killpg(process.pid, signal.SIGHUP)
+    _settle()
+    os.kill(process.pid, signal.SIGUSR2)
+    assert process.communicate(timeout=60)[0] == "['SIGUSR2']\n"
+
+
+def test_exit_status_survives_a_caller_that_ignores_its_children(tfperf: Tfperf) -> None:
+    tfperf.script("import signal\nprint(signal.getsignal(signal.SIGCHLD).name)\nraise SystemExit(3)\n")
+    done = tfperf(
+        "run", "--probes", "none", "train.py", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    )
+    assert (done.returncode, done.stdout) == (3, "SIG_IGN\n")
+
+
+def test_killing_us_kills_the_script(tfperf: Tfperf) -> None:
+    """SIGKILL can't be passed on; the script must not train on unseen."""
+    tfperf.script("import os, time\nprint('ready', os.getpid(), flush=True)\ntime.sleep(60)\nprint('alive')\n")
+    process = tfperf.start("run", "--probes", "none", "--out", "r", "train.py")
+    script = _ready(process.stdout)
+    process.kill()
+    out, _ = process.communicate(timeout=30)  # the pipe closes when the script has ended
+    assert out == ""
+    for _ in range(300):
+        if not Path(f"/proc/{script}").exists():
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("the script lives on")
+    again = tfperf("report", "r")
+    assert again.returncode == 0
+    assert "exit code unknown" in again.stdout
+
+
+def _on_terminal(tfperf: Tfperf, keys: bytes, *arguments: str) -> tuple[int, str]:
+    """Run in the foreground of a terminal of its own, type ``keys`` when the script is ready."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tfperf.folder)
+        os.execve(tfperf.python, [tfperf.python, "-m", "tfperfkit", *arguments], tfperf.environment)
+    seen = b""
+    typed = False
+    while True:
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:  # the last process of the terminal has ended
+            break
+        if not data:
+            break
+        seen += data
+        if b"ready" in seen and not typed:
+            typed = True
+            for key in keys:
+                os.write(terminal, bytes([key]))
+                _settle()
+            if b"got = []" in (tfperf.folder / "train.py").read_bytes():
+                os.kill(pid, signal.SIGUSR2)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    return status, seen.decode(errors="replace").replace("\r\n", "\n")
+
+
+def test_ctrl_c_and_ctrl_backslash_of_a_terminal(tfperf: Tfperf) -> None:
+    tfperf.script(COUNTS)
+    status, seen = _on_terminal(tfperf, b"\x03\x1c\x03", "run", "--probes", "none", "--output", "o.txt", "train.py")
+    assert "['SIGINT', 'SIGQUIT', 'SIGINT', 'SIGUSR2']" in seen
+    assert status == 0
+    assert "interrupted" in (tfperf.folder / "o.txt").read_text()
+
+
+def test_ctrl_c_that_the_script_does_not_handle(tfperf: Tfperf) -> None:
+    tfperf.script("import time\ndef train():\n    print('ready', flush=True)\n    time.sleep(30)\ntrain()\n")
+    status, seen = _on_terminal(tfperf, b"\x03", "run", "--probes", "none", "--json", "o.json", "train.py")
+    assert status == 128 + signal.SIGINT
+    assert seen.count("Traceback") == 1
+    assert ", in train\n" in seen and "KeyboardInterrupt" in seen
+    assert "tfperfkit/" not in seen
+    assert '"interrupted"' in (tfperf.folder / "o.json").read_text()
+
+
+def test_a_pipe_that_closes_early(tfperf: Tfperf) -> None:
+    """``tfperf run train.py | head -1``: the script gets its BrokenPipeError, the report comes all the same."""
+    tfperf.script("import os\nprint('ready', os.getpid(), flush=True)\nfor n in range(200_000):\n    print(n)\n")
+    process = tfperf.start("run", "--probes", "none", "train.py")
+    _ready(process.stdout)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 1
+    assert err.count("BrokenPipeError") >= 1
+    assert "tfperf report" in err
+
+
+def test_a_reader_of_the_report_that_has_gone(tfperf: Tfperf) -> None:
+    """``tfperf run train.py 2>&1 | head -1`` while the script itself prints little: its status stays."""
+    tfperf.script("import os, sys\nprint('ready', os.getpid(), flush=True)\nsys.stdin.read()\nraise SystemExit(3)\n")
+    process = tfperf.start("run", "--probes", "none", "--json", "o.json", "train.py", stdin=subprocess.PIPE)
+    _ready(process.stdout)
+    assert process.stderr is not None and process.stdin is not None and process.stdout is not None
+    assert process.stderr.readline().startswith("tfperf ")
+    process.stderr.close()
+    process.stdin.close()
+    process.stdout.close()
+    assert process.wait(60) == 3
+    assert json.loads((tfperf.folder / "o.json").read_bytes())["run"]["exit_code"] == 3
+
+
+def test_no_stderr(tfperf: Tfperf) -> None:
+    tfperf.script("import sys\nprint('out', sys.stderr)\n")
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m tfperfkit run --probes none --json o.json train.py 2>&-', tfperf.python],
+        cwd=tfperf.folder, env=tfperf.environment, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "out None\n")
+    assert '"finished"' in (tfperf.folder / "o.json").read_text()

@@ -1,0 +1,59 @@
+"""The command in a process of its own, in a folder and an environment of its own; see the fixture ``tfperf``."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+class Tfperf:
+    """``tfperf("run", "train.py")`` runs ``tfperf run train.py`` in ``folder``; see ``start`` for the keywords."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs = folder / "runs"
+        self.python = sys.executable
+        self.flags: tuple[str, ...] = ()
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
+        self.environment = {
+            **kept, "TFPERF_RUNS": str(self.runs), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1",
+            "COLUMNS": "100",
+        }  # fmt: skip
+
+    def script(self, source: str, name: str = "train.py") -> Path:
+        """Write a script into the folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+        return path
+
+    def start(self, *arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+        """Start it in a session of its own, so that signals to its group don't hit the tests."""
+        environment = {**self.environment, **options.pop("env", {})}
+        options = {
+            "cwd": self.folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "start_new_session": True, "text": True, "encoding": "utf-8", "errors": "replace", **options,
+        }  # fmt: skip
+        command = [self.python, *self.flags, "-m", "tfperfkit", *map(str, arguments)]
+        return subprocess.Popen(command, env=environment, **options)
+
+    def __call__(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments, **options)
+        try:
+            out, err = process.communicate(timeout=200)
+        except BaseException:
+            process.kill()
+            raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def refuses(self, *arguments: str | Path, **options: Any) -> str:
+        """It must end with status 2 and one line on stderr; returns that line."""
+        done = self(*arguments, **options)
+        assert done.returncode == 2, (done.stdout, done.stderr)
+        assert done.stdout == ""
+        assert re.fullmatch(r"tfperf: [^\n]+\n", done.stderr), done.stderr
+        return done.stderr

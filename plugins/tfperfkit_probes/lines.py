@@ -53,9 +53,10 @@ class LinesProbe:
         elapsed = now_ns() - begin
         recording.append("window", {"ns": elapsed})
         closing = running_frames(recording)
-        for frame, (file, first, function, line) in opening.items():
-            if frame in closing and closing[frame][:2] == (file, first):
-                recording.append("spanning", [file, first, function, line, closing[frame][3]])
+        for begun, ended in zip(opening, closing, strict=False):
+            if begun[:2] != ended[:2]:
+                break
+            recording.append("spanning", [*begun, ended[3]])
         for row in measurement.rows():
             recording.append("functions", row)
         measurement.dump(recording.directory / "lines.lprof")

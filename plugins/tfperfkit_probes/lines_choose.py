@@ -68,16 +68,17 @@ def _running(recording: Recording) -> list[CodeType]:
     return codes
 
 
-def running_frames(recording: Recording) -> dict[int, tuple[str, int, str, int]]:
-    """The person's frames on the stack now: ``{identity: (file, first line, function, line)}``."""
-    frames = {}
+def running_frames(recording: Recording) -> list[tuple[str, int, str, int]]:
+    """The person's frames on the stack now, outermost first: ``(file, first line, function, line)``."""
+    frames = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if recording.is_user_code(code.co_filename):
-            frames[id(frame)] = (code.co_filename, code.co_firstlineno, code.co_name, frame.f_lineno)
+            name = getattr(code, "co_qualname", code.co_name)
+            frames.append((code.co_filename, code.co_firstlineno, name, frame.f_lineno))
         frame = frame.f_back
-    return frames
+    return frames[::-1]
 
 
 def _everywhere(recording: Recording) -> Iterator[CodeType]:

@@ -85,7 +85,7 @@ def report(capture: Capture) -> ProbeResult:
     held_ns = sum(step.end_ns - step.begin_ns for step in capture.steps.in_window("lines"))
     if steps and window_ns > 1.3 * held_ns:
         notes.append(
-            f"the window held {ms(window_ns - held_ns):,.0f} ms outside of steps too (an epoch's end, validation, saving)"
+            f"the window held {ms(window_ns - held_ns):,.0f} ms outside of steps too (an epoch's end, validation)"
         )
     data = LinesData(tuple(functions), tuple(graphs), ms(window_ns), method)
     total = sum(f.window_ms for f in functions[:1])
@@ -95,32 +95,41 @@ def report(capture: Capture) -> ProbeResult:
     else:
         summary = f"{len(functions)} functions, by {samples.count} stack samples over {samples.span_s:.1f} s"
         summary += "; no exact window" if total else ""
-    tables = tuple(_table(f, capture, method, max(steps, 1)) for f in functions[:MOST_TABLES])
+    # A function that stood on one call all the time (main) tells nothing that the function it called does not.
+    telling = [f for f in functions if not _stands_on_one_line(f)] or functions
+    tables = tuple(_table(f, capture, method, max(steps, 1)) for f in telling[:MOST_TABLES])
     return ProbeResult(
         data=data, tables=tables, findings=find(capture, evidence), summary=summary, notes=tuple(notes)
     )
 
 
+def _stands_on_one_line(function: Function) -> bool:
+    return len(function.lines) == 1 and function.lines[0].share > 0.99 and (function.lines[0].hits or 0) <= 1
+
+
 def _exact(capture: Capture, window_ns: int) -> list[Function]:
     functions = []
-    spanning = {(row[0], row[1], row[2]): (row[3], row[4]) for row in capture.records("spanning")}
     rows = list(capture.records("functions"))
-    measured = {(row["file"], row["line"], row["function"]) for row in rows}
-    # A function that stood on one line for the whole window (a call of Model.fit) finished none.
-    rows += [
-        {"file": file, "line": line, "function": name, "lines": []}
-        for file, line, name in spanning if (file, line, name) not in measured
-    ]
+    measured = {(row["file"], row["line"]): row for row in rows}
+    spanning: dict[tuple[str, int], int] = {}
+    for file, first, name, line, _ in capture.records("spanning"):
+        # Outermost first: as long as the calls further out did not move on, this is the same call that stood here
+        # when the window opened.
+        spanning[file, first] = line
+        if (file, first) not in measured:
+            rows.append({"file": file, "line": first, "function": name, "lines": []})
+        elif any(hits for _, hits, _ in measured[file, first]["lines"]):
+            break
     for row in rows:
         timings = {int(number): [int(hits), int(time)] for number, hits, time in row["lines"]}
-        edge = spanning.get((row["file"], row["line"], row["function"]))
+        edge = spanning.get((row["file"], row["line"]))
         if edge is not None:
-            # The function ran before the window opened and after it closed, so line_profiler never saw the line
-            # that was under way at the edges whole. A call that spans the window takes all of it.
+            # The call ran before the window opened and after it closed, so line_profiler never saw the line that was
+            # under way at the opening. A call that spans the window takes all of it.
             missing = window_ns - sum(time for _, time in timings.values())
-            cell = timings.setdefault(edge[0], [0, 0])
+            cell = timings.setdefault(edge, [0, 0])
             cell[1] += max(missing, 0)
-            cell[0] += 1
+            cell[0] = max(cell[0], 1)
         lines = tuple(
             Line(number, hits, ms(time), time / window_ns if window_ns else 0.0)
             for number, (hits, time) in sorted(timings.items())

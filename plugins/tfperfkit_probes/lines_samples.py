@@ -66,6 +66,11 @@ class Samples:
             return 0.0
         return sum(self._below[place][name] for name in TENSORFLOW) / self._in_tensorflow
 
+    @property
+    def tensorflow_total(self) -> float | None:
+        """The share of the samples in which TensorFlow or Keras ran below the person's code; None with too few."""
+        return self._in_tensorflow / self.count if self.count >= 20 else None
+
     def by_function(self) -> dict[FunctionKey, dict[int, float]]:
         """For each function, the share of each of its lines."""
         found: dict[FunctionKey, dict[int, float]] = {}

@@ -15,6 +15,7 @@ from tfperfkit.model import Column, Finding, Measurement, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
 from tfperfkit_probes.tfprof_analysis import OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
+from tfperfkit_probes.tfprof_eager import eager_step
 from tfperfkit_probes.tfprof_names import is_fetch, is_input
 from tfperfkit_probes.tfprof_record import Capture, Recorder, wanted
 from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
@@ -92,7 +93,7 @@ class TfprofProbe:
         return ProbeResult(
             data=data,
             tables=tuple(_tables(facts)),
-            findings=tuple(_findings(facts)),
+            findings=(*_findings(facts), *eager_step(capture, facts)),
             summary=_summary(facts),
             notes=tuple(dict.fromkeys(notes)),
             status="cut" if cut else "ok",

@@ -120,7 +120,10 @@ def choose_steps(markers: Sequence[Marker], table: StepTable) -> tuple[list[Mark
     if there are others.
     """
     known = {step.number: step for step in table.steps}
-    chosen, counts, notes, shortened = [], [], [], 0
+    chosen: list[Marker] = []
+    counts: list[int] = []
+    notes: list[str] = []
+    shortened = 0
     for index, marker in enumerate(markers):
         step = known.get(marker.number)
         last = index == len(markers) - 1

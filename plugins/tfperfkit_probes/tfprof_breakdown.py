@@ -51,12 +51,12 @@ def breakdown(steps: Iterable[Span], events: Iterable[Labelled], waits: Sequence
             continue  # within an event that is counted already, or empty
         outer.setdefault(label, []).append(Span(start, end))
         cursor = end
-    for label, spans in outer.items():
+    for kind, spans in outer.items():
         inside = intersect(union(spans), wall)
-        if label == "graph" and waits:
+        if kind == "graph" and waits:
             waiting = intersect(inside, union(waits))
             parts["input"] += total(waiting)
             inside = subtract(inside, waiting)
-        parts[label] += total(inside)
+        parts[kind] += total(inside)
     parts["python"] = total(wall) - sum(parts.values())
     return parts

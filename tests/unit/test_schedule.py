@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfperfkit.clock import NS_PER_MS, NS_PER_S
@@ -130,6 +130,7 @@ def test_several_steps_between_two_boundaries() -> None:
     assert [item for item in told if item[1] != "warm"] == [(21, "open"), (41, "close")]
 
 
+@settings(deadline=None)
 @given(
     windows=st.lists(
         st.builds(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfperfkit.steps import PAUSE, Definition, Loop, Marker, MarkerKind, Site, Step, StepCounter, StepTable, cut
@@ -354,6 +354,7 @@ _loops = st.lists(st.sampled_from([TRIALS, EPOCHS, STEPS, INNER]), max_size=3, u
 _sites = st.lists(st.tuples(_kinds, st.integers(1, 3), _loops, st.integers(1, 3)), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(_sites, st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=120))
 def test_any_stream_gives_steps_in_order(
     made: list[tuple[MarkerKind, int, tuple[Loop, ...], int]], stream: list[tuple[int, int]]

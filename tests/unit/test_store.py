@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfperfkit import store
@@ -96,6 +96,7 @@ def test_name_of_a_probe_cannot_lead_out(name: str, tmp_path: Path) -> None:
         RunDirectory(tmp_path).probe(name)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20))
 def test_folder_of_a_probe_lies_in_the_run(name: str) -> None:
     run = RunDirectory(Path("run"))
@@ -139,11 +140,13 @@ _json = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(_json, max_size=10))
 def test_records_come_back_in_order(tmp_path_factory: pytest.TempPathFactory, records: list[Any]) -> None:
     assert written(tmp_path_factory.mktemp("stream") / "x.jsonl", *records) == records
 
 
+@settings(deadline=None)
 @given(st.lists(_json, min_size=1, max_size=8), st.data())
 def test_cut_anywhere_loses_the_last_line_only(
     tmp_path_factory: pytest.TempPathFactory, records: list[Any], data: st.DataObject
@@ -361,6 +364,7 @@ def test_report_of_a_stored_run(tmp_path: Path) -> None:
     assert report.notes == ("a limit", "probes/lines/x.jsonl is incomplete: more than 24 MB")
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_whatever_is_damaged_the_report_comes(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

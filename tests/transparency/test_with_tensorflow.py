@@ -139,7 +139,34 @@ finally:
     print("finally")
 """
 
+INTERRUPTED = COMMON + """
+import signal, threading
+tf.random.set_seed(2)
+def in_thread():
+    v = tf.Variable([1., 2.])
+    optimizer = tf.keras.optimizers.Adam(.1)
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape: loss = tf.reduce_sum(v * v * tf.random.uniform([2]))
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+        return loss
+    print(hexed([step() for _ in range(60)]), threading.current_thread().name)
+thread = threading.Thread(target=in_thread)
+thread.start(); thread.join()
+class Interrupt(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == 45: signal.raise_signal(signal.SIGINT)
+model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+model.compile("sgd", "mse", run_eagerly=True)
+try:
+    model.fit(np.ones((800, 2)), np.ones(800), batch_size=8, verbose=0, callbacks=[Interrupt()])
+except KeyboardInterrupt:
+    print("interrupted", model.get_weights())
+model.fit(np.ones((800, 2)), np.ones(800), batch_size=8, verbose=0, callbacks=[Interrupt()])
+"""
+
 PROGRAMS = [
+    Program("interrupted", INTERRUPTED, status=-2, shows=b"interrupted", whole_stderr=False),
     Program("fit", FIT, status=1, shows=b"LookupError: stop here", whole_stderr=False),
     Program("loop", LOOP, status=1, shows=b"Dimensions must be equal", whole_stderr=False),
     Program("hard exit", HARD_EXIT, status=11, shows=b"tensorflow\n", whole_stderr=False),

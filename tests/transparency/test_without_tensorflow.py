@@ -531,6 +531,7 @@ spec = importlib.util.find_spec('tensorflow')
 print(made_up.x, str(spec)[:40], type(spec).__name__, isinstance(spec, importlib.machinery.ModuleSpec))
 print(type(spec.loader))
 """,
+        files=(("tensorflow.py", "print('imported')"),),
         shows=b"ModuleSpec",
     ),
     Program(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tfperfkit.instruments import around
 from tfperfkit.instruments.interrupts import raise_later
 from tfperfkit.launch import signals, supervisor
 from tfperfkit.launch.kernprof import uses_bare_profile
@@ -114,3 +115,39 @@ def test_what_a_signal_raised_in_a_hook_comes_up_in_the_script(make: Callable[[]
     shown = "".join(traceback.format_exception(caught.value))
     assert "in script" in shown
     assert "interrupts.py" not in shown
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_a_signal_during_a_hook_on_a_method_is_not_lost(where: str) -> None:
+    """The method runs to its end; then the exception comes up in the caller, without a frame of ours."""
+    error = SystemExit(3)
+
+    def hook(when: str) -> None:
+        if when == where:
+            raise error
+
+    class Observed:
+        calls = 0
+
+        def method(self) -> int:
+            self.calls += 1
+            return 7
+
+    def before(instance: object) -> object:
+        hook("before")
+        return instance
+
+    undo = around.install(Observed, "method", before, lambda token, called: hook("after"))
+    observed = Observed()
+    results = []
+    try:
+        with pytest.raises(SystemExit) as caught:
+            results.append(observed.method())
+            until = time.monotonic() + 10
+            while time.monotonic() < until:
+                pass
+    finally:
+        undo()
+    assert caught.value is error
+    assert (results, observed.calls) == ([7], 1)
+    assert not [entry.path for entry in caught.traceback if "instruments" in str(entry.path)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType
@@ -43,7 +44,7 @@ class SessionRecording:
         return self._planned
 
     def append(self, stream: str, record: Any) -> None:
-        self._session.writer(f"probes/{self._probe}/{stream}.jsonl").append(record)
+        self._session.writer(f"probes/{self._probe}/{os.path.basename(stream)}.jsonl").append(record)
 
     def on_step(self, callback: Callable[[int], None]) -> None:
         self._callbacks.append(callback)
@@ -58,7 +59,7 @@ class SessionRecording:
         for callback in self._callbacks:
             try:
                 callback(number)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._callbacks.clear()
                 self.note(f"stopped following the steps: {type(error).__name__}: {error}")
                 return

@@ -66,6 +66,7 @@ class Session:
         self._quiet = False
         self._sources: set[str] = set()
         self._keras: set[str] = set()
+        self._lost: set[str] = set()  # streams whose failure has been told
         self._next_flush = 0
         self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -124,7 +125,7 @@ class Session:
         for context, recording in self._backgrounds.values():
             try:
                 context.__exit__(None, None, None)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 recording.note(f"its background record is incomplete: {type(error).__name__}: {error}")
         self._backgrounds.clear()
         self._safely("steps", self.markers.restore)
@@ -182,9 +183,9 @@ class Session:
             self.stream("opens").append(row)
         self.stream("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns])
         for relative, writer in list(self._writers.items()):
-            broken = writer.failure is None
             writer.flush()
-            if broken and writer.failure is not None:
+            if writer.failure is not None and relative not in self._lost:
+                self._lost.add(relative)
                 self.event("lost", file=relative, reason=writer.failure)
 
     # --- steps (called by the markers, on the training thread) ----------------------------------------------------
@@ -222,7 +223,7 @@ class Session:
             self._decide()
         elif self._cutter is not None and self._definition is not None:
             step = self._cutter.feed(marker, self._kinds.get(marker.site) == "next")
-            if step is not None and not self._definition.begins:
+            if step is not None and marker.site not in self._definition.begins:
                 self._boundary(self._cutter.number, step.end_ns - step.begin_ns)
 
     def _decide(self) -> None:
@@ -238,7 +239,8 @@ class Session:
             last = self._cutter.feed(marker, self._kinds.get(marker.site) == "next") or last
         if self._markers_seen > _REPLAYED:
             self._cutter.number = max(before, self._cutter.number)
-        if self._cutter.number > before and not definition.begins and last is not None:
+        ended_here = self._markers_kept and self._markers_kept[-1].site not in definition.begins
+        if self._cutter.number > before and ended_here and last is not None:
             self._boundary(self._cutter.number, last.end_ns - last.begin_ns)
 
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
@@ -334,8 +336,8 @@ class Session:
         except Unavailable as reason:
             self.event("probe", probe=name, status="skipped", reason=str(reason))
             return False
-        except Exception as error:
-            self.event("probe", probe=name, status="failed", reason=f"{type(error).__name__}: {error}")
+        except (Exception, SystemExit) as error:  # a probe that exits must not end the script
+            self.event("probe", probe=name, status="failed", reason=f"arming: {type(error).__name__}: {error}")
             return False
         (self._backgrounds if background else self._open)[name] = (context, recording)
         return True
@@ -345,8 +347,8 @@ class Session:
         closing = now_ns()
         try:
             context.__exit__(None, None, None)
-        except Exception as error:
-            self.event("probe", probe=name, status="failed", reason=f"{type(error).__name__}: {error}")
+        except (Exception, SystemExit) as error:
+            self.event("probe", probe=name, status="failed", reason=f"leaving: {type(error).__name__}: {error}")
         if self._is_window(name):
             self.event("window_end", probe=name, step=self.step, end_ns=closing, status=status)
 

@@ -59,8 +59,6 @@ train()
 
 LOOP = COMMON + """
 import atexit, multiprocessing, signal, time
-atexit.register(lambda: print("at the end", len(tf.config.list_logical_devices())))
-
 @tf.function
 def step(x, y):
     with tf.GradientTape() as tape:
@@ -75,6 +73,7 @@ def read(path):
     return np.float32(len(open(path).read()))
 
 if __name__ == "__main__":
+    atexit.register(lambda: print("at the end", len(tf.config.list_logical_devices())))
     tf.random.set_seed(5); np.random.seed(5)
     model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4, "relu"), tf.keras.layers.Dense(1)])
     optimizer = tf.keras.optimizers.SGD(.05)

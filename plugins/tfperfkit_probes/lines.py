@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar
 
 from tfperfkit.clock import now_ns
@@ -19,6 +19,12 @@ class LinesProbe:
     name: ClassVar[str] = "lines"
     cost: ClassVar[Cost] = Cost.WINDOW
     claims: ClassVar[frozenset[str]] = frozenset({"sys.settrace", "sys.monitoring"})
+
+    def background(self, recording: Recording, /) -> AbstractContextManager[None]:
+        """Record throughout which source line each operation of a compiled function comes from."""
+        from tfperfkit_probes.graphlines_record import following_graphs
+
+        return following_graphs(recording)
 
     @contextmanager
     def record(self, recording: Recording, /) -> Iterator[None]:

@@ -71,6 +71,7 @@ class Traced:
 
 
 Listener = Callable[[Traced], None]
+Beginner = Callable[[], None]
 
 
 class _Open:
@@ -91,6 +92,7 @@ class _Open:
 
 _lock = threading.RLock()
 _listeners: tuple[Listener, ...] = ()
+_beginners: tuple[Beginner, ...] = ()
 _restore: Callable[[], None] | None = None
 _limits = ""
 _spent_ns = 0
@@ -99,29 +101,38 @@ _running: dict[int, _Open] = {}  # by id() of the FuncGraph, which lives as long
 _local = threading.local()
 
 
-def subscribe(listener: Listener) -> Callable[[], None]:
+def subscribe(listener: Listener, begins: Beginner | None = None) -> Callable[[], None]:
     """Call ``listener`` after each trace, on the thread that traced; returns what ends that.
 
-    The first listener installs the hook and the last one to leave removes it. What a listener raises is dropped.
+    ``begins`` is called as each trace begins, nested ones included; never where ``limits`` holds. The first listener
+    installs the hook and the last one to leave removes it. What a listener raises is dropped.
     Raises ``Unavailable`` when TensorFlow is not imported or has no seam that we know.
     """
-    global _listeners
+    global _listeners, _beginners
     with _lock:
         if _restore is None:
             _install()
         _listeners = (*_listeners, listener)
+        if begins is not None:
+            _beginners = (*_beginners, begins)
 
     def unsubscribe() -> None:
-        global _listeners
+        global _listeners, _beginners
         with _lock:
             if listener in _listeners:
                 remaining = list(_listeners)
                 remaining.remove(listener)
                 _listeners = tuple(remaining)
+                _beginners = tuple(item for item in _beginners if item is not begins)
                 if not _listeners:
                     _remove()
 
     return unsubscribe
+
+
+def running() -> bool:
+    """Whether a trace is under way on any thread."""
+    return bool(_running)
 
 
 def limits() -> str:
@@ -235,6 +246,11 @@ def _begin(function_type: Any, func_graph: Any, options: Any) -> _Open | None:
         _stack().append(opened)
     except Exception:
         return None
+    for begins in _beginners:
+        try:
+            begins()
+        except Exception:
+            continue
     opened.begin_ns = clock.now_ns()
     _spent_ns += opened.begin_ns - started
     return opened

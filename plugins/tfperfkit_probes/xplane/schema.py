@@ -80,6 +80,41 @@ _MESSAGES: dict[str, tuple[_Field, ...]] = {
         _Field("child_id", 6, _INT64, True),
     ),
     "XStatMetadata": (_Field("id", 1), _Field("name", 2, _BYTES), _Field("description", 3, _BYTES)),
+    # xla/service/hlo.proto and xla/xla_data.proto, as kept in the plane "/host:metadata": what tells an instruction's
+    # source and its cost
+    "HloProto": (_Field("hlo_module", 1, _MESSAGE, False, "HloModule"),),
+    "HloModule": (
+        _Field("name", 1, _BYTES),
+        _Field("computations", 3, _MESSAGE, True, "HloComputation"),
+        _Field("id", 5),
+        _Field("entry_computation_id", 6),
+    ),
+    "HloComputation": (
+        _Field("name", 1, _BYTES),
+        _Field("instructions", 2, _MESSAGE, True, "HloInstruction"),
+        _Field("id", 5),
+        _Field("root_id", 6),
+    ),
+    "HloInstruction": (
+        _Field("name", 1, _BYTES),
+        _Field("opcode", 2, _BYTES),
+        _Field("shape", 3, _MESSAGE, False, "HloShape"),
+        _Field("metadata", 7, _MESSAGE, False, "HloOpMetadata"),
+        _Field("parameter_number", 9),
+        _Field("dot_dimension_numbers", 30, _MESSAGE, False, "HloDotDimensions"),
+        _Field("convolution_dimension_numbers", 16, _MESSAGE, False, "HloConvolutionDimensions"),
+        _Field("id", 35),
+        _Field("operand_ids", 36, _INT64, True),
+        _Field("called_computation_ids", 38, _INT64, True),
+    ),
+    "HloOpMetadata": (_Field("op_type", 1, _BYTES), _Field("op_name", 2, _BYTES)),
+    "HloShape": (
+        _Field("element_type", 2),
+        _Field("dimensions", 3, _INT64, True),
+        _Field("tuple_shapes", 4, _MESSAGE, True, "HloShape"),
+    ),
+    "HloDotDimensions": (_Field("lhs_contracting_dimensions", 1, _INT64, True),),
+    "HloConvolutionDimensions": (_Field("kernel_output_feature_dimension", 4),),
     # tsl/profiler/protobuf/profiler_options.proto, as kept in the plane "Task Environment"
     "ProfileOptions": (
         _Field("host_tracer_level", 2),

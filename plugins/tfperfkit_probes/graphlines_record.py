@@ -1,0 +1,77 @@
+"""Recording which source line each operation of a graph comes from; runs once per trace, in the person's process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.graph_records import Graphs
+from tfperfkit.instruments.graph_sources import GraphSources
+from tfperfkit.probe import Recording
+from tfperfkit_probes.graphlines_model import STREAM, BuiltGraphs, Place
+from tfperfkit_probes.retrace_definition import definition
+
+#: Operations recorded of a run, at some 60 bytes each.
+MAX_OPERATIONS = 300_000
+
+
+class Recorder:
+    """The listener of ``GraphSources``."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._lock = threading.Lock()
+        self._number = 0
+        self._operations = 0
+        self._said: set[str] = set()
+
+    def __call__(self, graphs: Graphs, traced: Any, cost_ns: int) -> None:
+        operations = sum(len(graph.operations) for graph in graphs.graphs)
+        with self._lock:
+            self._number += 1
+            self._operations += operations
+            number, total = self._number, self._operations
+        if total > MAX_OPERATIONS or graphs.left_out:
+            self._say("the graphs hold too many operations: those beyond the limit have no source lines")
+        if total > MAX_OPERATIONS:
+            return
+        described: dict[str, Any] = {}
+        if traced is not None:
+            function = getattr(traced.function, "python_function", traced.python_function)
+            found = definition(function, str(getattr(traced.tracing_options, "name", "")))
+            attributes = getattr(traced.tracing_options, "attributes", None) or {}
+            described = {
+                "function": found.function, "qualname": found.qualname, "file": found.file, "line": found.line,
+                "owner": found.owner,
+                "called_from": [Place(f.file, f.line, f.function) for f in reversed(traced.frames)],
+                "jit_compile": bool(attributes.get("_XlaMustCompile", False)),
+                "trace_ns": traced.end_ns - traced.begin_ns,
+            }
+        self._recording.append(STREAM, BuiltGraphs(number=number, cost_ns=cost_ns, graphs=graphs, **described))
+        for file in graphs.files:
+            if self._recording.is_user_code(file):
+                self._recording.keep_source(file)
+
+    def _say(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._recording.note(text)
+
+
+@contextmanager
+def following_graphs(recording: Recording) -> Iterator[None]:
+    """Record every graph that is built while the context is open; where that can't be, a note says why."""
+    sources = GraphSources(Recorder(recording))
+    try:
+        sources.start()
+    except Unavailable as reason:
+        recording.note(f"lines inside compiled functions can't be told: {reason}")
+        yield
+        return
+    try:
+        yield
+    finally:
+        sources.stop()

@@ -1,0 +1,214 @@
+"""From a trace to the calls of compiled functions on the training thread and the operations that ran meanwhile."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tfperfkit_probes.tfprof_host import DATA_THREADS, Host, Names
+from tfperfkit_probes.tfprof_names import Kind, Named, is_function
+from tfperfkit_probes.tfprof_spans import Span, SpanIndex
+from tfperfkit_probes.xplane import Event, Line, Plane
+
+#: How close the end of a kernel is noted after the work that its end set off, in ps.
+_CONTINUATION = 50_000_000
+_EXECUTE = "ThunkExecutor::Execute"
+_END = "end: "
+
+
+class Key(NamedTuple):
+    """What runs: an operation of a graph, or with ``module`` an instruction of an XLA module."""
+
+    name: str
+    type: str
+    module: str = ""
+
+
+class Segment(NamedTuple):
+    """A stretch of time in which one thread worked on ``key`` and on nothing within it.
+
+    ``waits``: it may only wait, for the input or for operations elsewhere; it counts where nothing else runs.
+    """
+
+    begin: int
+    end: int
+    key: Key
+    waits: bool
+
+
+class Call(NamedTuple):
+    """A call of a compiled function: its runtime's name and its span."""
+
+    function: str
+    begin: int
+    end: int
+
+
+@dataclass
+class Activity:
+    """What the trace holds, in ps since the session began. ``pipeline`` is tf.data's own, on its threads."""
+
+    calls: list[Call] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+    pipeline: list[Segment] = field(default_factory=list)
+
+
+_WANTED = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
+_WAITING = frozenset({
+    "PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile", "If", "StatelessIf", "Case",
+    "StatelessCase", "ReduceDataset", "IteratorGetNext", "XlaLaunch", "_XlaRun", "_XlaCompile", "IteratorGetNextSync",
+    "OptionalFromValue", "IteratorGetNextAsOptional", "_Recv", "_HostRecv", "RemoteCall", "XlaLocalLaunchBase",
+})
+
+
+def read_activity(plane: Plane, host: Host, window: list[Span], is_container: Callable[[str, str], bool]) -> Activity:
+    """Read the plane ``/host:CPU``. ``is_container(module, instruction)`` tells XLA's loops and calls."""
+    reader = _Reader(host, window, is_container)
+    names = Names(lambda named: named.kind in _WANTED)
+    keep = names.keep
+    for line in plane.lines():
+        if not line.name.startswith("Host Threads"):
+            reader.read(line, names, lambda name: keep(name) or name == _EXECUTE or name.startswith(_END))
+    reader.finish()
+    return reader.activity
+
+
+class _Open:
+    __slots__ = ("begin", "end", "key", "of_data", "waits")
+
+    def __init__(self, begin: int, end: int, key: Key | None, of_data: bool | None, waits: bool) -> None:
+        self.begin = begin  # of the part that is not written yet
+        self.end = end
+        self.key = key
+        self.of_data = of_data
+        self.waits = waits
+
+
+class _Reader:
+    def __init__(self, host: Host, window: list[Span], is_container: Callable[[str, str], bool]) -> None:
+        self.activity = Activity()
+        self._host = host
+        self._window = SpanIndex(window)
+        self._is_container = is_container
+        #: Kernels whose end is noted elsewhere: what follows their begin on the thread is other work.
+        self._started: dict[int, tuple[Key, int, int]] = {}
+        self._ended: dict[int, int] = {}
+
+    def read(self, line: Line, names: Names, keep: Callable[[str], bool]) -> None:
+        on_data_thread = line.name.startswith(DATA_THREADS)
+        training = line.name.startswith("python")
+        stack: list[_Open] = []
+        executed = Span(0, 0)  # the last stretch of XLA's work that is complete
+        executing: list[Span] = []
+        for event in line.in_order(keep):
+            begin, end = event.begin_ps, event.end_ps
+            while executing and begin >= executing[-1].end:
+                executed = executing.pop()
+            if event.name == _EXECUTE:
+                executing.append(Span(begin, end))
+                continue
+            if event.name.startswith(_END):
+                self._note_end(event, executed)
+                continue
+            named = names[event.name]
+            if named is None:
+                continue
+            while stack and begin >= stack[-1].end:
+                self._close(stack)
+            owner = next((outer.of_data for outer in reversed(stack) if outer.of_data is not None), on_data_thread)
+            opened = self._open(event, named, stack, owner, training)
+            if opened is None:
+                continue
+            if stack and opened.key is not None:
+                self._write(stack[-1], begin)
+                stack[-1].begin = min(end, stack[-1].end)
+            stack.append(opened)
+        while stack:
+            self._close(stack)
+
+    def _open(self, event: Event, named: Named, stack: list[_Open], of_data: bool, training: bool) -> _Open | None:
+        begin, end, kind = event.begin_ps, event.end_ps, named.kind
+        if kind is Kind.ITERATOR:
+            return _Open(begin, end, None, True, False)
+        if kind is Kind.EXECUTOR:
+            return _Open(begin, end, None, self._is_of_data(event.stat("id")), False)
+        if kind is Kind.EAGER:
+            if is_function(named.type) and begin in self._window and not of_data:
+                self.activity.calls.append(Call(named.type, begin, end))
+            return _Open(begin, end, None, None, False)
+        if kind is Kind.ASYNC:
+            name, op_type = event.stat("name"), event.stat("kernel_type")
+            if not isinstance(name, str) or not isinstance(op_type, str):
+                return None
+            return _Open(begin, end, Key(name, op_type), of_data, op_type in _WAITING)
+        if kind is Kind.GET_NEXT:
+            return _Open(begin, end, Key(named.type, named.type), of_data, True)
+        if kind is Kind.MAYBE_THUNK:
+            instruction, module = event.stat("hlo_op"), event.stat("hlo_module")
+            if not isinstance(instruction, str) or not isinstance(module, str):
+                return None
+            key = Key(instruction, "XLA", module)
+            waits = self._is_container(module, instruction)
+            producer = event.stat("_p")
+            if isinstance(producer, int) and not waits:
+                self._started[producer] = (key, begin, end)
+            return _Open(begin, end, key, of_data, waits)
+        if is_function(named.type):
+            return None  # how an eager call of a jit-compiled function reads
+        return _Open(begin, end, Key(named.name, named.type), of_data, named.type in _WAITING)
+
+    def _note_end(self, event: Event, executed: Span) -> None:
+        number = event.stat("_c")
+        if isinstance(number, int):
+            end = event.begin_ps
+            # What waits for the kernel runs before its end is noted, on the same thread.
+            if executed.end <= end < executed.end + _CONTINUATION:
+                end = executed.begin
+            self._ended[number] = end
+
+    def _close(self, stack: list[_Open]) -> None:
+        closed = stack.pop()
+        self._write(closed, closed.end)
+
+    def _write(self, opened: _Open, until: int) -> None:
+        if opened.key is not None and until > opened.begin and opened.begin in self._window:
+            target = self.activity.pipeline if opened.of_data else self.activity.segments
+            target.append(Segment(opened.begin, until, opened.key, opened.waits))
+
+    def finish(self) -> None:
+        """Add what kernels did after the call that started them returned, on threads that note nothing."""
+        for number, (key, begin, end) in self._started.items():
+            until = self._ended.get(number, end)
+            if until > end and begin in self._window:
+                self.activity.segments.append(Segment(end, until, key, False))
+        self.activity.calls.sort(key=lambda call: (call.begin, -call.end))
+
+    def _is_of_data(self, number: object) -> bool | None:
+        if number in self._host.data_calls:
+            return True
+        return False if number in self._host.script_calls else None
+
+
+def outermost(calls: list[Call]) -> list[Call]:
+    """The calls that are not part of another one."""
+    found: list[Call] = []
+    for call in calls:
+        if not found or call.begin >= found[-1].end:
+            found.append(call)
+    return found
+
+
+class CallIndex:
+    """Finds the call that was under way at a moment."""
+
+    def __init__(self, calls: list[Call]) -> None:
+        self.calls = outermost(sorted(calls, key=lambda call: (call.begin, -call.end)))
+        self._begins = [call.begin for call in self.calls]
+
+    def at(self, moment: int) -> int | None:
+        index = bisect_right(self._begins, moment) - 1
+        return index if index >= 0 and moment < self.calls[index].end else None
+
+

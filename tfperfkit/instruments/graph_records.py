@@ -1,0 +1,47 @@
+"""What is kept of the graphs of one trace: plain records, with every text and stack stored once."""
+
+from __future__ import annotations
+
+import msgspec
+
+#: Stages of a step, one letter per operation of a graph.
+FORWARD, BACKWARD, UPDATE = "f", "b", "u"
+#: In a stack: a call of a Keras layer stood between the frames around it.
+LAYER_CALL = -1
+
+
+class Layer(msgspec.Struct, frozen=True, array_like=True):
+    """A Keras layer or model. ``shape`` is its output's, as far as Keras knows it: "28×28×32", without the batch."""
+
+    name: str
+    kind: str  # its class
+    shape: str = ""
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph. Lists are by operation, in the order of building; indexes are into the lists of ``Graphs``."""
+
+    id: int
+    name: str
+    operations: list[str]
+    types: list[int]
+    stacks: list[int]  # -1: none is known
+    stages: str
+    forward: dict[int, tuple[int, str]] = {}  # gradient operation -> (graph, operation) that it differentiates
+    calls: dict[int, list[str]] = {}  # operation -> functions that it calls
+    layers: list[tuple[str, int]] = []  # name scope -> layer
+    work: dict[int, tuple[float, int]] = {}  # operation -> coefficient and power of the batch size, see graph_flops
+
+
+class Graphs(msgspec.Struct, frozen=True, kw_only=True):
+    """The graphs built by one outermost trace. ``functions`` are the runtime's names: ``__inference_step_42``."""
+
+    functions: dict[str, int]
+    graphs: list[Graph]
+    types: list[str]
+    files: list[str]
+    frames: list[tuple[int, int, str]]  # file, line, function
+    stacks: list[list[int]]  # frames, outermost first, with LAYER_CALL between them
+    areas: list[str]  # by stack: the part of Keras that built it ("layers", "losses" ...), "" for none
+    layers: list[Layer]
+    left_out: int = 0  # operations beyond the limit

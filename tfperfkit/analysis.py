@@ -234,7 +234,7 @@ def _summarize(table: StepTable, breakdown: tuple[dict[str, float], str] | None)
     clean = table.clean
     note = table.note
     if not clean and table.count:
-        note = note or "no clean window: the run was too short, so the times are of all steps but the first two"
+        note = note or "no step ran clean of invasive probes: the times are of all steps but the first two"
         clean = table.steps[2:] or table.steps
     durations = sorted(step.duration_ns for step in clean for _ in range(step.count))
     if not durations:
@@ -269,15 +269,30 @@ def _overhead(run: RunDirectory, facts: _Facts) -> Overhead:
             inside = [step.duration_ns for step in table.in_window(name)]
             if inside:
                 per_probe[name] = statistics.median(inside) / middle
-    ratio = None
-    costs = [
+    ratio = _hooks_ratio(run, table)
+    return Overhead(baseline_ratio=ratio, per_probe=per_probe)
+
+
+def _hooks_ratio(run: RunDirectory, table: StepTable) -> float | None:
+    """One plus the share of the clean steps' time that our hooks and our thread took; None where too little is known.
+
+    The session notes its cumulated cost twice a second: pairs of notes between which only clean steps ran count.
+    """
+    rows = [
         row for row in read_stream(run.session / "cost.jsonl")
         if isinstance(row, list) and len(row) == 3 and all(isinstance(value, int) for value in row)
     ]
-    if len(costs) >= 2 and costs[-1][0] > costs[0][0]:
-        span = costs[-1][0] - costs[0][0]
-        ratio = 1 + (costs[-1][1] - costs[0][1] + costs[-1][2] - costs[0][2]) / span
-    return Overhead(baseline_ratio=ratio, per_probe=per_probe)
+    other = [(step.begin_ns, step.end_ns) for step in table.steps if step.window != "clean"]
+    clean = table.clean
+    spent = span = 0
+    for before, after in zip(rows, rows[1:], strict=False):
+        if not clean or before[0] < clean[0].begin_ns or after[0] > clean[-1].end_ns:
+            continue
+        if any(begin < after[0] and end > before[0] for begin, end in other):
+            continue
+        spent += after[1] - before[1] + after[2] - before[2]
+        span += after[0] - before[0]
+    return 1 + spent / span if span >= 1_000_000_000 else None
 
 
 def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ...]:

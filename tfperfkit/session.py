@@ -105,7 +105,7 @@ class Session:
                 self._enter(name, None, background=True)
         for window in self._windows:
             if window.whole and window.probe in self._probes:
-                self._open_window(window.probe, None)
+                self._open_window(window.probe, None, whole=True)
         self._pulse.start()
 
     def keras_imported(self, package: str) -> None:
@@ -120,8 +120,9 @@ class Session:
             return
         self._finished = True
         self._pulse.stop()
+        whole = {window.probe for window in self._windows if window.whole}
         for name in list(self._open):
-            self._leave(name, "cut" if self._is_window(name) else "ok")
+            self._leave(name, "cut" if self._is_window(name) and name not in whole else "ok")
         for context, recording in self._backgrounds.values():
             try:
                 context.__exit__(None, None, None)
@@ -312,9 +313,9 @@ class Session:
     def _is_window(self, name: str) -> bool:
         return name in self._probes and self._probes[name].cost is Cost.WINDOW
 
-    def _open_window(self, name: str, steps: int | None) -> None:
+    def _open_window(self, name: str, steps: int | None, *, whole: bool = False) -> None:
         begin = now_ns()
-        self.event("window", probe=name, step=self.step, begin_ns=begin, steps=steps)
+        self.event("window", probe=name, step=max(self.step, 1), begin_ns=begin, steps=steps, whole=whole)
         if self._enter(name, steps):
             self.event("opened", probe=name, ns=now_ns())
 

@@ -12,6 +12,7 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.clock import ms
+from tfperfkit.config import runs_folder
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.model import (
@@ -100,6 +101,8 @@ def analyze(path: Path) -> Report:
         if isinstance(parts, dict) and parts and all(isinstance(part, (int, float)) for part in parts.values()):
             breakdown = (parts, name)
     steps = _summarize(facts.steps, breakdown)
+    if not agent:
+        steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
     notes = _notes(facts, agent, info)
     return Report(
         schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=rank(findings),
@@ -223,6 +226,7 @@ def _run_info(run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> R
     return RunInfo(
         argv=tuple(manifest.argv), exit_code=code, status=status,  # type: ignore[arg-type]
         versions=versions, machine=machine, wall_s=wall, directory=str(run.path),
+        handle=run.path.name if run.path.parent == runs_folder() else "",
     )
 
 

@@ -118,6 +118,7 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, Any] = {}
     wall_s: float = 0.0
     directory: str = ""
+    handle: str = ""  # what to type after "tfperf report": the run's name, or its folder
 
 
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -163,7 +163,7 @@ def test_gains_as_they_are() -> None:
 
 def test_the_name_of_a_run_is_safe_to_paste() -> None:
     run = msgspec.structs.replace(NAIVE_GAN.run, directory="/tmp/a dir; rm -rf x")
-    assert "tfperf report 'a dir; rm -rf x'" in rendered(msgspec.structs.replace(NAIVE_GAN, run=run))
+    assert "tfperf report '/tmp/a dir; rm -rf x'" in rendered(msgspec.structs.replace(NAIVE_GAN, run=run))
 
 
 def test_header_line() -> None:

@@ -118,7 +118,10 @@ def bottom_lines(report: Report, screen: Screen) -> list[Text]:
     if report.run.directory:
         directory = report.run.directory.rstrip(os.sep) or os.sep
         lines += prose(name(short_path(directory), screen), screen, indent=_LABELLED, label="kept in")
-        command = f"tfperf report {shlex.quote(visible(os.path.basename(directory), unicode=screen.unicode))}"
+        short = short_path(directory)
+        # Quoted, a shell would not expand the ~.
+        handle = report.run.handle or (directory if short.startswith("~") else short)
+        command = f"tfperf report {shlex.quote(visible(handle, unicode=screen.unicode))}"
         lines += prose(name(command, screen), screen, indent=_LABELLED, label="again", style="bold")
     return lines
 

@@ -1,0 +1,86 @@
+"""``tfperfkit.watch`` as a decorator, as a context manager, nested, repeated, in a cell, in a REPL."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def uses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    script = Path(__file__).with_name("watch_uses.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path_factory.mktemp("watch"))],
+        capture_output=True, text=True, timeout=150, check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    results: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return results
+
+
+def test_tensorflow_may_be_imported_inside(uses: dict[str, Any]) -> None:
+    result = uses["tensorflow_imported_inside"]
+    assert (result["steps"], result["status"], result["probes"]) == (6, "finished", ["retrace"])
+    assert "6 steps" in result["said"]
+
+
+def test_decorator_without_arguments_keeps_name_and_result_and_reports(uses: dict[str, Any]) -> None:
+    assert uses["decorated"]["result"] == "trained"
+    assert uses["decorated"]["name"] == "train"
+    assert uses["decorated"]["said"].startswith("7 steps · ")
+
+
+def test_each_outermost_call_is_a_run_and_steps_bounds_it(uses: dict[str, Any]) -> None:
+    assert uses["decorated_twice"]["folders"] == ["again", "again-2"]
+    assert uses["decorated_twice"]["said"].count("5 steps") == 2
+
+
+def test_a_watch_inside_another_belongs_to_it(uses: dict[str, Any]) -> None:
+    assert (uses["inner"]["nested"], uses["inner"]["steps"], uses["inner"]["findings"]) == (True, None, 0)
+    assert uses["inner_folder"] is False
+    assert (uses["outer"]["nested"], uses["outer"]["steps"]) == (False, 7)
+    assert uses["outer"]["said"].count("a step is") == 1
+
+
+def test_an_exception_passes_through_and_the_report_comes(uses: dict[str, Any]) -> None:
+    assert uses["same_exception"] is True
+    assert (uses["failing"]["steps"], uses["failing"]["status"]) == (2, "failed")
+    assert "2 steps" in uses["failing"]["said"]
+
+
+def test_a_notebook_cell(uses: dict[str, Any]) -> None:
+    assert uses["notebook_cell"]["steps"] == 8
+    assert uses["cell_definition"] == "an iteration of the loop at <ipython-input-3-abc>:1"
+
+
+def test_mistakes_are_told_in_one_line(uses: dict[str, Any]) -> None:
+    assert uses["unknown_probe"].startswith("UsageError: no probe named 'lnes'; did you mean 'lines'?")
+    assert uses["no_steps"] == "UsageError: watch(steps=...) takes a number from 1 up, not 0"
+
+
+def test_nothing_of_ours_stays_behind(uses: dict[str, Any]) -> None:
+    module = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
+    assert uses["restored"] == ["function", "function", module]
+
+
+def test_in_a_repl(tmp_path: Path) -> None:
+    typed = (
+        "import tensorflow as tf, tfperfkit\n"
+        "w = tf.Variable([1.0])\n"
+        "opt = tf.keras.optimizers.SGD(0.1)\n"
+        f"with tfperfkit.watch(probes='none', out={str(tmp_path / 'r')!r}) as run:\n"
+        "    for _ in range(5):\n"
+        "        opt.apply([w * 2.0], [w])\n"
+        "\n"
+        "print('counted', run.report.steps.count)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-i", "-q"], input=typed, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert "counted 5" in done.stdout, done.stderr[-2000:]
+    assert "5 steps" in done.stderr

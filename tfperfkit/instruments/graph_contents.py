@@ -48,7 +48,7 @@ Place = tuple[str, int, str]  # file, line, function
 class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     """One graph. ``graph`` is a compressed GraphDef; its nodes are in the order of ``outputs`` and ``stacks``.
 
-    ``types`` and ``places`` are what the numbers in ``outputs`` ("3;0,0;;", an operation each) and ``stacks`` stand for.
+    The numbers in ``outputs`` ("3;0,0;;", an operation each) stand for ``types``, those in ``stacks`` for ``places``.
     """
 
     name: str
@@ -65,17 +65,18 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contents_of(
-    graph: Any, name: str, known: Callable[[str], bool], *, every_line: bool = False
+    graph: Any, name: str, known: Callable[[str], bool], is_own: Callable[[str], bool], *, every_line: bool = False
 ) -> Iterator[GraphContents]:
     """A FuncGraph and the bodies it calls, other than those that are ``known`` by name.
 
+    ``is_own`` tells the person's files: of a stack their frames are kept, or all but the frameworks' if there are none.
     ``every_line``: read the stack of every single operation, which costs a tenth of the trace.
     """
     pending = [(name, graph)]
     seen = {name}
     while pending:
         name, graph = pending.pop()
-        definition, record = _describe(graph, name, every_line)
+        definition, record = _describe(graph, name, is_own, every_line)
         yield record
         functions = getattr(graph, "_functions", {})
         for called in _called(definition) if functions else ():
@@ -85,10 +86,12 @@ def contents_of(
                 pending.append((called, body))
 
 
-def _describe(graph: Any, name: str, every_line: bool) -> tuple[Any, GraphContents]:
+def _describe(
+    graph: Any, name: str, is_own: Callable[[str], bool], every_line: bool
+) -> tuple[Any, GraphContents]:
     operations = graph.get_operations()
     types, outputs, constant_bytes = _outputs(operations)
-    places, stacks = _places(operations, every_line)
+    places, stacks = _places(operations, is_own, every_line)
     large = constant_bytes > MAX_CONSTANT_BYTES
     definition = _alone(operations) if large else graph.as_graph_def()
     definition.ClearField("library")
@@ -157,13 +160,15 @@ def _is_large(constant: Any) -> bool:
     return not unknown and _bytes(tensor.dtype, dimensions) >= LARGE_CONSTANT_BYTES
 
 
-def _places(operations: list[Any], every: bool) -> tuple[list[list[Place]], list[int]]:
+def _places(
+    operations: list[Any], is_own: Callable[[str], bool], every: bool
+) -> tuple[list[list[Place]], list[int]]:
     """Each operation's stack without frameworks; -1 where it was not read.
 
     TensorFlow works out a whole stack when it is first read, for 15 to 30 us and 8 KB. So a gradient's and an
     optimizer's operations, which one call of the person makes in a row, are read at intervals; small constants never.
     """
-    reader = _StackReader(operations)
+    reader = _StackReader(operations, is_own)
     if every:
         for index in range(len(operations)):
             reader.read(index)
@@ -183,8 +188,9 @@ def _places(operations: list[Any], every: bool) -> tuple[list[list[Place]], list
 class _StackReader:
     """Reads stacks of operations. Many operations share one, so each text is taken apart once."""
 
-    def __init__(self, operations: list[Any]) -> None:
+    def __init__(self, operations: list[Any], is_own: Callable[[str], bool]) -> None:
         self._operations = operations
+        self._is_own = is_own
         self._by_text: dict[str, int] = {}
         self._by_place: dict[tuple[Place, ...], int] = {}
         self._read = 0
@@ -201,7 +207,7 @@ class _StackReader:
             return -1
         number = self._by_text.get(text)
         if number is None:
-            frames = tuple(_frames(text))
+            frames = _frames(text, self._is_own)
             number = self._by_place.setdefault(frames, len(self._by_place)) if frames else -1
             self._by_text[text] = number
         self.numbers[index] = number
@@ -227,15 +233,14 @@ class _StackReader:
             first = end + 1
 
 
-def _frames(text: str) -> Iterator[Place]:
-    kept = 0
-    for file, line, function in reversed(_FRAME.findall(text)):
-        if callsite.is_machinery(file) or "__autograph_generated_file" in file:
-            continue
-        yield file, int(line), function.removeprefix("tf__")
-        kept += 1
-        if kept == MAX_FRAMES:
-            return
+def _frames(text: str, is_own: Callable[[str], bool]) -> tuple[Place, ...]:
+    """The person's frames of a stack as TensorFlow prints it, innermost first; other packages' if there are none."""
+    found = [
+        (file, int(line), function.removeprefix("tf__")) for file, line, function in reversed(_FRAME.findall(text))
+        if not callsite.is_machinery(file) and "__autograph_generated_file" not in file
+    ]
+    own = [frame for frame in found if is_own(frame[0])]
+    return tuple((own or found)[:MAX_FRAMES])
 
 
 def _alone(operations: list[Any]) -> Any:

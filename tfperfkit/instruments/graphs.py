@@ -100,7 +100,8 @@ def on_first_run(concrete: Any, listener: Listener, *, collect: bool) -> None:
     """Call ``listener`` once, right after ``concrete`` is executed for the first time from now on.
 
     ``collect``: also get its graphs (if one listener wants them, all of them see them); there are none where XLA
-    compiles the whole function, see ``jit_compiled``. What a listener raises is dropped. Raises ``Unavailable`` when this TensorFlow has no such method.
+    compiles the whole function, see ``jit_compiled``. What a listener raises is dropped. Raises ``Unavailable`` when
+    this TensorFlow has no such method.
     """
     if not callable(getattr(type(concrete), _ATTRIBUTE, None)):
         raise Unavailable(f"{type(concrete).__name__} has no {_ATTRIBUTE}: its first execution can't be seen")

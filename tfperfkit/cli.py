@@ -108,6 +108,35 @@ def probes() -> None:
     list_probes()
 
 
+@cli.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: a free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address only.")
+def view(runs: tuple[str, ...], port: int, no_browser: bool) -> int:
+    """Show runs' traces in TensorBoard, on this machine only, until Ctrl-C."""
+    from tfperfkit.viewing.command import view as show
+
+    return show(runs, port, not no_browser)
+
+
+@cli.command()
+@click.argument("run")
+@click.option("--out", metavar="FILE", help="Default: NAME.trace.json.gz in the current folder.")
+def trace(run: str, out: str | None) -> None:
+    """Write a run as a trace for Perfetto or chrome://tracing, and its Python samples for speedscope."""
+    from tfperfkit.export.command import export
+
+    export(run, out)
+
+
+@cli.command()
+def doctor() -> int:
+    """Check this environment: what was found and what to do. Exit status 1 if something is broken."""
+    from tfperfkit.doctor.command import doctor as examine
+
+    return examine()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the command. A person's mistake is one line on stderr; never a traceback."""
     try:

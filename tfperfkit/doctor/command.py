@@ -1,0 +1,56 @@
+"""``tfperf doctor``: every row with what was found and what to do; status 1 if something is broken."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tfperfkit.config import runs_folder
+from tfperfkit.doctor.check import Check
+from tfperfkit.doctor.packages import check_packages
+from tfperfkit.doctor.runtime import check_runtime, gpu_in_machine, try_tensorflow
+from tfperfkit.doctor.tensorboard import check_tensorboard
+from tfperfkit.errors import EXIT_CHECK_FAILED
+
+
+def doctor() -> int:
+    """Print the rows as they are found; returns the exit status."""
+    checks = []
+    for check in [*check_packages(), *check_tensorboard(), check_folder(runs_folder())]:
+        checks.append(_show(check))
+    if any(check.name == "TensorFlow" and check.found == "not installed" for check in checks):
+        checks.append(_show(Check("TF Profiler", "missing", "not tried without TensorFlow")))
+    else:
+        if sys.stderr.isatty():
+            print("importing TensorFlow and recording two steps ...", end="", file=sys.stderr, flush=True)
+        found, failure = try_tensorflow()
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        checks += [_show(check) for check in check_runtime(found, failure, gpu_in_machine())]
+    broken = [check.name for check in checks if check.status == "broken"]
+    print()
+    print(f"broken: {', '.join(broken)}" if broken else "Nothing is broken.")
+    return EXIT_CHECK_FAILED if broken else 0
+
+
+def check_folder(folder: Path) -> Check:
+    """Whether runs can be written where they go."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".tfperf-doctor-") as file:
+            file.write(bytes(8192))
+            file.flush()
+    except OSError as error:
+        advice = "give folders with --out, or another place with TFPERF_RUNS"
+        return Check("runs folder", "broken", f"{folder}: {error.strerror or error}", advice)
+    return Check("runs folder", "ok", str(folder))
+
+
+def _show(check: Check) -> Check:
+    line = f"{check.status:8} {check.name:18} {check.found}"
+    print(line.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(sys.stdout.encoding or "ascii"))
+    if check.advice:
+        print(f"{'':27} -> {check.advice}")
+    sys.stdout.flush()
+    return check

@@ -1,0 +1,56 @@
+"""What TensorFlow itself says, and a real capture of two steps: ``python trial.py FOLDER``.
+
+Started by ``runtime.py`` as a file of its own process, because importing TensorFlow can end a process. Each thing
+found is a JSON line on stdout at once, so what was found before an end by a signal is kept.
+"""
+
+import json
+import os
+import sys
+
+
+def main(folder: str) -> None:
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(**found: object) -> None:
+        print(json.dumps(found), file=answer, flush=True)
+
+    import tensorflow as tf
+
+    say(version=tf.__version__)
+    try:
+        import keras
+
+        say(keras=keras.__version__, keras_backend=getattr(keras, "backend", None) and keras.backend.backend())
+    except Exception as error:
+        say(keras_error=f"{type(error).__name__}: {error}")
+    build = dict(tf.sysconfig.get_build_info())
+    say(
+        cuda_build=bool(build.get("is_cuda_build")), rocm_build=bool(build.get("is_rocm_build")),
+        cuda=str(build.get("cuda_version", "")), cudnn=str(build.get("cudnn_version", "")),
+    )  # fmt: skip
+    say(gpus=[device.name for device in tf.config.list_physical_devices("GPU")])
+    say(capture=capture(tf, folder))
+
+
+def capture(tf, folder: str) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """Two marked steps under the profiler; the size of what it wrote."""
+    step = tf.function(lambda x: tf.reduce_sum(tf.matmul(x, x)))
+    step(tf.ones([64, 64]))
+    tf.profiler.experimental.start(folder)
+    for number in range(2):
+        with tf.profiler.experimental.Trace("train", step_num=number, _r=1):
+            step(tf.ones([64, 64])).numpy()
+    tf.profiler.experimental.stop()
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            if name.endswith(".xplane.pb"):
+                return {"bytes": os.path.getsize(os.path.join(parent, name))}
+    return {"bytes": 0}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

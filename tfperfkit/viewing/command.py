@@ -1,0 +1,70 @@
+"""``tfperf view RUN ...``: the runs' traces in TensorBoard until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+
+from tfperfkit.config import find_run
+from tfperfkit.doctor.tensorboard import why_not
+from tfperfkit.errors import UsageError
+from tfperfkit.viewing.logdir import Shown, build
+from tfperfkit.viewing.tensorboard import TensorBoard
+
+_LOOK_SECONDS = 0.5
+
+
+def view(names: tuple[str, ...], port: int, browser: bool) -> int:
+    """Serve until Ctrl-C (status 0: that is how it ends) or SIGTERM (143). Raises UsageError if it can't."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(number, _ended_by)
+    try:
+        runs = [find_run(name) for name in names]
+        with tempfile.TemporaryDirectory(prefix="tfperf-view-") as folder:
+            shown = build(Path(folder) / "logs", runs)
+            if reason := why_not():
+                raise UsageError(reason)
+            board = TensorBoard.start(Path(folder) / "logs", port, Path(folder) / "tensorboard.log")
+            try:
+                board.wait_for(shown)
+                _announce(board, shown, browser)
+                while (end := board.ended()) is None:
+                    time.sleep(_LOOK_SECONDS)
+                raise UsageError(f"TensorBoard has ended by itself, {end}")
+            finally:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave the folder behind
+                board.end()
+    except KeyboardInterrupt:
+        return 0
+
+
+def can_open_browser(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether a window can be opened. Text browsers, which would take the terminal, are not meant."""
+    if environ.get("CI"):
+        return False
+    return sys.platform in ("darwin", "win32") or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+def _announce(board: TensorBoard, shown: list[Shown], browser: bool) -> None:
+    width = max(len(item.name) for item in shown)
+    for item in shown:
+        print(f"{item.name:{width}}  overview  {board.link(item)}")
+        print(f"{'':{width}}  timeline  {board.link(item, 'trace_viewer@')}")
+    print("On this machine only. Ctrl-C ends it.", flush=True)
+    if browser and can_open_browser():
+        import webbrowser
+
+        try:
+            webbrowser.open(board.link(shown[0]))
+        except (webbrowser.Error, OSError):
+            pass  # the address is on the screen
+
+
+def _ended_by(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

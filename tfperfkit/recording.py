@@ -44,7 +44,7 @@ class SessionRecording:
         return self._planned
 
     def append(self, stream: str, record: Any) -> None:
-        self._session.writer(f"probes/{self._probe}/{os.path.basename(stream)}.jsonl").append(record)
+        self._session.streams.writer(f"probes/{self._probe}/{os.path.basename(stream)}.jsonl").append(record)
 
     def on_step(self, callback: Callable[[int], None]) -> None:
         self._callbacks.append(callback)

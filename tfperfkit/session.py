@@ -17,21 +17,23 @@ from tfperfkit import registry
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.facts import agent_facts, end_facts
+from tfperfkit.following import StepFollower
 from tfperfkit.instruments import tracing
 from tfperfkit.instruments.batchsize import of_signature
 from tfperfkit.instruments.markers import Markers
 from tfperfkit.instruments.opens import FileOpens
 from tfperfkit.instruments.pulse import Pulse
 from tfperfkit.instruments.sampler import Sampler, interval_s
+from tfperfkit.instruments.switching import Switching
 from tfperfkit.instruments.updates import GraphUpdates
 from tfperfkit.origin import Origin
 from tfperfkit.probe import BackgroundProbe, Cost, Probe
 from tfperfkit.recording import SessionRecording
 from tfperfkit.schedule import PATIENCE_NS, TIME_WINDOW_NS, Action, Scheduler, WindowSpec, parse_window
-from tfperfkit.steps import PAUSE, Definition, Marker, Site, StepCounter, StepCutter
+from tfperfkit.steps import PAUSE, Marker, Site
 from tfperfkit.store import Manifest, RunDirectory, StreamWriter
+from tfperfkit.streams import Streams
 
-_REPLAYED = 4000  # markers kept to count anew when the definition of a step changes
 _FLUSH_NS = NS_PER_S // 2
 
 
@@ -46,18 +48,13 @@ class Session:
         self._pid = os.getpid()
         self._armed = False
         self._finished = False
-        self._writers: dict[str, StreamWriter] = {}
+        self.streams = Streams(run)
         self._probes: dict[str, Probe] = {}
         self._open: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
         self._backgrounds: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
         self._windows: list[WindowSpec] = []
         self._scheduler = Scheduler(())
-        self._counter = StepCounter()
-        self._kinds: dict[int, str] = {}
-        self._definition: Definition | None = None
-        self._cutter: StepCutter | None = None
-        self._markers_kept: list[Marker] = []
-        self._markers_seen = 0
+        self._follower = StepFollower(self._boundary)
         self._updates = GraphUpdates()
         self._traces = 0
         self._traced_before = 0
@@ -66,7 +63,8 @@ class Session:
         self._quiet = False
         self._sources: set[str] = set()
         self._keras: set[str] = set()
-        self._lost: set[str] = set()  # streams whose failure has been told
+        self._switching = Switching()
+        self._precise_since = 0
         self._next_flush = 0
         self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -120,6 +118,7 @@ class Session:
             return
         self._finished = True
         self._pulse.stop()
+        self._sample_precisely(False)
         whole = {window.probe for window in self._windows if window.whole}
         for name in list(self._open):
             self._leave(name, "cut" if self._is_window(name) and name not in whole else "ok")
@@ -141,8 +140,7 @@ class Session:
         for reason in self.markers.reasons:
             self.event("note", text=reason)
         self.event("end", ns=now_ns())
-        for writer in self._writers.values():
-            writer.close()
+        self.streams.close()
 
     def _install_tracing(self) -> None:
         self._unsubscribe = tracing.subscribe(self._traced)
@@ -164,44 +162,27 @@ class Session:
 
     def stream(self, name: str) -> StreamWriter:
         """A stream of the session's own folder."""
-        return self.writer(f"session/{name}.jsonl")
-
-    def writer(self, relative: str) -> StreamWriter:
-        """The writer of a file below the run directory, made when first asked for."""
-        writer = self._writers.get(relative)
-        if writer is None:
-            patient = relative == "session/events.jsonl"  # says what the others lost
-            writer = self._writers[relative] = StreamWriter(self.run.path / relative, patient=patient)
-            if os.getpid() != self._pid:
-                writer.discard()
-        return writer
+        return self.streams.session(name)
 
     def event(self, kind: str, **fields: Any) -> None:
-        self.stream("events").append({"kind": kind, **fields})
+        self.streams.event(kind, **fields)
 
     def _flush(self) -> None:
         for row in self._opens.rows():
             self.stream("opens").append(row)
         self.stream("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns])
-        for relative, writer in list(self._writers.items()):
-            writer.flush()
-            if writer.failure is not None and relative not in self._lost:
-                self._lost.add(relative)
-                self.event("lost", file=relative, reason=writer.failure)
+        self.streams.flush()
 
     # --- steps (called by the markers, on the training thread) ----------------------------------------------------
 
     def new_site(self, site: Site) -> None:
-        self._counter.add_site(site)
-        self._kinds[site.id] = site.kind
+        self._follower.add_site(site)
         if site.file:
             self.keep_source(site.file)
         self.stream("sites").append(site)
 
     def entering(self, site: int) -> None:
-        cutter = self._cutter
-        if cutter is not None and cutter.complete and self._definition and site in self._definition.begins:
-            self._boundary(cutter.next_number)
+        self._follower.entering(site)
 
     def examine(self, function: Any) -> None:
         """A ``tf.function`` that was traced before the session began is called for the first time since."""
@@ -212,37 +193,9 @@ class Session:
                 self.markers.updates_weights(function, name, loop, optimizers, of_signature(concrete))
 
     def marked(self, marker: Marker) -> None:
-        if self._finished:
-            return
-        self.stream("markers").append(marker)
-        self._counter.count(marker)
-        self._markers_seen += 1
-        if self._markers_seen <= _REPLAYED:
-            self._markers_kept.append(marker)
-        seen = self._markers_seen
-        if seen <= 32 or seen & (seen - 1) == 0 or self._counter.reach[marker.site].count == 1:
-            self._decide()
-        elif self._cutter is not None and self._definition is not None:
-            step = self._cutter.feed(marker, self._kinds.get(marker.site) == "next")
-            if step is not None and marker.site not in self._definition.begins:
-                self._boundary(self._cutter.number, step.end_ns - step.begin_ns)
-
-    def _decide(self) -> None:
-        """Decide anew what a step is, and count from the start as long as the markers are kept."""
-        definition = self._counter.definition()
-        if definition is None:
-            return
-        before = self._cutter.number if self._cutter else 1
-        self._definition = definition
-        self._cutter = StepCutter(definition)
-        last = None
-        for marker in self._markers_kept:
-            last = self._cutter.feed(marker, self._kinds.get(marker.site) == "next") or last
-        if self._markers_seen > _REPLAYED:
-            self._cutter.number = max(before, self._cutter.number)
-        ended_here = self._markers_kept and self._markers_kept[-1].site not in definition.begins
-        if self._cutter.number > before and ended_here and last is not None:
-            self._boundary(self._cutter.number, last.end_ns - last.begin_ns)
+        if not self._finished:
+            self.stream("markers").append(marker)
+            self._follower.marked(marker)
 
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
@@ -270,10 +223,7 @@ class Session:
         if actions:
             pause = Marker(PAUSE, now, now_ns(), 0)
             self.stream("markers").append(pause)
-            if self._markers_seen < _REPLAYED:
-                self._markers_kept.append(pause)
-            if self._cutter is not None:
-                self._cutter.feed(pause, False)
+            self._follower.paused(pause)
             self._last_boundary = pause.end_ns
 
     @property
@@ -285,10 +235,19 @@ class Session:
         if action.kind == "warm":
             self.event("warm", step=self.step, ns=now_ns())
             self.sampler.forget_hits()
+            self._sample_precisely(True)
         elif action.kind == "open":
             self._open_window(action.probe, action.steps)
         else:
             self._close_window(action.probe, "ok")
+
+    def _sample_precisely(self, wanted: bool) -> None:
+        if wanted and self._switching.begin():
+            self._precise_since = now_ns()
+            self.event("precise", ns=self._precise_since)
+        elif not wanted and self._switching.precise:
+            self._switching.end()
+            self.event("precise_end", ns=now_ns())
 
     def _traced(self, traced: Any) -> None:
         self._traces += 1
@@ -361,6 +320,8 @@ class Session:
         self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS
+            if (self._scheduler.idle or self.step == 0) and now - self._precise_since > 4 * _FLUSH_NS:
+                self._sample_precisely(False)
             self._flush()
             if self.step == 0 and now - self._armed_ns > PATIENCE_NS:
                 self._time_windows(now)
@@ -379,6 +340,7 @@ class Session:
             spec = waiting[0]
             self._scheduler.give_up(spec)
             self._time_window = (spec.probe, now + TIME_WINDOW_NS)
+            self._sample_precisely(True)
             self._pulse.on_main_thread(lambda: self._open_window(spec.probe, None))
 
     # --- sources, failures ----------------------------------------------------------------------------------------
@@ -392,7 +354,7 @@ class Session:
 
         lines = linecache.getlines(filename)
         if lines and sum(map(len, lines)) < 2_000_000:
-            self.writer("sources.jsonl").append([filename, lines])
+            self.streams.writer("sources.jsonl").append([filename, lines])
 
     def _safely(self, what: str, action: Callable[[], Any]) -> None:
         try:
@@ -405,9 +367,9 @@ class Session:
     def abandon(self) -> None:
         """In a forked child: this process is not recorded; leave nothing of ours behind in it."""
         self._finished = True
+        self._switching.end()
         self._opens.stop()
-        for writer in list(self._writers.values()):
-            writer.discard()
+        self.streams.discard()
         try:
             self.markers.restore()
             self._unsubscribe()

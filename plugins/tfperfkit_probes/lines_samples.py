@@ -8,6 +8,8 @@ from tfperfkit.probe import Capture
 
 Place = tuple[str, int]  # file, line
 TENSORFLOW = ("tensorflow", "keras", "tf_keras")
+#: Fewer samples than this don't tell shares.
+LEAST = 20
 FunctionKey = tuple[str, int, str]  # file, first line, name
 
 
@@ -80,7 +82,7 @@ class Samples:
 
 
 def read_samples(capture: Capture) -> Samples:
-    """The samples that fell into clean steps; without such, all of the run."""
+    """The samples of clean steps, if possible of the time when they were precise; without such, all of the run."""
     stacks: dict[int, tuple[list[list[object]], str]] = {}
     taken: list[tuple[int, int]] = []
     for row in capture.session_records("samples"):
@@ -88,17 +90,31 @@ def read_samples(capture: Capture) -> Samples:
             stacks[row[1]] = (row[2], row[3])
         elif row[0] == "s":
             taken.append((row[1], row[2]))
-    clean = capture.steps.clean
-    spans = [(step.begin_ns, step.end_ns) for step in clean]
-    chosen = _inside(taken, spans) if spans else []
-    if len(chosen) < 20:  # too few to speak of shares
-        chosen, spans = taken, [(taken[0][0], taken[-1][0])] if taken else []
+    clean = [(step.begin_ns, step.end_ns) for step in capture.steps.clean]
+    begin, end = _precise(capture)
+    precise = [span for span in clean if begin <= span[0] and span[1] <= end]
+    whole = [(taken[0][0], taken[-1][0])] if taken else []
+    for spans in (precise, clean, whole):
+        chosen = _inside(taken, spans)
+        if len(chosen) >= LEAST:
+            break
     samples = Samples()
     samples.span_s = sum(end - begin for begin, end in spans) / 1e9
     for _, stack in chosen:
         if stack in stacks:
             samples.add(*stacks[stack])
     return samples
+
+
+def _precise(capture: Capture) -> tuple[int, int]:
+    """The time in which samples fell on short stretches of Python too (see ``instruments.switching``)."""
+    begin, end = 1 << 62, 1 << 62
+    for event in capture.session_records("events"):
+        if event.get("kind") == "precise":
+            begin = int(event["ns"])
+        elif event.get("kind") == "precise_end":
+            end = int(event["ns"])
+    return begin, end
 
 
 def _inside(taken: list[tuple[int, int]], spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -1,0 +1,53 @@
+"""All files that a session writes, by name: made when first asked for, flushed together, failures told once."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tfperfkit.store import RunDirectory, StreamWriter
+
+
+class Streams:
+    """The writers of one run directory in one process; a forked child's are dead from the start."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._pid = os.getpid()
+        self._writers: dict[str, StreamWriter] = {}
+        self._told: set[str] = set()  # streams whose failure has been told
+
+    def session(self, name: str) -> StreamWriter:
+        """A stream of the session's own folder."""
+        return self.writer(f"session/{name}.jsonl")
+
+    def writer(self, relative: str) -> StreamWriter:
+        """The writer of a file below the run directory."""
+        writer = self._writers.get(relative)
+        if writer is None:
+            patient = relative == "session/events.jsonl"  # says what the others lost
+            writer = self._writers[relative] = StreamWriter(self._run.path / relative, patient=patient)
+            if os.getpid() != self._pid:
+                writer.discard()
+        return writer
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Append to the session's events."""
+        self.session("events").append({"kind": kind, **fields})
+
+    def flush(self) -> None:
+        """Write what is pending; a stream that failed is told in the events, once."""
+        for relative, writer in list(self._writers.items()):
+            writer.flush()
+            if writer.failure is not None and relative not in self._told:
+                self._told.add(relative)
+                self.event("lost", file=relative, reason=writer.failure)
+
+    def close(self) -> None:
+        for writer in list(self._writers.values()):
+            writer.close()
+
+    def discard(self) -> None:
+        """In a forked child: nothing inherited may be written twice."""
+        for writer in list(self._writers.values()):
+            writer.discard()

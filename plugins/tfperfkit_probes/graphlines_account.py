@@ -19,6 +19,7 @@ class Usage:
 
     wall: float = 0.0
     busy: int = 0
+    runs: int = 0
 
 
 @dataclass
@@ -53,6 +54,7 @@ def _sweep(time: CallTime, segments: list[Segment]) -> None:
             edges.append((segment.begin, 1, number))
             edges.append((end, 0, number))
             usage = time.usage.setdefault(segment.key, Usage())
+            usage.runs += segment.begins
             if not segment.waits:
                 usage.busy += end - segment.begin
     edges.sort()

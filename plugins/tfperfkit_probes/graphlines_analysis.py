@@ -11,8 +11,9 @@ from tfperfkit_probes.graphlines_account import CallTime, divide
 from tfperfkit_probes.graphlines_hlo import Module, read_modules
 from tfperfkit_probes.graphlines_model import BuiltGraphs, read_graphs
 from tfperfkit_probes.graphlines_origin import Origin, Origins, Owner, base_name
+from tfperfkit_probes.graphlines_pipeline import in_pipeline
 from tfperfkit_probes.graphlines_trace import Key, read_activity
-from tfperfkit_probes.graphlines_tree import FunctionTime
+from tfperfkit_probes.graphlines_tree import FunctionTime, LayerTime
 from tfperfkit_probes.tfprof_analysis import choose_steps
 from tfperfkit_probes.tfprof_host import read_host
 from tfperfkit_probes.xplane import Space, open_space
@@ -25,6 +26,7 @@ class GraphLines:
     steps: int = 0
     wall: int = 0
     functions: list[FunctionTime] = field(default_factory=list)
+    pipeline: list[FunctionTime] = field(default_factory=list)  # tf.data's functions: busy time on its threads
     built: list[BuiltGraphs] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     batch: int = 0
@@ -70,6 +72,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
     for time in divide(activity.calls, activity.segments):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
+    lines.pipeline = in_pipeline(built, activity.pipeline)
     return lines
 
 
@@ -100,6 +103,7 @@ class _Joint:
         total.wall += time.wall
         total.idle += time.idle
         total.jit = total.jit or bool(origins and origins.built.jit_compile)
+        worked: dict[str, tuple[LayerTime, Origin, int, float]] = {}  # operation -> what it did in this call
         for key, usage in time.usage.items():
             parts = self._parts(origins, function, key)
             total.jit = total.jit or bool(key.module)
@@ -113,10 +117,20 @@ class _Joint:
             if len(parts) > 1:
                 total.divided_wall += usage.wall * known
             for origin, share, name in parts:
-                total.add(origin, usage.wall * share, usage.busy * share, self._lines.batch, 1)
+                layer = total.add(origin, usage.wall * share, usage.busy * share)
+                if layer is not None and origin.work is not None:
+                    # XLA makes several kernels of one operation: it was done as often as the most frequent of them.
+                    _, _, runs, wall = worked.get(name, (layer, origin, 0, 0.0))
+                    worked[name] = (layer, origin, max(runs, usage.runs), wall + usage.wall * share)
                 assert origins is not None
                 place = (origins.built.number, function, name)
                 total.operations[place] = total.operations.get(place, 0.0) + usage.wall * share
+
+        for layer, origin, runs, wall in worked.values():
+            coefficient, power = origin.work or (0.0, 0)
+            if power == 0 or self._lines.batch:
+                layer.flops += coefficient * float(self._lines.batch or 1) ** power * runs
+                layer.flops_wall += wall
 
     def _parts(self, origins: Origins | None, function: str, key: Key) -> list[tuple[Origin, float, str]]:
         """The origins of what ran, with their shares of its time, and the names of the operations."""

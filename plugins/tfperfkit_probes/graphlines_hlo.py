@@ -75,7 +75,7 @@ class Module:
         if total > 0 and len(weights) > 1:
             return tuple(Part(name, weight / total) for name, weight in weights.items())
         if not own:
-            own = next(iter(weights), "") or self._served(instruction, 0)
+            own = next(iter(weights), "") or self._served(instruction, 0) or self._made_of(instruction, 0)
         return (Part(own, 1.0),) if own else ()
 
     def _called(self, instruction: Any) -> Iterator[Any]:
@@ -97,6 +97,14 @@ class Module:
                 return name
         return ""
 
+    def _made_of(self, instruction: Any, depth: int) -> str:
+        """The operation whose result goes into an instruction that nothing with a name uses."""
+        for number in range(len(instruction.operand_ids) if depth <= _REACH else 0):
+            source = self._operand(instruction, number)
+            if source is not None and (name := _operation(source) or self._made_of(source, depth + 1)):
+                return name
+        return ""
+
     def _through(self, fusion: Any, number: int) -> str:
         """The operation that uses a fusion's parameter first."""
         for inner in self._called(fusion):
@@ -111,7 +119,7 @@ class Module:
 
     def _cost(self, instruction: Any) -> float:
         """Floating-point operations, as XLA's cost analysis counts them; at least one for each value."""
-        kind, size = _text(instruction.opcode), float(_size(instruction.shape))
+        kind, size = _text(instruction.opcode), _size(instruction.shape)
         if kind == "dot":
             left = self._operand(instruction, 0)
             contracted = instruction.dot_dimension_numbers.lhs_contracting_dimensions
@@ -121,10 +129,10 @@ class Module:
             kernel = self._operand(instruction, 1)
             if kernel is not None and kernel.shape.dimensions:
                 out = instruction.convolution_dimension_numbers.kernel_output_feature_dimension
-                return 2.0 * size * float(prod(kernel.shape.dimensions)) / max(kernel.shape.dimensions[out], 1)
+                return 2.0 * size * _size(kernel.shape) / float(max(kernel.shape.dimensions[out], 1))
         elif kind in ("reduce", "reduce-window"):
             source = self._operand(instruction, 0)
-            return max(size, float(_size(source.shape)) if source is not None else 0.0)
+            return max(size, _size(source.shape) if source is not None else 0.0)
         elif kind in _SLOW:
             return _SLOW_FACTOR * size
         return size
@@ -157,10 +165,10 @@ def _operation(instruction: Any) -> str:
     return _text(instruction.metadata.op_name)
 
 
-def _size(shape: Any) -> int:
+def _size(shape: Any) -> float:
     if shape.tuple_shapes:
         return max(_size(item) for item in shape.tuple_shapes)
-    return prod(shape.dimensions)
+    return float(prod(shape.dimensions))
 
 
 def _text(value: bytes) -> str:

@@ -17,9 +17,9 @@ Chain = tuple[tuple[int, int], ...]
 _LOWERED = re.compile(r"^(?:body|cond|then|else|branch_?\d*)/_\d+/")
 _INLINED_EDGE = re.compile(r"^Func/(?P<caller>.+)/(?:input|output|input_control_node|output_control_node)/_\d+$")
 _PREFIXES = re.compile(
-    r"^(?:ConstantFolding|ArithmeticOptimizer|LoopOptimizer|DependencyOptimizer|ShapeOptimizer|Remapper)"
-    r"(?:/[A-Z][A-Za-z]+_(?=.*/|[A-Za-z]))?/?"
+    r"^(?:ConstantFolding|ArithmeticOptimizer|LoopOptimizer|DependencyOptimizer|ShapeOptimizer|Remapper)/"
 )
+_REWRITE = re.compile(r"^[A-Z][A-Za-z0-9]*_")
 _SUFFIXES = re.compile(
     r"(?:-folded(?:-\d+)*|_unary_ops_composition|(?:-\d+)+-[A-Za-z0-9]+-(?:LayoutOptimizer|AutoMixedPrecision)"
     r"|-(?:reduction_indices|reduce_axis)|_const_axis|_matrix_diag|_mkl\w*|_eightbit\w*|/_\d+|_\d+__cf__\d+|__cf__\d+"
@@ -40,37 +40,36 @@ class Locator:
         """The number of an operation by its exact name."""
         return self._known(graph).get(name)
 
-    def find(self, graph: int, name: str) -> Chain | None:
-        """The operation that runs under ``name`` in ``graph``; None if there is no trace of it."""
-        for candidate in _spellings(name):
-            chain = self._descend(graph, candidate, 0)
-            if chain is not None:
-                return chain
-        for candidate in _spellings(name):
-            near = self._in_scope(graph, candidate)
-            if near is not None:
-                return ((graph, near),)
+    def find(self, root: int, name: str) -> Chain | None:
+        """The operation that runs under ``name`` in a function or in one that it calls; None if nothing is like it.
+
+        What a name does not lead to itself goes to the loop or call whose lowering added it, else to its scope.
+        """
+        spellings = list(_spellings(name))
+        reached = list(self._reached(root))
+        for spelling in spellings:
+            for path, graph in reached:
+                chain = self._descend(graph, spelling, 0)
+                if chain is not None:
+                    return (*path, *chain)
+        for look in (self._calling, self._in_scope):
+            for spelling in spellings:
+                near = look(root, spelling)
+                if near is not None:
+                    return ((root, near),)
         return None
 
-    def anywhere(self, root: int, name: str) -> Chain | None:
-        """As ``find``, in any function that ``root`` calls: executions of their own carry no caller's prefix."""
-        chain = self.find(root, name)
-        if chain is not None:
-            return chain
+    def _reached(self, root: int) -> Iterator[tuple[Chain, int]]:
+        """All functions that are called, with the way there: executions of their own carry no caller's prefix."""
         seen = {root}
         pending: list[tuple[Chain, int]] = [((), root)]
         while pending:
             path, graph = pending.pop(0)
+            yield path, graph
             for operation, called in self._called(graph):
-                if called in seen:
-                    continue
-                seen.add(called)
-                outer = (*path, (graph, operation))
-                found = self.find(called, name)
-                if found is not None:
-                    return (*outer, *found)
-                pending.append((outer, called))
-        return None
+                if called not in seen:
+                    seen.add(called)
+                    pending.append(((*path, (graph, operation)), called))
 
     def near(self, graph: int, name: str) -> int | None:
         """An operation with a known origin in the innermost scope around ``name``."""
@@ -99,12 +98,27 @@ class Locator:
             inside = _LOWERED.sub("", name[len(prefix) + 1 :])
             for function in self._graphs.graphs[graph].calls.get(operation, ()):
                 called = self._graphs.functions.get(function)
-                found = self._descend(called, inside, depth + 1) if called is not None else None
+                if called is None:
+                    continue
+                # A loop's body is built under the loop's own name scope: "while/MatMul".
+                found = self._descend(called, inside, depth + 1) or self._exact(called, name)
                 if found is not None:
                     return ((graph, operation), *found)
-            if operation in self._graphs.graphs[graph].calls:
-                return ((graph, operation),)  # what the lowering itself added: the loop's counters and switches
         return None
+
+    def _calling(self, graph: int, name: str) -> int | None:
+        """The loop, condition or call below whose name another stands: its counters and switches."""
+        known, calls = self._known(graph), self._graphs.graphs[graph].calls
+        while "/" in name:
+            name = name.rpartition("/")[0]
+            operation = known.get(name)
+            if operation is not None and operation in calls:
+                return operation
+        return None
+
+    def _exact(self, graph: int, name: str) -> Chain | None:
+        index = self._known(graph).get(name)
+        return ((graph, index),) if index is not None else None
 
     def _in_scope(self, graph: int, name: str) -> int | None:
         """An operation of the innermost scope that the name shares with any: Grappler makes new ones in place."""
@@ -144,11 +158,14 @@ def _spellings(name: str) -> Iterator[str]:
     yield name
     if match := _INLINED_EDGE.match(name):
         yield match["caller"]
-    shorter = name
-    for _ in range(6):
+    shorter, made = name, False
+    for _ in range(8):
         trimmed = _SUFFIXES.sub("", shorter)
         if trimmed == shorter:
             trimmed = _PREFIXES.sub("", shorter, count=1)
+            made = made or trimmed != shorter
+        if trimmed == shorter and made:
+            trimmed = _REWRITE.sub("", shorter, count=1)  # "ReplacePackWithTileReshape_Tile_stack"
         if trimmed == shorter or not trimmed:
             return
         shorter = trimmed

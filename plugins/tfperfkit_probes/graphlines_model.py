@@ -29,11 +29,11 @@ class BuiltGraphs(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     function: str = ""
-    qualname: str = ""
     file: str = ""
     line: int = 0
     owner: str = ""  # "user", "keras", "tensorflow", "tf.data"
     called_from: list[Place] = []  # the person's frames when the trace began, outermost first
+    keras_method: str = ""  # of the model, where Keras itself made the function: "fit"
     jit_compile: bool = False
     trace_ns: int = 0
     cost_ns: int = 0  # what reading the graphs took

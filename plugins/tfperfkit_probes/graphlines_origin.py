@@ -52,8 +52,6 @@ _PARTS = {
 _ORDER = 4
 _GRADIENT_OF = re.compile(r"gradients(?:_\d+)?/")
 _FUNCTION_NAME = re.compile(r"^(?:__(?:inference|forward|backward)_)+(?P<name>.*?)(?:_\d+)*$")
-_KERAS = {"make_train_function": "Model.fit", "make_test_function": "Model.evaluate",
-          "make_predict_function": "Model.predict"}
 
 
 class Origins:
@@ -74,7 +72,7 @@ class Origins:
         described = self._definition
         if described.owner != "keras":
             return Owner(described.file, described.line, described.function)
-        label = next((words for part, words in _KERAS.items() if part in described.qualname), described.function)
+        label = f"Model.{described.keras_method}" if described.keras_method else described.function
         site = described.called_from[-1] if described.called_from else Place(described.file, described.line, "")
         return Owner(site.file, site.line, label)
 
@@ -86,7 +84,7 @@ class Origins:
         """The origin of the operation that runs under ``name``; None if it can't be told."""
         key = (graph, name)
         if key not in self._known:
-            chain = self._locator.anywhere(graph, name)
+            chain = self._locator.find(graph, name)
             self._known[key] = self._of(chain) if chain is not None else None
         return self._known[key]
 
@@ -205,7 +203,9 @@ class _Walk:
             self._base, self._layers, self._function = self.path, [], origins.graph_name(number)
         target = origins.target(number, index)
         if target is None:
-            return  # a gradient of something unknown: the call that leads here is all that can be told
+            if self.path:
+                return  # a gradient of something unknown: the call that leads here is all that can be told
+            target = number, index  # the line that asks for gradients
         stack = origins.stack(*target)
         if stack < 0:
             return
@@ -244,6 +244,8 @@ def _nodes(items: list[Place | None], layers: list[Node]) -> list[Node]:
     nodes: list[Node] = []
     for item in items:
         if item is not None:
+            if nodes and nodes[-1].kind == "line" and nodes[-1][2:4] == (item.file, item.line):
+                continue  # a lambda on the line that calls it
             nodes.append(Node("line", item.function, item.file, item.line))
         elif unnamed:
             unnamed -= 1

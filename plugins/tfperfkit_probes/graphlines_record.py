@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from tfperfkit_probes.retrace_definition import definition
 
 #: Operations recorded of a run, at some 60 bytes each.
 MAX_OPERATIONS = 300_000
+_METHODS = frozenset({
+    "fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch",
+})
 
 
 class Recorder:
@@ -44,9 +48,12 @@ class Recorder:
             found = definition(function, str(getattr(traced.tracing_options, "name", "")))
             attributes = getattr(traced.tracing_options, "attributes", None) or {}
             described = {
-                "function": found.function, "qualname": found.qualname, "file": found.file, "line": found.line,
-                "owner": found.owner,
-                "called_from": [Place(f.file, f.line, f.function) for f in reversed(traced.frames)],
+                "function": found.function, "file": found.file, "line": found.line, "owner": found.owner,
+                "called_from": [
+                    Place(f.file, f.line, f.function)
+                    for f in reversed(traced.frames) if self._recording.is_user_code(f.file)
+                ],
+                "keras_method": _keras_method() if found.owner == "keras" else "",
                 "jit_compile": bool(attributes.get("_XlaMustCompile", False)),
                 "trace_ns": traced.end_ns - traced.begin_ns,
             }
@@ -61,10 +68,21 @@ class Recorder:
             self._recording.note(text)
 
 
+def _keras_method() -> str:
+    """The method of a Keras model that is running: "fit"."""
+    frame = sys._getframe()
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _METHODS and "keras" in code.co_filename:
+            return code.co_name
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
+
+
 @contextmanager
 def following_graphs(recording: Recording) -> Iterator[None]:
     """Record every graph that is built while the context is open; where that can't be, a note says why."""
-    sources = GraphSources(Recorder(recording))
+    sources = GraphSources(Recorder(recording), recording.is_user_code)
     try:
         sources.start()
     except Unavailable as reason:

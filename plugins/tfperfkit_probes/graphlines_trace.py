@@ -36,6 +36,7 @@ class Segment(NamedTuple):
     end: int
     key: Key
     waits: bool
+    begins: bool = True  # whether this is where the operation began
 
 
 class Call(NamedTuple):
@@ -76,7 +77,7 @@ def read_activity(plane: Plane, host: Host, window: list[Span], is_container: Ca
 
 
 class _Open:
-    __slots__ = ("begin", "end", "key", "of_data", "waits")
+    __slots__ = ("begin", "end", "first", "key", "of_data", "waits")
 
     def __init__(self, begin: int, end: int, key: Key | None, of_data: bool | None, waits: bool) -> None:
         self.begin = begin  # of the part that is not written yet
@@ -84,6 +85,7 @@ class _Open:
         self.key = key
         self.of_data = of_data
         self.waits = waits
+        self.first = True
 
 
 class _Reader:
@@ -175,14 +177,15 @@ class _Reader:
     def _write(self, opened: _Open, until: int) -> None:
         if opened.key is not None and until > opened.begin and opened.begin in self._window:
             target = self.activity.pipeline if opened.of_data else self.activity.segments
-            target.append(Segment(opened.begin, until, opened.key, opened.waits))
+            target.append(Segment(opened.begin, until, opened.key, opened.waits, opened.first))
+            opened.first = False
 
     def finish(self) -> None:
         """Add what kernels did after the call that started them returned, on threads that note nothing."""
         for number, (key, begin, end) in self._started.items():
             until = self._ended.get(number, end)
             if until > end and begin in self._window:
-                self.activity.segments.append(Segment(end, until, key, False))
+                self.activity.segments.append(Segment(end, until, key, False, False))
         self.activity.calls.sort(key=lambda call: (call.begin, -call.end))
 
     def _is_of_data(self, number: object) -> bool | None:

@@ -56,15 +56,6 @@ class LayerTime:
 
 
 @dataclass
-class OpTime:
-    """One operation as it was built: (wall, busy) in ps, and how often it ran is not told."""
-
-    origin: Origin
-    wall: float = 0.0
-    divided: bool = False
-
-
-@dataclass
 class FunctionTime:
     """All calls of one Python function that ran as a graph."""
 
@@ -88,18 +79,16 @@ class FunctionTime:
         busy = self.busy_matched + self.busy_unmatched
         return self.busy_matched / busy if busy else None
 
-    def add(self, origin: Origin, wall: float, busy: float, batch: int, count: int) -> None:
-        """Add the time of an operation that ran ``count`` times."""
+    def add(self, origin: Origin, wall: float, busy: float) -> LayerTime | None:
+        """Add the time of an operation; gives the layer that it belongs to, if any."""
         self.root.add(origin.path, origin.stage, wall, busy)
         self.busy_matched += busy
         if origin.saved:
             self.saved_wall += wall
         names = [node.name for node in origin.path if node.kind == "layer"]
         if not names:
-            return
+            return None
         last = next(node for node in reversed(origin.path) if node.kind == "layer")
         layer = self.layers.setdefault("/".join(names), LayerTime(last.detail, last.shape))
         layer.wall[origin.stage] += wall
-        if origin.work is not None and (origin.work[1] == 0 or batch):
-            layer.flops += origin.work[0] * float(batch or 1) ** origin.work[1] * count
-            layer.flops_wall += wall
+        return layer

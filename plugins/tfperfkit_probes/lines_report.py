@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
 import msgspec
 
 from tfperfkit.clock import ms
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Capture
+from tfperfkit_probes import graphlines_report
+from tfperfkit_probes.graphlines_data import GraphFunction
 from tfperfkit_probes.lines_find import Evidence, find
 from tfperfkit_probes.lines_samples import Samples, read_samples
 
@@ -38,18 +39,6 @@ class Function(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-class GraphFunction(msgspec.Struct, frozen=True):
-    """A function that ran as a compiled graph: its Python lines ran only while tracing."""
-
-    function: str
-    file: str
-    line: int
-    ms_per_step: float | None
-    matched_share: float | None = None
-    unattributed_ms: float | None = None
-    lines: tuple[Any, ...] = ()
-
-
 class LinesData(msgspec.Struct, frozen=True):
     """``data`` of the probe, see the JSON report."""
 
@@ -57,6 +46,8 @@ class LinesData(msgspec.Struct, frozen=True):
     graph_functions: tuple[GraphFunction, ...]
     window_ms: float
     method: str  # "exact" (line_profiler) or "sampled"
+    traced_step_ms: float | None = None  # the steps of the trace that graph_functions' times come from
+    outside_ms: float | None = None  # of such a step, outside of graph_functions
 
 
 def report(capture: Capture) -> ProbeResult:
@@ -67,15 +58,17 @@ def report(capture: Capture) -> ProbeResult:
     method = "exact" if functions else "sampled"
     if not functions:
         functions = _sampled(samples)
-    graphs = _graphs(capture)
+    compiled = graphlines_report.report(capture)
+    graphs = _graphs(capture, compiled.functions)
     steps = len(capture.steps.in_window("lines"))
     evidence = Evidence(
         functions=tuple((f.file, f.line, f.function, {x.line: x.share for x in f.lines}) for f in functions),
         samples=samples, compiled={(g.file, g.line) for g in graphs},
     )
     notes = list(capture.notes)
-    if graphs:
-        names = ", ".join(f"{g.function} ({_short(g.file)}:{g.line})" for g in graphs)
+    unseen = [g for g in graphs if not g.lines]
+    if unseen:
+        names = ", ".join(f"{g.function} ({_short(g.file)}:{g.line})" for g in unseen)
         notes.append(
             f"compiled by tf.function: {names}. Their Python lines ran only while tracing, so they show no time here."
         )
@@ -87,7 +80,10 @@ def report(capture: Capture) -> ProbeResult:
         notes.append(
             f"the window held {ms(window_ns - held_ns):,.0f} ms outside of steps too (an epoch's end, validation)"
         )
-    data = LinesData(tuple(functions), tuple(graphs), ms(window_ns), method)
+    notes += compiled.notes
+    data = LinesData(
+        tuple(functions), tuple(graphs), ms(window_ns), method, compiled.step_ms, compiled.outside_ms
+    )
     total = sum(f.window_ms for f in functions[:1])
     if method == "exact":
         over = f"{steps} steps" if steps else f"{ms(window_ns) / 1000:.1f} s"
@@ -99,7 +95,8 @@ def report(capture: Capture) -> ProbeResult:
     telling = [f for f in functions if not _stands_on_one_line(f)] or functions
     tables = tuple(_table(f, capture, method, max(steps, 1)) for f in telling[:MOST_TABLES])
     return ProbeResult(
-        data=data, tables=tables, findings=find(capture, evidence), summary=summary, notes=tuple(notes)
+        data=data, tables=compiled.tables + tables, findings=(*find(capture, evidence), *compiled.findings),
+        summary=summary, notes=tuple(notes),
     )
 
 
@@ -148,8 +145,9 @@ def _sampled(samples: Samples) -> list[Function]:
     return sorted(functions, key=lambda f: -f.window_ms)
 
 
-def _graphs(capture: Capture) -> list[GraphFunction]:
-    """The person's functions that were traced, with the time of their calls where these are the step's update."""
+def _graphs(capture: Capture, measured: tuple[GraphFunction, ...]) -> list[GraphFunction]:
+    """The person's functions that were traced: by line where a trace told (``measured``), else with the time of
+    their calls where these are the step's update."""
     timed: dict[str, list[int]] = {}
     names = {}
     for row in capture.session_records("sites"):
@@ -161,11 +159,11 @@ def _graphs(capture: Capture) -> list[GraphFunction]:
     for row in capture.session_records("markers") if inside else ():
         if row[0] in names and span[0] <= row[1] <= span[1]:
             timed.setdefault(names[row[0]], []).append(row[2] - row[1])
-    found: dict[tuple[str, int, str], GraphFunction] = {}
+    found = {(item.file, item.line, item.function): item for item in measured}
     for file, line, name, *_ in capture.session_records("traces"):
         calls = timed.get(name)
         per_step = ms(statistics.median(calls)) * len(calls) / max(len(clean), 1) if calls else None
-        found.setdefault((file, line, name), GraphFunction(name, file, line, per_step))
+        found.setdefault((file, line, name), GraphFunction(function=name, file=file, line=line, ms_per_step=per_step))
     return list(found.values())
 
 

@@ -28,10 +28,14 @@ Listener = Callable[[Graphs, Traced | None, int], None]
 
 
 class GraphSources:
-    """Follows traces from ``start`` to ``stop``. Listeners are called on the thread that traced."""
+    """Follows traces from ``start`` to ``stop``. The listener is called on the thread that traced.
 
-    def __init__(self, listener: Listener) -> None:
+    ``is_user`` tells the person's own files: the frames of others are left out of the stacks.
+    """
+
+    def __init__(self, listener: Listener, is_user: Callable[[str], bool]) -> None:
         self._listener = listener
+        self._is_user = is_user
         self._building = Building()
         self._pending: list[tuple[str, Any]] = []
         self._lock = threading.RLock()
@@ -93,16 +97,16 @@ class GraphSources:
     def _flush(self, traced: Traced | None) -> None:
         began = clock.now_ns()
         pending, self._pending = self._pending, []
-        graphs = _Reading(self._building).read(pending)
+        graphs = _Reading(self._building, self._is_user).read(pending)
         self._listener(graphs, traced, clock.now_ns() - began)
 
 
 class _Reading:
     """Reads the graphs of one trace and what they call."""
 
-    def __init__(self, building: Building) -> None:
+    def __init__(self, building: Building, is_user: Callable[[str], bool]) -> None:
         self._building = building
-        self._stacks = Stacks()
+        self._stacks = Stacks(is_user)
         self._types: dict[str, int] = {}
         self._layers: dict[int, int] = {}
         self._layer_rows: list[Layer] = []

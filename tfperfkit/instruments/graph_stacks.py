@@ -6,6 +6,7 @@ at each operation's traceback from Python.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.instruments import callsite
@@ -21,9 +22,10 @@ _LAYER_FILES = ("/keras/src/layers/layer.py", "/tf_keras/src/engine/base_layer.p
 
 
 class Stacks:
-    """Interns stacks, for the graphs of one trace."""
+    """Interns stacks, for the graphs of one trace. ``is_user`` tells the person's own files."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_user: Callable[[str], bool]) -> None:
+        self._is_user = is_user
         self.files: list[str] = []
         self.frames: list[tuple[int, int, str]] = []
         self.stacks: list[list[int]] = []
@@ -90,7 +92,7 @@ class Stacks:
         control = False
         for frame in frames:
             file = frame[0]
-            if not callsite.is_machinery(file) and not file.startswith("<"):
+            if self._is_user(file) and not callsite.is_machinery(file):
                 if control and last is not None and (last[0], last[2]) == (file, frame[2]):
                     kept.pop()  # AutoGraph runs the body of a loop as a function: it is the same one to the person
                 kept.append(self._frame(frame))

@@ -1,0 +1,78 @@
+"""What the probe ``lines`` says of functions that ran as graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.model import Finding, Table
+from tfperfkit.probe import Capture
+from tfperfkit_probes.graphlines_analysis import GraphLines, analyse
+from tfperfkit_probes.graphlines_data import PS_PER_MS, GraphFunction, graph_function
+from tfperfkit_probes.graphlines_tables import DEPTH, layers_table, lines_table
+
+MOST_TABLES = 3
+#: A function that takes less of the step is not shown on the console.
+_LEAST_SHARE = 0.02
+
+
+class GraphReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of the probe's result that is about compiled functions."""
+
+    functions: tuple[GraphFunction, ...] = ()
+    tables: tuple[Table, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    step_ms: float | None = None  # in the traced window
+    outside_ms: float | None = None  # of it, outside of compiled functions
+    cost_share: float | None = None  # reading the graphs, of the time of tracing
+
+
+def report(capture: Capture) -> GraphReport:
+    """Empty, with a note that says why, when lines inside compiled functions can't be told."""
+    try:
+        lines = analyse(capture)
+    except Unavailable as reason:
+        return GraphReport(notes=(str(reason),) if "--probes" in str(reason) else ())
+    functions = tuple(graph_function(item, lines) for item in lines.functions)
+    step_ms = lines.wall / PS_PER_MS / max(lines.steps, 1)
+    outside_ms = (lines.wall - lines.graph_wall) / PS_PER_MS / max(lines.steps, 1)
+    return GraphReport(
+        functions=functions, tables=_tables(functions, capture, step_ms, outside_ms), notes=tuple(lines.notes),
+        step_ms=step_ms, outside_ms=outside_ms, cost_share=_cost(lines),
+    )
+
+
+def _tables(
+    functions: tuple[GraphFunction, ...], capture: Capture, step_ms: float, outside_ms: float
+) -> tuple[Table, ...]:
+    shown = [f for f in functions if (f.ms_per_step or 0.0) >= _LEAST_SHARE * step_ms][:MOST_TABLES]
+    depth = depth_of(capture.options)
+    cores = int(capture.run.machine.get("cpus", 0) or 1)
+    tables: list[Table] = []
+    for function in shown:
+        rest = step_ms - (function.ms_per_step or 0.0)
+        tables.append(
+            lines_table(function, capture.source, step_ms=step_ms, outside_ms=rest, cores=cores, depth=depth)
+        )
+    for function in shown[:1]:
+        layers = layers_table(function)
+        if layers is not None:
+            tables.append(layers)
+    return tuple(tables)
+
+
+def depth_of(options: Mapping[str, Any]) -> int:
+    """The option ``depth``: how many levels lines are unfolded by; 0 shows the function's own lines only."""
+    try:
+        return max(0, int(options.get("depth", DEPTH)))
+    except (TypeError, ValueError):
+        return DEPTH
+
+
+def _cost(lines: GraphLines) -> float | None:
+    traced = sum(item.trace_ns for item in lines.built)
+    return sum(item.cost_ns for item in lines.built) / traced if traced else None

@@ -76,6 +76,22 @@ class _Facts:
                 self.sources[str(row[0])] = tuple(str(line) for line in row[1])
 
 
+class StoredRun:
+    """A run directory with its steps and windows."""
+
+    def __init__(self, run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> None:
+        self.directory = run
+        self.manifest = manifest
+        self.agent = agent
+        self._facts = _Facts(run)
+        self.steps = self._facts.steps
+        self.events = self._facts.events
+
+    def capture(self, name: str) -> StoredCapture:
+        info = _run_info(self.directory, self.manifest, self.agent)
+        return StoredCapture(self.directory, name, self.manifest, info, self._facts)
+
+
 def analyze(path: Path) -> Report:
     """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read."""
     run, manifest = RunDirectory.open(path)
@@ -108,6 +124,13 @@ def analyze(path: Path) -> Report:
         schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=rank(findings),
         overhead=_overhead(run, facts), windows=tuple(facts.windows.values()), notes=notes,
     )
+
+
+def open_run(path: Path) -> StoredRun:
+    """A run for whoever needs more than its report; raises RunDirectoryError."""
+    run, manifest = RunDirectory.open(path)
+    agent = run.read_json("agent.json")
+    return StoredRun(run, manifest, agent if isinstance(agent, dict) else {})
 
 
 def _analyze_probe(

@@ -13,11 +13,13 @@ from tfperfkit import probe as contract
 from tfperfkit.errors import Unavailable
 from tfperfkit.model import Column, Finding, Measurement, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
+from tfperfkit.timeline import Tick, Timeline
 from tfperfkit_probes.tfprof_analysis import OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
 from tfperfkit_probes.tfprof_eager import eager_step
 from tfperfkit_probes.tfprof_names import is_fetch, is_input
 from tfperfkit_probes.tfprof_record import Capture, Recorder, wanted
+from tfperfkit_probes.tfprof_timeline import timeline
 from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
 
 #: XProf's thresholds for the input's share of a step (diagnosis of the input-pipeline analyzer): moderate, high.
@@ -99,6 +101,11 @@ class TfprofProbe:
             status="cut" if cut else "ok",
             reason=_CUT.get(ended),
         )
+
+    def timeline(self, capture: contract.Capture, most: int, tick: Tick, /) -> Timeline:
+        """The trace for ``tfperf trace``."""
+        files = sorted(capture.trace_dir.glob("plugins/profile/*/*.xplane.pb"))
+        return timeline(capture, files, _limit(capture.options), most, tick)
 
 
 _CUT = {

@@ -77,7 +77,8 @@ def _setuptools(version_of: Versions) -> Check:
     needs = board is not None and numbers(board) < (2, 21) and sys.version_info >= (3, 12)
     if needs and (version is None or numbers(version) >= (81,)):
         advice = "pip install 'setuptools<81', or pip install 'tensorboard>=2.21'"
-        return Check("setuptools", "broken", f"{version or 'not installed'}; TensorBoard {board} needs one before 81", advice)
+        found = f"{version or 'not installed'}; TensorBoard {board} needs one before 81"
+        return Check("setuptools", "broken", found, advice)
     return Check("setuptools", "ok", version or "not installed, not needed")
 
 

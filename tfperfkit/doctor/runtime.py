@@ -51,7 +51,7 @@ def check_runtime(found: Mapping[str, Any], failure: str, gpu: str | None) -> li
     """Rows for the import, Keras' import, the GPU and the capture. ``gpu``: which kind is in the machine, if any."""
     rows = []
     if "version" not in found:
-        advice = "python -c 'import tensorflow' shows it in full; reinstall it: pip install --force-reinstall tensorflow"
+        advice = "python -c 'import tensorflow' shows all of it; pip install --force-reinstall tensorflow"
         return [Check("import tensorflow", "broken", failure or "it said nothing", advice)]
     rows.append(Check("import tensorflow", "ok", str(found["version"])))
     if "keras_error" in found:

@@ -22,7 +22,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def build(logdir: Path, runs: list[Path]) -> list[Shown]:
-    """Fill ``logdir`` with links to the runs' traces; raises UsageError or RunDirectoryError for what can't be shown."""
+    """Fill ``logdir`` with links to the traces; raises UsageError or RunDirectoryError for what can't be shown."""
     shown: list[Shown] = []
     for path in runs:
         run, _ = RunDirectory.open(path)

@@ -153,7 +153,8 @@ def _explain(error: str, port: int) -> str:
     if "PortInUse" in error:
         return f"port {port} is in use: give another --port, or none for a free one"
     if "pkg_resources" in error:
-        return "this TensorBoard needs an older setuptools: pip install 'setuptools<81', or pip install 'tensorboard>=2.21'"
+        advice = "pip install 'setuptools<81', or pip install 'tensorboard>=2.21'"
+        return f"this TensorBoard needs an older setuptools: {advice}"
     text = "".join(char if char.isprintable() else " " for char in error)[:300]
     return f"TensorBoard can't be started ({text}): tfperf doctor tells more"
 

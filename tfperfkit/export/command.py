@@ -1,0 +1,149 @@
+"""``tfperf trace RUN``: one timeline of everything, and the Python samples for speedscope."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from tfperfkit import __version__, registry
+from tfperfkit.analysis import StoredRun, open_run
+from tfperfkit.config import find_run
+from tfperfkit.errors import ProbeError, Unavailable, UsageError
+from tfperfkit.export import samples as sampled
+from tfperfkit.export import tracks
+from tfperfkit.export.chrome import ChromeTrace
+from tfperfkit.timeline import Timeline, TimelineProbe
+
+#: Of the probes' slices together. With ours a file stays below about 20 MB, and Perfetto opens it in seconds.
+MOST_SLICES = 500_000
+_TRACE, _SPEEDSCOPE = ".trace.json.gz", ".speedscope.json"
+
+
+def export(name: str, out: str | None) -> None:
+    """Write both files and say what is in them; raises RunDirectoryError or UsageError."""
+    run = open_run(find_run(name))
+    target = Path(out) if out else Path(run.directory.path.resolve().name + _TRACE)
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder: name a file with --out")
+    progress = _Progress()
+    timelines, notes = _timelines(run, progress)
+    started = run.manifest.started_ns
+    armed = run.agent.get("armed_ns")
+    stacks = sampled.read(run.directory.session / "samples.jsonl", armed if isinstance(armed, int) else started)
+    if not (run.steps.steps or stacks.taken or timelines):
+        raise UsageError(f"the run {run.directory.path.name} holds nothing that a timeline could show{_why(notes)}")
+    if len(run.steps.steps) > tracks.MOST_STEPS:
+        notes.append(f"steps after the first {tracks.MOST_STEPS} are left out")
+    if stacks.left_out:
+        notes.append(f"the last {stacks.left_out} Python samples are left out")
+    about = {"tool": f"tfperfkit {__version__}", "command": run.manifest.argv, "notes": notes}
+    with _replacing(target) as file, ChromeTrace(file, started, about, progress.written) as trace:
+        for item in (*tracks.steps(run.steps.steps), *tracks.windows(run), *tracks.traces(run)):
+            trace.add(item)
+        for item in sampled.slices(stacks):
+            trace.add(item)
+        for timeline in timelines:
+            for item in timeline.slices:
+                trace.add(item)
+    progress.end()
+    _say(f"timeline  {target} ({_size(target)}, {trace.count} events): for https://ui.perfetto.dev or chrome://tracing")
+    if stacks.taken:
+        other = _beside(target)
+        with _replacing(other) as file:
+            file.write(msgspec.json.encode(sampled.speedscope(stacks, _title(run), __version__, started)))
+        _say(f"samples   {other} ({_size(other)}, {stacks.taken} samples): for https://www.speedscope.app")
+    for note in notes:
+        _say(f"note      {note}")
+
+
+def _timelines(run: StoredRun, progress: _Progress) -> tuple[list[Timeline], list[str]]:
+    """What the run's probes add, and why one adds nothing."""
+    found: list[Timeline] = []
+    notes: list[str] = []
+    installed = registry.available()
+    for name in run.manifest.probes:
+        try:
+            probe = registry.load(name, installed)
+            if isinstance(probe, TimelineProbe):
+                found.append(probe.timeline(run.capture(name), MOST_SLICES, progress.read))
+        except (Unavailable, ProbeError) as error:
+            notes.append(f"nothing from the probe {name}: {error}")
+        except Exception as error:  # a fault of the probe; ours is there all the same
+            notes.append(f"nothing from the probe {name}, which failed: {type(error).__name__}: {error}")
+    if not found and not notes:
+        notes.append("no operations of TensorFlow: the probe tfprof records them (tfperf run --probes tfprof SCRIPT)")
+    return found, [note for timeline in found for note in timeline.notes] + notes
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file that appears whole or not at all; raises UsageError when it can't be written."""
+    temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}")
+    try:
+        try:
+            with temporary.open("wb") as file:
+                yield file
+            os.replace(temporary, target)
+        except OSError as error:
+            raise UsageError(f"can't write {target}: {error.strerror or error}; name another with --out") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _beside(target: Path) -> Path:
+    name = target.name
+    for ending in (_TRACE, ".json.gz", ".gz", ".json"):
+        if name.endswith(ending) and name != ending:
+            name = name[: -len(ending)]
+            break
+    return target.with_name(name + _SPEEDSCOPE)
+
+
+def _title(run: StoredRun) -> str:
+    return " ".join(run.manifest.argv).encode("utf-8", "backslashreplace").decode() or "tfperf"
+
+
+def _why(notes: list[str]) -> str:
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} KB"
+
+
+def _say(text: str) -> None:
+    """Names in it may hold anything; a terminal gets what can be printed."""
+    clean = "".join(char if char.isprintable() else "?" for char in text)
+    encoding = sys.stdout.encoding or "ascii"
+    print(clean.encode(encoding, "backslashreplace").decode(encoding))
+
+
+class _Progress:
+    """A line on a terminal while it takes long; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + 0.5
+        self._shown = False
+
+    def read(self, count: int) -> None:
+        self._show(f"reading the trace: {count} events")
+
+    def written(self, count: int) -> None:
+        self._show(f"writing: {count} events")
+
+    def end(self) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _show(self, text: str) -> None:
+        if time.monotonic() >= self._next and sys.stderr is not None and sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+            self._next, self._shown = time.monotonic() + 0.2, True

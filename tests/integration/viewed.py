@@ -1,0 +1,70 @@
+"""Helpers of the tests of view and trace: a finished GAN run with a trace, and a view that is running."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tfperf_runner import Tfperf
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "gan" / "train.py"
+
+
+def gan_run(folder: Path) -> Path:
+    """A run of the example with a trace of its steps."""
+    tfperf = Tfperf(folder)
+    done = tfperf(
+        "run", "--probes", "tfprof", "--out", "gan", EXAMPLE, "--stage", "graph", "--steps", "40", "--digits", "2000"
+    )
+    assert done.returncode == 0, done.stderr
+    run = folder / "gan"
+    assert list(run.glob("trace/plugins/profile/*/*.xplane.pb")), done.stderr
+    return run
+
+
+class Viewed:
+    """What ``tfperf view`` printed: the addresses by run and page."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.links: dict[tuple[str, str], str] = {}
+        name = ""
+        for line in lines:
+            found = re.fullmatch(r"(\S*)\s+(overview|timeline)\s+(http://\S+)\n", line)
+            assert found, lines
+            name = found[1] or name
+            self.links[name, found[2]] = found[3]
+        self.base = next(iter(self.links.values())).partition("?")[0]
+
+    def get(self, route: str, **query: str) -> Any:
+        with urllib.request.urlopen(f"{self.base}{route}?{urllib.parse.urlencode(query)}", timeout=120) as reply:
+            import gzip
+
+            return json.loads(gzip.decompress(reply.read()))
+
+
+@contextmanager
+def viewing(tfperf: Tfperf, *arguments: str | Path) -> Iterator[Viewed]:
+    """View runs, end it with Ctrl-C, and see that it ended cleanly."""
+    process = tfperf.start("view", *arguments)
+    lines = []
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("On this machine only"):
+                break
+            lines.append(line)
+        assert process.poll() is None, (lines, process.communicate())
+        yield Viewed(lines)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (0, "", "")
+    finally:
+        process.kill()
+        process.wait()

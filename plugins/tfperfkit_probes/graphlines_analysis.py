@@ -124,7 +124,8 @@ class _Joint:
                     worked[name] = (layer, origin, max(runs, usage.runs), wall + usage.wall * share)
                 assert origins is not None
                 place = (origins.built.number, function, name)
-                total.operations[place] = total.operations.get(place, 0.0) + usage.wall * share
+                before = total.operations.get(place, (0.0, origin))[0]
+                total.operations[place] = (before + usage.wall * share, origin)
 
         for layer, origin, runs, wall in worked.values():
             coefficient, power = origin.work or (0.0, 0)

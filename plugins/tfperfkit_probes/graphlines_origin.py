@@ -47,6 +47,7 @@ class Owner(NamedTuple):
 
 _PARTS = {
     "losses": "loss", "metrics": "metrics", "optimizers": "optimizer", "regularizers": "regularization",
+    "summaries": "summaries",
 }
 #: Gradients of gradients are followed this far.
 _ORDER = 4

@@ -12,11 +12,13 @@ from tfperfkit.model import Finding, Table
 from tfperfkit.probe import Capture
 from tfperfkit_probes.graphlines_analysis import GraphLines, analyse
 from tfperfkit_probes.graphlines_data import PS_PER_MS, GraphFunction, graph_function
-from tfperfkit_probes.graphlines_tables import DEPTH, layers_table, lines_table
+from tfperfkit_probes.graphlines_find import find
+from tfperfkit_probes.graphlines_tables import DEPTH, layers_table, lines_table, pipeline_table
 
 MOST_TABLES = 3
 #: A function that takes less of the step is not shown on the console.
 _LEAST_SHARE = 0.02
+_LEAST_PIPELINE = 0.1
 
 
 class GraphReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,16 +40,18 @@ def report(capture: Capture) -> GraphReport:
     except Unavailable as reason:
         return GraphReport(notes=(str(reason),) if "--probes" in str(reason) else ())
     functions = tuple(graph_function(item, lines) for item in lines.functions)
+    pipeline = tuple(graph_function(item, lines, "pipeline") for item in lines.pipeline)
     step_ms = lines.wall / PS_PER_MS / max(lines.steps, 1)
     outside_ms = (lines.wall - lines.graph_wall) / PS_PER_MS / max(lines.steps, 1)
     return GraphReport(
-        functions=functions, tables=_tables(functions, capture, step_ms, outside_ms), notes=tuple(lines.notes),
+        functions=functions + pipeline, tables=_tables(functions, pipeline, capture, step_ms),
+        findings=find(lines, functions), notes=tuple(lines.notes),
         step_ms=step_ms, outside_ms=outside_ms, cost_share=_cost(lines),
     )
 
 
 def _tables(
-    functions: tuple[GraphFunction, ...], capture: Capture, step_ms: float, outside_ms: float
+    functions: tuple[GraphFunction, ...], pipeline: tuple[GraphFunction, ...], capture: Capture, step_ms: float
 ) -> tuple[Table, ...]:
     shown = [f for f in functions if (f.ms_per_step or 0.0) >= _LEAST_SHARE * step_ms][:MOST_TABLES]
     depth = depth_of(capture.options)
@@ -58,10 +62,12 @@ def _tables(
         tables.append(
             lines_table(function, capture.source, step_ms=step_ms, outside_ms=rest, cores=cores, depth=depth)
         )
-    for function in shown[:1]:
-        layers = layers_table(function)
+        layers = layers_table(function) if function is shown[0] else None
         if layers is not None:
             tables.append(layers)
+    for function in pipeline[:1]:
+        if (function.ms_per_step or 0.0) >= _LEAST_PIPELINE * step_ms:
+            tables.append(pipeline_table(function, capture.source, step_ms=step_ms, depth=depth))
     return tuple(tables)
 
 

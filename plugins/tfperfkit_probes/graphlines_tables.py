@@ -56,6 +56,21 @@ def lines_table(
     )
 
 
+def pipeline_table(function: GraphFunction, source: Source, *, step_ms: float, depth: int) -> Table:
+    """The table of a function of the input pipeline."""
+    rows: list[Row] = []
+    least = _LEAST_SHARE * (function.ms_per_step or 0.0)
+    for top in function.lines:
+        rows += _rows(top, function, source, step_ms, least, depth, 0)
+    return Table(
+        title=f"{function.function} ({_short(function.file)}:{function.line}) · in the input pipeline, "
+        f"{function.ms_per_step or 0.0:.1f} ms of work a step on its threads",
+        columns=(Column("line"), Column("busy", "ms"), Column("% step", "share"), Column("source", "source")),
+        rows=tuple((row[0], row[4], row[5], row[6]) for row in rows[:_MOST_ROWS]),
+        note="beside the step: it only waits where the pipeline can't keep up; operations go to functions by name",
+    )
+
+
 def _rows(
     item: LineTime, function: GraphFunction, source: Source, whole: float, least: float, depth: int, level: int
 ) -> Iterator[Row]:

@@ -71,7 +71,8 @@ class FunctionTime:
     divided_wall: float = 0.0  # of kernels whose time was divided over several operations
     saved_wall: float = 0.0  # of operations loaded without source lines
     layers: dict[str, LayerTime] = field(default_factory=dict)
-    operations: dict[tuple[int, str, str], float] = field(default_factory=dict)  # (trace, graph function, name) -> wall
+    #: (number of the trace, runtime's function, operation) -> ps of wall time, where it comes from
+    operations: dict[tuple[int, str, str], tuple[float, Origin]] = field(default_factory=dict)
     jit: bool = False
 
     @property

@@ -18,6 +18,17 @@ class Layer(msgspec.Struct, frozen=True, array_like=True):
     shape: str = ""
 
 
+class LayerCall(msgspec.Struct, frozen=True, array_like=True):
+    """A call of a layer that is called several times in its graph; see ``graph_repeats``."""
+
+    layer: int
+    scope: str
+    structure: int
+    inputs: int
+    serves: int  # bits
+    random: bool  # random numbers are drawn within: dropout
+
+
 class Graph(msgspec.Struct, frozen=True, kw_only=True):
     """One graph. Lists are by operation, in the order of building; indexes are into the lists of ``Graphs``."""
 
@@ -30,6 +41,7 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     forward: dict[int, tuple[int, str]] = {}  # gradient operation -> (graph, operation) that it differentiates
     calls: dict[int, list[str]] = {}  # operation -> functions that it calls
     layers: list[tuple[str, int]] = []  # name scope -> layer
+    layer_calls: list[LayerCall] = []
     work: dict[int, tuple[float, int]] = {}  # operation -> coefficient and power of the batch size, see graph_flops
 
 

@@ -13,6 +13,7 @@ from tfperfkit import clock
 from tfperfkit.instruments import graph_flops, tracing
 from tfperfkit.instruments.graph_building import Added, Building
 from tfperfkit.instruments.graph_records import BACKWARD, FORWARD, UPDATE, Graph, Graphs, Layer
+from tfperfkit.instruments.graph_repeats import layer_calls
 from tfperfkit.instruments.graph_stacks import Stacks
 from tfperfkit.instruments.tracing import Traced
 
@@ -162,27 +163,38 @@ class _Reading:
                 if called:
                     calls[index] = called
         types = [self._types.setdefault(kind, len(self._types)) for kind in kinds]
-        layers = [(scope, self._layer(owner)) for scope, owner in scopes.items() if hasattr(owner, "_inbound_nodes")]
+        layers = {scope: self._layer(owner) for scope, owner in scopes.items() if hasattr(owner, "_inbound_nodes")}
+        optimizers = {scope for scope, owner in scopes.items() if not hasattr(owner, "_inbound_nodes")}
+        known = {name: index for index, name in enumerate(names)}
+        # A loop that is differentiated gets inputs that were built after it: they don't make it a gradient.
+        inputs = [
+            [source for tensor in operation.inputs if (source := known.get(tensor.op.name, index)) < index]
+            for index, operation in enumerate(operations)
+        ] if added or layers else []
 
         def finish() -> Graph:
-            stages, forward = self._stages(operations, names, stacks, added, numbers)
+            stages, forward = self._stages(inputs, stacks, added, numbers)
+            differentiated = {
+                index: known[name] for index, (of, name) in forward.items() if of == number and name in known
+            }
+            repeated = layer_calls(names, kinds, stacks, inputs, stages, differentiated, layers, optimizers)
             return Graph(
                 id=number, name=str(getattr(graph, "name", "")), operations=names, types=types, stacks=stacks,
-                stages=stages, forward=forward, calls=calls, layers=layers, work=work,  # type: ignore[arg-type]
+                stages=stages, forward=forward, calls=calls, layers=list(layers.items()), layer_calls=repeated,
+                work=work,  # type: ignore[arg-type]
             )
 
         return finish
 
     def _stages(
-        self, operations: list[Any], names: list[str], stacks: list[int], added: list[Added],
-        numbers: dict[int, int],
+        self, inputs: list[list[int]], stacks: list[int], added: list[Added], numbers: dict[int, int]
     ) -> tuple[str, dict[int, tuple[int, str]]]:
         """The stage of each operation, and what each gradient differentiates.
 
         Update: an optimizer built it, or it uses gradients and no gradient uses it (a penalty on gradients is
         differentiated again: it belongs to the forward pass).
         """
-        count = len(operations)
+        count = len(stacks)
         gradient = [stack >= 0 and self._stacks.gradient[stack] for stack in stacks]
         forward: dict[int, tuple[int, str]] = {}
         # A gradient function that runs within another one (a custom gradient) ends first, and tells more.
@@ -193,14 +205,9 @@ class _Reading:
                 if of is not None:
                     forward[index] = (of, item.operation)
         optimizer = [stack >= 0 and self._stacks.areas[stack] == "optimizers" for stack in stacks]
-        if not any(gradient):
-            return "".join(UPDATE if item else FORWARD for item in optimizer), {}
-        known = {name: index for index, name in enumerate(names)}
-        # A loop that is differentiated gets inputs that were built after it: they don't make it a gradient.
-        inputs = [
-            [source for tensor in operation.inputs if (source := known.get(tensor.op.name, index)) < index]
-            for index, operation in enumerate(operations)
-        ]
+        if not any(gradient) or not inputs:
+            stages = (BACKWARD if gradient[i] else UPDATE if optimizer[i] else FORWARD for i in range(count))
+            return "".join(stages), forward
         uses, used = list(gradient), [False] * count
         for index, sources in enumerate(inputs):
             uses[index] = uses[index] or any(uses[source] for source in sources)
@@ -213,10 +220,10 @@ class _Reading:
             if gradient[index] or used[index]:
                 for source in inputs[index]:
                     used[source] = True
-        stages = [
+        stages = (
             BACKWARD if gradient[i] else FORWARD if used[i] else UPDATE if uses[i] or optimizer[i] else FORWARD
             for i in range(count)
-        ]
+        )
         return "".join(stages), forward
 
     def _layer(self, layer: Any) -> int:

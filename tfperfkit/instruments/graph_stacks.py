@@ -135,6 +135,8 @@ def _area(place: str) -> str:
         if area == "trainers" and "compile_utils" in rest:
             return "losses"
         return area if area in _AREAS else ""
+    if "/tensorboard/plugins/" in place or place.endswith("/tensorflow/python/ops/summary_ops_v2.py"):
+        return "summaries"
     return "saved_model" if "/tensorflow/python/saved_model/load" in place else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
@@ -25,12 +26,18 @@ class _Line:
     """Operations that a line of the source made, itself or through what it calls."""
 
     ops: int = 0
+    backward: int = 0
     forward: Counter[tuple[str, int, str]] = dataclasses.field(default_factory=Counter)
     kinds: set[str] = dataclasses.field(default_factory=set)  # made by this very line
     resources: set[str] = dataclasses.field(default_factory=set)
 
 
-_Lines = dict[str, dict[int, _Line]]
+@dataclasses.dataclass
+class _File:
+    """A file's lines, and the order in which they made forward operations, a line's in a row once."""
+
+    lines: dict[int, _Line] = dataclasses.field(default_factory=lambda: defaultdict(_Line))
+    order: dict[str, list[int]] = dataclasses.field(default_factory=lambda: defaultdict(list))  # by function
 
 
 def control_and_effects(
@@ -41,45 +48,48 @@ def control_and_effects(
     ``graphs``: the function's and its bodies. ``own``: file and line of the traced function. ``outside``: the lines
     that called it.
     """
-    lines, functions = _lines(graphs, outside)
+    files = _files(graphs, outside)
     if own is not None:
-        functions.setdefault(own[0], set()).add(own[1])
+        files[own[0]].lines.setdefault(own[1], _Line())
     controls: list[Control] = []
     effects: list[SideEffect] = []
-    for file, places in sorted(functions.items()):
-        source = sources.of(file)
+    for name, file in sorted(files.items()):
+        source = sources.of(name)
         if source is None:
             continue
-        found = {each[0]: each for line in places if (each := source.function_at(line)) is not None}
+        found = {each[0]: each for line in list(file.lines) if (each := source.function_at(line)) is not None}
         for _, function in sorted(found.items()):
-            if function[2] == "<module>":
-                continue
-            controls += [_judge(file, each, lines.get(file, {})) for each in statements(function)]
-            effects += side_effects(function, file, source.lines)
+            controls += [_judge(name, each, file) for each in statements(function)]
+            effects += side_effects(function, name, source.lines)
     return controls, effects
 
 
-def _lines(graphs: Iterable[Graph], outside: set[tuple[str, int]]) -> tuple[_Lines, dict[str, set[int]]]:
-    """file -> line -> what it made; file -> lines inside the traced functions."""
-    lines: _Lines = defaultdict(lambda: defaultdict(_Line))
-    functions: dict[str, set[int]] = defaultdict(set)
+def _files(graphs: Iterable[Graph], outside: set[tuple[str, int]]) -> dict[str, _File]:
+    files: dict[str, _File] = defaultdict(_File)
     for graph in graphs:
         for node in graph.nodes.values():
-            counted = node.type not in _NOT_COUNTED and not is_backward(node, graph.name)
+            backward = is_backward(node, graph.name)
+            counted = node.type not in _NOT_COUNTED and not backward
             resources = list(_resources(graph, node))
-            for number, (file, line, _) in enumerate(node.stack):
-                if (file, line) in outside:
+            seen = set(outside)  # a comprehension has a frame of its own on the line
+            for number, (name, line, function) in enumerate(node.stack):
+                if (name, line) in seen:
                     continue
-                functions[file].add(line)
-                entry = lines[file][line]
+                seen.add((name, line))
+                file = files[name]
+                entry = file.lines[line]
                 entry.ops += 1
+                entry.backward += backward
                 entry.resources.update(resources)
                 if number == 0:
                     entry.kinds.add(node.type)
                 if counted:
                     # It counts for the line it came from and, told apart by that, for the lines that called it.
                     entry.forward[node.type, node.stack[0][1], node.stack[0][0]] += 1
-    return lines, functions
+                    order = file.order[function]
+                    if not order or order[-1] != line:
+                        order.append(line)
+    return files
 
 
 def _resources(graph: Graph, node: Node) -> Iterable[str]:
@@ -89,30 +99,46 @@ def _resources(graph: Graph, node: Node) -> Iterable[str]:
             yield f"{graph.name}/{owner}"
 
 
-def _judge(file: str, statement: Statement, lines: dict[int, _Line]) -> Control:
-    head = lines.get(statement.line)
+def _judge(name: str, statement: Statement, file: _File) -> Control:
+    head = file.lines.get(statement.line)
     wanted = _LOOP_OPS if statement.is_loop else BRANCHES
     made = sorted(head.kinds & wanted) if head is not None else []
-    body = [lines[line] for line in range(statement.first, statement.last + 1) if line in lines]
+    numbers = [line for line in range(statement.first, statement.last + 1) if line in file.lines]
+    body = [file.lines[line] for line in numbers]
     ops = sum(line.ops for line in body)
-    resources = set().union(*(line.resources for line in body)) if body else set()
     blank = Control(
-        file=file, line=statement.line, statement=statement.word, function=statement.function, became="none", ops=ops
+        file=name, line=statement.line, statement=statement.word, function=statement.function, became="none", ops=ops
     )
     if made:
         return replace(blank, became="graph", op=made[0])
-    if not body:
+    if not ops:
         return blank
-    copies = max((_copies(line) for line in body), default=0) if statement.is_loop else 1
+    copies = _copies(numbers, file) if statement.is_loop else 1
     if copies <= 1:
         return replace(blank, became="python", copies=copies)
-    per_variable = len(resources) >= copies * _PER_VARIABLE
-    return replace(blank, became="unrolled", copies=copies, per_variable=per_variable)
+    resources: set[str] = set().union(*(line.resources for line in body))
+    return replace(blank, became="unrolled", copies=copies, per_variable=len(resources) >= copies * _PER_VARIABLE)
 
 
-def _copies(line: _Line) -> int:
-    """How often a line's operations stand in the graph: the count that most of them share, the smallest if tied."""
-    if not line.forward:
+def _copies(numbers: list[int], file: _File) -> int:
+    """How often a loop's body stands in the graph; 0 when its operations don't tell.
+
+    A body of several lines: how often its first line made operations after a later one. Of one line: what divides the
+    numbers of its operations of each type.
+    """
+    made = {line: file.lines[line] for line in numbers}
+    forward = [line for line, each in made.items() if each.forward and 2 * each.backward <= each.ops]
+    if not forward:
         return 0
-    counts = Counter(line.forward.values())
-    return min(counts, key=lambda count: (-counts[count], count))
+    first, last = forward[0], forward[-1]
+    if first == last:
+        return math.gcd(*file.lines[first].forward.values())
+    turns = 0
+    for order in file.order.values():
+        inside = [line for line in order if first <= line <= last]
+        if first not in inside:
+            continue
+        begins = sum(now == first and before > first for before, now in zip(inside, inside[1:], strict=False))
+        ends = sum(before == last and now < last for before, now in zip(inside, inside[1:], strict=False))
+        turns = max(turns, 1 + min(begins, ends))
+    return turns

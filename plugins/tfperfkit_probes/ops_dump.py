@@ -87,7 +87,7 @@ def table(function: Function, listed: Sequence[dict[str, Any]], files: Sequence[
     rows = tuple(
         (
             number, each["type"], each["name"], ", ".join(each["outputs"]) or None,
-            f"{each['file']}:{each['line']}" if each["line"] else None,
+            f"{os.path.basename(each['file'])}:{each['line']}" if each["line"] else None,
         )
         for number, each in enumerate(listed[:_MOST_ROWS], 1)
     )
@@ -96,7 +96,7 @@ def table(function: Function, listed: Sequence[dict[str, Any]], files: Sequence[
     return Table(
         title=f"{function.function}: its operations",
         columns=(
-            Column("number", "count"), Column("type"), Column("name"), Column("makes"), Column("line", "location")
+            Column("number", "count"), Column("type"), Column("name"), Column("makes"), Column("line")
         ),
         rows=rows,
         note=f"All {len(listed)} operations are {kept}.",

@@ -71,21 +71,27 @@ class Recorder:
             self._say(f"only the first {self._functions} concrete functions were recorded")
             return
         graph, name = traced.func_graph, traced.concrete.name
+        name = name.decode() if isinstance(name, bytes) else str(name)
         every_line = bool(self._dump) and self._dump in (found.function, found.qualname)
         files = {found.file}
+        large = False
         with self._lock:
             self._functions += 1
             for contents in graph_contents.contents_of(
                 graph, name, self._known.__contains__, self._recording.is_user_code, every_line=every_line
             ):
                 self._known.add(contents.name)
+                large = large or contents.large_constants
                 files.update(place[0] for places in contents.places for place in places)
                 self._operations += contents.operations
                 self._recording.append(GRAPHS, contents)
         self._recording.append(FUNCTIONS, self._function(traced, found, name))
         self._keep(files)
         self._convert(found, python_function)
-        self._await_first_run(traced, name)
+        if graphs.jit_compiled(traced):
+            self._await_first_run(traced.concrete, name, "XLA compiles the whole function, without Grappler")
+        else:
+            self._await_first_run(traced.concrete, name, "its constants are too large to be copied" if large else "")
 
     def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
         graph, concrete = traced.func_graph, traced.concrete
@@ -137,25 +143,23 @@ class Recorder:
             AUTOGRAPH, AutographRecord(function=found.function, qualname=found.qualname, code=code)
         )
 
-    def _await_first_run(self, traced: Traced, name: str) -> None:
-        jit = graphs.jit_compiled(traced)
-
+    def _await_first_run(self, concrete: Any, name: str, not_collected: str) -> None:
         def listener(run: graphs.FirstRun) -> None:
             with contextlib.suppress(ValueError):
                 self._listeners.remove(listener)
-            self._first_run(run, name, jit)
+            self._first_run(run, name, not_collected)
 
         self._listeners.append(listener)
         try:
-            graphs.on_first_run(traced.concrete, listener, collect=not jit)
+            graphs.on_first_run(concrete, listener, collect=not not_collected)
         except Unavailable as error:
             self._listeners.remove(listener)
             self._say(str(error))
 
-    def _first_run(self, run: graphs.FirstRun, name: str, jit: bool) -> None:
-        reason = "XLA compiles the whole function, without Grappler" if jit else run.reason
+    def _first_run(self, run: graphs.FirstRun, name: str, not_collected: str) -> None:
         self._recording.append(FIRST_RUNS, FirstRunRecord(
-            graph=name, begin_ns=run.begin_ns, end_ns=run.end_ns, error=run.error, reason=reason,
+            graph=name, begin_ns=run.begin_ns, end_ns=run.end_ns, error=run.error,
+            reason=not_collected or run.reason,
             shapes=[list(shape) if (shape := _shape(t)) is not None else None for t in run.arguments[:_KEPT_ARGUMENTS]],
             optimized=graph_contents.optimized(run.graphs) if run.graphs is not None else None,
         ))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter, defaultdict
 
 from tfperfkit.model import SourceSpan
@@ -23,6 +24,7 @@ _STRUCTURE = CALLS | LOOPS | BRANCHES | PASSING
 @dataclasses.dataclass
 class _Sum:
     ops: int = 0
+    backward_ops: int = 0
     forward: float = 0.0
     backward: float = 0.0
     bytes: float = 0.0
@@ -81,6 +83,7 @@ class Summary:
             total.bytes += moved
             total.known = total.known and count is not None
             if backward:
+                total.backward_ops += 1
                 total.backward += amount
             else:
                 total.forward += amount
@@ -150,14 +153,18 @@ class Summary:
         return sorted(rows, key=lambda row: (-row.flops, -row.bytes, -row.ops))
 
     def by_line(self) -> list[LineCost]:
-        rows = [
-            LineCost(
+        rows = []
+        for where, total in self._lines.items():
+            if where is None:
+                continue
+            flops = total.forward + total.backward
+            # A gradient's sums (AddN) don't carry its name: where most operations are a gradient's, all are.
+            mostly = 2 * total.backward_ops > total.ops
+            rows.append(LineCost(
                 file=where.file, line=where.line, function=where.function, ops=total.ops,
-                flops=total.forward + total.backward if total.known else total.forward + total.backward or None,
-                backward_flops=total.backward, bytes=total.bytes,
-            )
-            for where, total in self._lines.items() if where is not None
-        ]
+                flops=flops if total.known else flops or None, backward_flops=flops if mostly else total.backward,
+                bytes=total.bytes,
+            ))
         return sorted(rows, key=lambda row: (-(row.flops or 0), -row.ops))[:_MOST]
 
     def by_layer(self) -> list[LayerCost]:
@@ -175,9 +182,12 @@ def is_backward(node: Node, path: str) -> bool:
 
 
 
+_NO_LAYER = re.compile(r"gradient_tape|gradients|(?:while|cond)(?:_\d+)?")
+
+
 def layer_of(node: Node, path: str) -> str:
     """The name scope of the forward operation, down to a layer: ``sequential/dense_1``; empty outside of scopes."""
-    parts = [part for part in node.name.split("/")[:-1] if part not in ("gradient_tape", "gradients")]
+    parts = [part for part in node.name.split("/")[:-1] if not _NO_LAYER.fullmatch(part)]
     return "/".join(parts[:2])
 
 

@@ -38,10 +38,6 @@ def _outermost(functions: Sequence[Function]) -> list[Function]:
     return outer or list(functions)
 
 
-def place(function: Function) -> str:
-    return f"{function.file}:{function.line}" if function.file else ""
-
-
 def _name(function: Function, functions: Sequence[Function]) -> str:
     same = [other for other in functions if other.function == function.function]
     number = f" #{same.index(function) + 1}" if len(same) > 1 else ""
@@ -64,7 +60,7 @@ def _functions(functions: Sequence[Function]) -> Table:
     return Table(
         title="Concrete functions",
         columns=(
-            Column("function"), Column("defined at", "location"), Column("operations", "count"),
+            Column("function"), Column("defined at"), Column("operations", "count"),
             Column("after Grappler", "count"), Column("MFLOP a call", "number"), Column("trace", "ms"),
             Column("first run", "ms"),
         ),
@@ -76,8 +72,7 @@ def _functions(functions: Sequence[Function]) -> Table:
 def _location(file: str, line: int) -> str | None:
     if not file:
         return None
-    installed = max(file.rfind("site-packages/"), file.rfind("dist-packages/"))
-    return f"{file[installed + 14 :] if installed >= 0 else file}:{line}"
+    return f"{os.path.basename(file)}:{line}"  # the whole path stands in the JSON report
 
 
 def _mega(flops: float | None) -> float | None:
@@ -94,17 +89,13 @@ def _lines(function: Function, read: Read) -> Table | None:
     for line in lines[:_MOST_ROWS]:
         source = read(line.file)
         text = source[line.line - 1].strip() if 0 < line.line <= len(source) else ""
-        flops = line.flops
-        forward = None if flops is None else flops - line.backward_flops
-        rows.append((
-            f"{line.file}:{line.line}", text, line.ops, _mega(forward) or None, _mega(line.backward_flops) or None,
-            flops / total if total and flops is not None else None,
-        ))
+        share = line.flops / total if total and line.flops is not None else None
+        rows.append((_location(line.file, line.line), text, line.ops, _mega(line.flops), share))
     return Table(
         title=f"{function.function}: where the work is",
         columns=(
-            Column("line", "location"), Column("source", "source"), Column("operations", "count"),
-            Column("MFLOP forward", "number"), Column("MFLOP backward", "number"), Column("share", "share"),
+            Column("line"), Column("source", "source"), Column("operations", "count"), Column("MFLOP", "number"),
+            Column("share", "share"),
         ),
         rows=tuple(rows),
         note=_note(function),
@@ -124,7 +115,7 @@ def _note(function: Function) -> str:
     if memory:
         parts.append(f"It uses {', '.join(memory)}.")
     if function.intensity is not None and function.flops:
-        parts.append(f"{function.intensity:.1f} FLOP per byte that the operations read and write.")
+        parts.append(f"{function.intensity:.2g} FLOP per byte that the operations read and write.")
     if function.flops_note:
         parts.append(f"FLOPs: {function.flops_note}.")
     if function.optimized is not None:
@@ -189,11 +180,12 @@ def _layers(function: Function) -> Table | None:
 
 def _types(function: Function) -> Table | None:
     total = function.flops or 0.0
+    working = [kind for kind in function.by_type if kind.flops or kind.bytes]  # the others only pass on
     rows: list[Row] = [
         (kind.type, kind.ops, _mega(kind.flops) or None, kind.flops / total if total else None, kind.bytes or None)
-        for kind in function.by_type[:_MOST_ROWS]
+        for kind in working[:_MOST_ROWS]
     ]
-    left = len(function.by_type) - _MOST_ROWS
+    left = len(function.by_type) - len(rows)
     return Table(
         title=f"{function.function}: by type of operation",
         columns=(
@@ -217,7 +209,7 @@ def _control(functions: Sequence[Function]) -> Table | None:
             elif each.became in ("graph", "unrolled") and key not in seen:
                 became = each.op if each.became == "graph" else f"unrolled: {each.copies:,} copies"
                 became += ", one per layer or weight" if each.per_variable else ""
-                seen[key] = (f"{each.file}:{each.line}", each.statement, each.function, became, each.ops)
+                seen[key] = (_location(each.file, each.line), each.statement, each.function, became, each.ops)
     if not seen:
         return None
     left = len(seen) - _MOST_FUNCTIONS
@@ -227,7 +219,7 @@ def _control(functions: Sequence[Function]) -> Table | None:
     return Table(
         title="What tracing made of if, for and while",
         columns=(
-            Column("line", "location"), Column("statement"), Column("in"), Column("became"),
+            Column("line"), Column("statement"), Column("in"), Column("became"),
             Column("operations", "count"),
         ),
         rows=tuple(seen.values())[:_MOST_FUNCTIONS],

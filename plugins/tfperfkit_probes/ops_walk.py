@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit_probes.ops_flops import flops
 from tfperfkit_probes.ops_graph import Graph, Node, Type
+from tfperfkit_probes.ops_turns import turns_of
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "XlaLaunch", "TPUPartitionedCall"})
 LOOPS = frozenset({"While", "StatelessWhile", "For"})
@@ -117,46 +118,3 @@ def _named(graph: Graph, node: Node, *attributes: str) -> Iterator[Graph]:
             body = graph.body(name)
             if body is not None:
                 yield body
-
-
-def turns_of(graph: Graph, node: Node) -> int | None:
-    """How often a While goes round, where TensorFlow was told so: its second input, worked out from constants."""
-    if len(node.inputs) < 2 or graph.type_of(*node.inputs[1]) != Type("int32", ()):
-        return None
-    if "maximum_iterations" not in node.inputs[1][0] and "Maximum" not in node.inputs[1][0]:
-        return None
-    turns = _integer(graph, node.inputs[1][0], 0)
-    return turns if turns is not None and turns >= 0 else None
-
-
-def _integer(graph: Graph, name: str, depth: int) -> int | None:
-    """The value of a scalar integer, if it follows from constants (AutoGraph counts the turns of a range so)."""
-    node = graph.nodes.get(name)
-    if node is None or depth > 16:
-        return None
-    if node.type == "Const":
-        value = node.attr("value")
-        if value is None or node.outputs[0].shape != ():
-            return None
-        tensor = value.tensor
-        found = [*tensor.int_val, *tensor.int64_val, *tensor.bool_val]
-        if found:
-            return int(found[0])
-        if tensor.content:
-            return int.from_bytes(tensor.content, "little", signed=True)
-        return 0  # protobuf leaves a zero out
-    values = [_integer(graph, owner, depth + 1) for owner, _ in node.inputs]
-    known = [value for value in values if value is not None]
-    if not known or len(known) != len(values):
-        return None
-    first, second = known[0], known[-1]
-    if node.type in ("FloorDiv", "FloorMod") and second == 0:
-        return None
-    return _ARITHMETIC[node.type](first, second) if node.type in _ARITHMETIC else None
-
-
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "Identity": lambda a, b: a, "Cast": lambda a, b: a, "AddV2": lambda a, b: a + b, "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "FloorDiv": lambda a, b: a // b,
-    "FloorMod": lambda a, b: a % b, "Maximum": max, "Minimum": min, "NotEqual": lambda a, b: int(a != b),
-}

@@ -80,6 +80,8 @@ class _Waiting:
         end_ns = clock.now_ns()
         try:
             graphs, reason = collection.end() if collection is not None else (None, "not asked for")
+            if error is not None and graphs is None:
+                reason = "its first execution failed"
             event = FirstRun(
                 concrete=concrete, begin_ns=begin_ns, end_ns=end_ns, arguments=tuple(inputs), graphs=graphs,
                 reason=reason, error=error,
@@ -168,7 +170,8 @@ class _Collection:
                 return "TensorFlow was not initialised yet"
             if _traced_by_script():
                 return "the script collects graphs itself (tf.summary.trace_on)"
-            self._names = frozenset(operation.name for operation in concrete.graph.get_operations())
+            operations = concrete.graph.get_operations()  # arguments and captures get other names
+            self._names = frozenset(each.name for each in operations if each.type != "Placeholder")
             if not _collecting.acquire(blocking=False):
                 return "another function was run for the first time at the same time"
             try:

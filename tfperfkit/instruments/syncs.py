@@ -1,0 +1,116 @@
+"""Where Python waits for the value of an eager tensor: ``.numpy()``, ``float(t)``, ``if t:``, printing it.
+
+All of these go through ``EagerTensor._numpy``. What copies through the buffer protocol (``np.asarray(t)``) does not.
+Meant for a few steps: each value that is read costs some microseconds meanwhile.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import msgspec
+
+from tfperfkit import clock
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments import around, callsite, devices
+
+_HOW = {
+    "numpy": ".numpy()", "__float__": "float()", "__int__": "int()", "__index__": "as an index", "__bool__": "bool, if",
+    "__complex__": "complex()", "__format__": "formatted", "numpy_text": "printed", "__array__": "as an array",
+    "__reduce__": "pickled", "__str__": "printed", "__repr__": "printed",
+}
+_MAX_DEPTH = 60
+
+
+class Sync(msgspec.Struct, frozen=True):
+    """Values read at one place. ``through``: "keras" or "tensorflow" when their code asked for it, not the person's."""
+
+    file: str
+    line: int
+    function: str
+    how: str
+    device: str
+    through: str
+    count: int
+    blocked_ns: int
+
+
+class HostSyncs:
+    """Counts on the thread that made it, from ``install`` to ``restore``; ``take`` gives what came since the last."""
+
+    def __init__(self, is_user: Callable[[str], bool]) -> None:
+        self._is_user = is_user
+        self._thread = threading.get_ident()
+        self._inside = False
+        self._found: dict[tuple[Any, ...], list[int]] = {}
+        self._restore: Callable[[], None] = lambda: None
+
+    def install(self) -> None:
+        """Raises ``Unavailable`` when this TensorFlow's eager tensors have no such method."""
+        ops = sys.modules.get("tensorflow.python.framework.ops")
+        owner = getattr(ops, "_EagerTensorBase", None)
+        if owner is None:
+            raise Unavailable("this TensorFlow has no _EagerTensorBase: reads of eager tensors can't be seen")
+        self._restore = around.install(owner, "_numpy", self._before, self._after)
+
+    def restore(self) -> None:
+        self._restore()
+
+    def take(self) -> list[Sync]:
+        """What was counted since the last call, and begin anew."""
+        found, self._found = self._found, {}
+        return [
+            Sync(file, line, function, how, device, through, count, blocked)
+            for (file, line, function, how, through, device), (count, blocked) in found.items()
+        ]
+
+    def _before(self, tensor: Any) -> tuple[tuple[Any, ...], Any, int] | None:
+        if self._inside or threading.get_ident() != self._thread:
+            return None
+        self._inside = True
+        try:
+            caller = sys._getframe(2)
+            place, through = _place(caller, self._is_user)
+            how = _HOW.get(caller.f_code.co_name, "converted")
+            return (*place, how, through), tensor, clock.now_ns()
+        finally:
+            self._inside = False
+
+    def _after(self, token: tuple[tuple[Any, ...], Any, int], called: bool) -> None:
+        ended = clock.now_ns()
+        key, tensor, began = token
+        if called:
+            # Asked now: before the read the answer itself may wait for the tensor.
+            entry = self._found.setdefault((*key, devices.short(str(tensor.device))), [0, 0])
+            entry[0] += 1
+            entry[1] += ended - began
+
+
+def _place(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[tuple[str, int, str], str]:
+    """The innermost line of the person's own code, and whose code below it asked for the value."""
+    through = ""
+    for _ in range(_MAX_DEPTH):
+        if frame is None:
+            break
+        code = frame.f_code
+        if callsite.is_machinery(code.co_filename):
+            if "keras" in code.co_filename:
+                through = "keras"
+            elif not through and not _is_method_of_tensor(code.co_filename):
+                through = _library(code.co_filename)
+        elif is_user(code.co_filename):
+            return (code.co_filename, frame.f_lineno, code.co_name), through
+        frame = frame.f_back
+    return ("", 0, ""), through
+
+
+def _is_method_of_tensor(filename: str) -> bool:
+    return filename.replace("\\", "/").endswith(("/framework/ops.py", "/ops/resource_variable_ops.py"))
+
+
+def _library(filename: str) -> str:
+    return "tensorflow" if "tensorflow" in filename else ""

@@ -78,7 +78,7 @@ def control(builder: Builder, source: str) -> dict[int, tuple[str, int]]:
 
 
 def test_nested_loops_are_counted_apart() -> None:
-    source = "def step(x):\n  for i in a:\n    x = f(x)\n    for j in b:\n      x = g(x)\n      x = h(x)\n    x = k(x)\n"
+    source = "def step(x):\n  for i in a:\n    f(x)\n    for j in b:\n      g(x)\n      h(x)\n    k(x)\n"
     builder = Builder()
     number = itertools.count()
     for _ in range(4):

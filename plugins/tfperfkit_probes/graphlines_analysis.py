@@ -8,6 +8,7 @@ from pathlib import Path
 from tfperfkit.errors import Unavailable
 from tfperfkit.probe import Capture
 from tfperfkit_probes.graphlines_account import CallTime, divide
+from tfperfkit_probes.graphlines_device import read_kernels
 from tfperfkit_probes.graphlines_hlo import Module, read_modules
 from tfperfkit_probes.graphlines_model import BuiltGraphs, read_graphs
 from tfperfkit_probes.graphlines_origin import Origin, Origins, Owner, base_name
@@ -32,7 +33,7 @@ class GraphLines:
     batch: int = 0
 
     @property
-    def graph_wall(self) -> int:
+    def graph_wall(self) -> float:
         return sum(function.wall for function in self.functions)
 
 
@@ -43,7 +44,10 @@ def analyse(capture: Capture) -> GraphLines:
         raise Unavailable("no tf.function was traced in the script")
     found = sorted(Path(capture.trace_dir).glob("plugins/profile/*/*.xplane.pb"))
     if not found:
-        raise Unavailable("the lines inside compiled functions need a trace: run with --probes lines,tfprof")
+        raise Unavailable(
+            "lines inside compiled functions are told from the trace of the probe tfprof, and there is none: "
+            "run with --probes lines,tfprof, and for enough steps"
+        )
     with open_space(found[-1]) as space:
         return _join(space, capture, built)
 
@@ -69,7 +73,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
         batch=capture.steps.batch_size,
     )
     joint = _Joint(lines, modules)
-    for time in divide(activity.calls, activity.segments):
+    for time in divide(activity.calls, activity.segments, read_kernels(space, window)):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
     lines.pipeline = in_pipeline(built, activity.pipeline)

@@ -221,7 +221,10 @@ class _Walk:
         part = _PARTS.get(area)
         if part is not None:
             nodes.append(Node("part", part))
-        self.path = (*self._base, *nodes)
+        base = self._base
+        if base and nodes and nodes[0][:3] == base[-1][:3] and nodes[0].line > base[-1].line:
+            base = base[:-1]  # the body of a loop over a dataset: a function to TensorFlow, a line below to the person
+        self.path = (*base, *nodes)
 
     def _cut(self, items: list[Place | None]) -> list[Place | None]:
         """The frames of a function that is called: it was traced once, perhaps from another line than this one."""

@@ -62,7 +62,7 @@ class FunctionTime:
     owner: Owner
     root: Branch = field(default_factory=lambda: Branch(Node("line", "")))
     calls: int = 0
-    wall: int = 0
+    wall: float = 0.0
     idle: float = 0.0
     busy_matched: float = 0.0
     busy_unmatched: float = 0.0

@@ -161,7 +161,7 @@ class OpReader:
 
 
 #: Lines that the profiler derives from others on an accelerator's plane; their events would count twice.
-_DERIVED_LINES = frozenset({
+DERIVED_LINES = frozenset({
     "Steps", "XLA Modules", "XLA TraceMe", "TensorFlow Name Scope", "TensorFlow Ops", "Framework Name Scope",
     "Framework Ops", "Source code", "Launch Stats", "Async XLA Ops", "Counters",
 })
@@ -172,7 +172,7 @@ def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, Op
     index = SpanIndex(window) if window is not None else None
     busy: list[Span] = []
     for line in plane.lines():
-        if line.name in _DERIVED_LINES:
+        if line.name in DERIVED_LINES:
             continue
         for event in line.events():
             if not event.duration_ps or (index is not None and event.begin_ps not in index):

@@ -81,7 +81,8 @@ class GraphSources:
     def _made(self, name: Any, graph: Any) -> None:
         with self._lock:
             self._pending.append((_text(name), graph))
-            if not tracing.running():
+            # The backward function is made first; its lines are those of the forward function, which follows.
+            if not tracing.running() and not str(getattr(graph, "name", "")).startswith("__backward_"):
                 self._flush(None)
 
     def _traced(self, traced: Traced) -> None:

@@ -88,12 +88,14 @@ def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRe
         graph = records.graph(shown.graph)
         if graph is not None:
             parent = names.get(shown.outer_id) if shown.outer_id is not None else None
-            found.append(_function(shown, len(group), parent, graph, records, sources))
+            created = [name for record in group for name in record.created]
+            found.append(_function(shown, len(group), created, parent, graph, records, sources))
     return found
 
 
 def _function(
-    record: FunctionRecord, traces: int, parent: str | None, graph: Graph, records: Records, sources: Sources
+    record: FunctionRecord, traces: int, created: list[str], parent: str | None, graph: Graph, records: Records,
+    sources: Sources,
 ) -> Function:
     run = records.first_runs.get(record.graph)
     open_size, note = _open_size(record, graph, run)
@@ -122,7 +124,7 @@ def _function(
         variables=len(record.variables),
         variable_bytes=sum(variable.bytes or 0 for variable in record.variables),
         parameter_bytes=sum(variable.bytes or 0 for variable in record.variables if variable.trainable),
-        created_variables=record.created,
+        created_variables=created,
         parent=parent,
         calls=None,
         traces=traces,

@@ -74,14 +74,12 @@ class Recorder:
         name = name.decode() if isinstance(name, bytes) else str(name)
         every_line = bool(self._dump) and self._dump in (found.function, found.qualname)
         files = {found.file}
-        large = False
         with self._lock:
             self._functions += 1
             for contents in graph_contents.contents_of(
                 graph, name, self._known.__contains__, self._recording.is_user_code, every_line=every_line
             ):
                 self._known.add(contents.name)
-                large = large or contents.large_constants
                 files.update(place[0] for places in contents.places for place in places)
                 self._operations += contents.operations
                 self._recording.append(GRAPHS, contents)
@@ -91,7 +89,7 @@ class Recorder:
         if graphs.jit_compiled(traced):
             self._await_first_run(traced.concrete, name, "XLA compiles the whole function, without Grappler")
         else:
-            self._await_first_run(traced.concrete, name, "its constants are too large to be copied" if large else "")
+            self._await_first_run(traced.concrete, name, "")
 
     def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
         graph, concrete = traced.func_graph, traced.concrete

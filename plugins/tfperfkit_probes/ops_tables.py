@@ -131,7 +131,8 @@ def _note(function: Function) -> str:
     if function.casts or function.int32_ops:
         parts.append(f"{function.casts} casts, {function.int32_ops} int32 operations.")
     if function.created_variables:
-        parts.append(f"It made {len(function.created_variables)} variables when first traced.")
+        made = len(function.created_variables)
+        parts.append(f"It made {made} variable{'' if made == 1 else 's'} when first traced.")
     xla = function.xla
     if xla.compiles is False:
         blocking = ", ".join(

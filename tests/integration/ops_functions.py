@@ -116,6 +116,24 @@ def open_sizes() -> dict[str, Any]:
     return {}
 
 
+class Makes(tf.Module):
+    weight: Any = None
+
+    @tf.function
+    def make(self, x):
+        if self.weight is None:
+            self.weight = tf.Variable(tf.ones([4, 4]), name="weight")
+        return tf.matmul(x, self.weight)
+
+
+@case()
+def created_inside() -> dict[str, Any]:
+    module = Makes()
+    for _ in range(2):
+        module.make(tf.ones([2, 4]))
+    return {}
+
+
 @case()
 def steady_path() -> dict[str, Any]:
     @tf.function

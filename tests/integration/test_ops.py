@@ -116,6 +116,12 @@ def test_open_sizes(outcome: Outcome) -> None:
     assert "MatMul  MatMul" in (outcome.folder / "open_batch.txt").read_text()
 
 
+def test_created_inside(outcome: Outcome) -> None:
+    function = outcome.function("make")  # TensorFlow traces it twice: once to make the variable
+    assert function["traces"] == 2 and function["created_variables"] == ["weight:0"]
+    assert function["flops"] == 2 * 2 * 4 * 4 and function["parameter_bytes"] == 64
+
+
 def test_steady_path(outcome: Outcome) -> None:
     facts = outcome.facts
     assert facts["before"] == 1 and facts["after"] == 0 and facts["attributes"] is False

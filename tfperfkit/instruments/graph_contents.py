@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -90,9 +90,9 @@ def _describe(
     graph: Any, name: str, is_own: Callable[[str], bool], every_line: bool
 ) -> tuple[Any, GraphContents]:
     operations = graph.get_operations()
-    types, outputs, constant_bytes = _outputs(operations)
+    types, outputs = _outputs(operations)
     places, stacks = _places(operations, is_own, every_line)
-    large = constant_bytes > MAX_CONSTANT_BYTES
+    large = constant_bytes(operations) > MAX_CONSTANT_BYTES
     definition = _alone(operations) if large else graph.as_graph_def()
     definition.ClearField("library")
     strip_constants(definition.node)
@@ -114,15 +114,14 @@ def _describe(
     )
 
 
-def _outputs(operations: list[Any]) -> tuple[list[str], str, int]:
-    """The types, each operation's numbers of them, and the size of all constants.
+def _outputs(operations: list[Any]) -> tuple[list[str], str]:
+    """The types, and each operation's numbers of them.
 
     Only texts are kept while going through the operations: thousands of new lists would set off the garbage collector.
     """
     numbers: dict[Any, int] = {}
     types: list[str] = []
     columns: list[str] = []
-    constant_bytes = 0
     for operation in operations:
         row = ""
         for tensor in operation.outputs:
@@ -134,10 +133,19 @@ def _outputs(operations: list[Any]) -> tuple[list[str], str, int]:
                 number = numbers[key] = len(types)
                 types.append(type_text(dtype.name, key[1]))
             row = f"{row},{number}" if row else str(number)
-            if operation.type == "Const" and not unknown:
-                constant_bytes += _bytes(dtype, dimensions)
         columns.append(row)
-    return types, ";".join(columns), constant_bytes
+    return types, ";".join(columns)
+
+
+def constant_bytes(operations: Iterable[Any]) -> int:
+    """The size of the constants among the operations of a graph."""
+    total = 0
+    for operation in operations:
+        if operation.type == "Const":
+            tensor = operation.outputs[0]
+            dimensions, unknown = tensor._shape
+            total += 0 if unknown else _bytes(tensor.dtype, dimensions)
+    return total
 
 
 def type_text(dtype: str, dimensions: tuple[int, ...] | None) -> str:

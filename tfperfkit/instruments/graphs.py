@@ -18,6 +18,7 @@ from typing import Any
 from tfperfkit import clock
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import hygiene
+from tfperfkit.instruments.graph_contents import MAX_CONSTANT_BYTES, constant_bytes
 from tfperfkit.instruments.tracing import Traced
 
 _ATTRIBUTE = "_call_flat"
@@ -171,6 +172,8 @@ class _Collection:
             if _traced_by_script():
                 return "the script collects graphs itself (tf.summary.trace_on)"
             operations = concrete.graph.get_operations()  # arguments and captures get other names
+            if constant_bytes(operations) > MAX_CONSTANT_BYTES:
+                return "its constants are too large to be copied"
             self._names = frozenset(each.name for each in operations if each.type != "Placeholder")
             if not _collecting.acquire(blocking=False):
                 return "another function was run for the first time at the same time"

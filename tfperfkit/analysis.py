@@ -66,10 +66,10 @@ class StoredCapture:
 class _Facts:
     """What the session wrote, read once for all probes."""
 
-    def __init__(self, run: RunDirectory) -> None:
+    def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
         self.events = [e for e in read_stream(run.session / "events.jsonl") if isinstance(e, dict)]
         self.windows = read_windows(self.events)
-        self.steps: StepTable = read_steps(run, self.events)
+        self.steps: StepTable = read_steps(run, self.events, manifest.steps_from)
         self.sources: dict[str, tuple[str, ...]] = {}
         for row in read_stream(run.path / "sources.jsonl"):
             if isinstance(row, list) and len(row) == 2 and isinstance(row[1], list):
@@ -83,7 +83,7 @@ class StoredRun:
         self.directory = run
         self.manifest = manifest
         self.agent = agent
-        self._facts = _Facts(run)
+        self._facts = _Facts(run, manifest)
         self.steps = self._facts.steps
         self.events = self._facts.events
 
@@ -98,7 +98,7 @@ def analyze(path: Path) -> Report:
     agent = run.read_json("agent.json")
     agent = agent if isinstance(agent, dict) else {}
     info = _run_info(run, manifest, agent)
-    facts = _Facts(run)
+    facts = _Facts(run, manifest)
     outcomes: list[ProbeOutcome] = []
     findings: list[Finding] = []
     installed = registry.available() if manifest.probes else {}

@@ -95,6 +95,8 @@ class Session:
             if spec is not None and not getattr(spec, "_initializing", False):
                 self.keras_imported(package)  # else it is just importing TensorFlow, and tells us when it is done
         self._safely("files", self._opens.install)
+        if self.manifest.steps_from is not None:
+            self._safely("--steps-from", self.markers.search_named)
         self._load_probes()
         for name, probe in self._probes.items():
             if probe.cost is Cost.FREE:
@@ -317,6 +319,8 @@ class Session:
     def _tick(self) -> float:
         """Sample, now and then write; returns the seconds to the next tick."""
         now = now_ns()
+        if self.manifest.steps_from is not None:
+            self._safely("--steps-from", self.markers.search_named)
         self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS

@@ -47,8 +47,11 @@ def _whole(event: dict[str, Any], name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]]) -> StepTable:
-    """Count the steps from the stored markers, with everything that is known at the end."""
+def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: str | None = None) -> StepTable:
+    """Count the steps from the stored markers, with everything that is known at the end.
+
+    ``steps_from`` is the function that the person named as one step.
+    """
     counter = StepCounter()
     for row in read_stream(run.session / "sites.jsonl"):
         try:
@@ -65,12 +68,19 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]]) -> StepTable
         counter.count(marker)
     definition = counter.definition()
     if definition is None:
+        if steps_from:
+            return StepTable(note=f"--steps-from {steps_from}: no call of a function of that name was seen. "
+                "One that is defined inside another function stands in no module, where it could be found.")
         return StepTable(note=_NO_STEPS)
+    if steps_from and definition.source != "function":
+        note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"
+    else:
+        note = ""
     steps = cut(counter, markers, definition)
     involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
     batch = next((site.batch_size for site in involved if site.batch_size), 0)
     return StepTable(
-        steps=_label(steps, events), source=definition.source, definition=definition.words, batch_size=batch,
+        steps=_label(steps, events), source=definition.source, definition=definition.words, batch_size=batch, note=note,
     )
 
 

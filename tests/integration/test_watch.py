@@ -84,3 +84,40 @@ def test_in_a_repl(tmp_path: Path) -> None:
     )
     assert "counted 5" in done.stdout, done.stderr[-2000:]
     assert "5 steps" in done.stderr
+
+
+STEPS_FROM = '''
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(8)])
+x = tf.ones([4, 8])
+
+class Worker:
+    def work(self):
+        return model(x)
+
+@tf.function
+def compiled(x):
+    return x * 2
+
+for _ in range(20):
+    Worker().work()
+    compiled(x)
+    compiled(x)
+print(Worker.work.__name__)
+'''
+
+
+@pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40)])
+def test_steps_from_a_function_that_trains_nothing(tmp_path: Path, name: str, count: int) -> None:
+    (tmp_path / "infer.py").write_text(STEPS_FROM)
+    done = subprocess.run(
+        [sys.executable, "-m", "tfperfkit", "run", "--probes", "none", "--steps-from", name, "--out", "r", "--json",
+         "r.json", "infer.py"], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "work\n"), done.stderr[-2000:]
+    steps = json.loads((tmp_path / "r.json").read_text())["steps"]
+    # A function is looked for a hundred times a second: of one that is called right after its definition, the first
+    # call may come too early.
+    assert count - 1 <= steps["count"] <= count and steps["source"] == "function"
+    assert steps["definition"] == f"a call of {name}"

@@ -20,7 +20,7 @@ def fingerprint():
         "threads": [t.name for t in threading.enumerate()], "warnings": [repr(f) for f in warnings.filters],
         "random": [random.random(), np.random.rand(), float(tf.random.uniform([])).hex()],
         "signals": [repr(signal.getsignal(n)) for n in (2, 10, 15)], "path": sys.path, "environ": sorted(os.environ),
-        "logging": [len(logging.root.handlers), logging.root.level], "hooks": repr([sys.excepthook, sys.gettrace()]),
+        "logging": [len(logging.root.handlers), logging.root.level], "hooks": repr(sys.excepthook),
         "gc": [gc.get_threshold(), gc.isenabled()], "errors": np.geterr(), "limit": sys.getrecursionlimit(),
         "frames": sys._getframe(1).f_back is None,
     }

@@ -20,6 +20,9 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import around
 from tfperfkit.instruments.batchsize import of_fit, of_iterator
 from tfperfkit.instruments.callchain import LoopFinder, thread_frame, user_frames
+from tfperfkit.instruments.calls import Token, Updating
+from tfperfkit.instruments.fitloop import batch_argument, steps_per_execution
+from tfperfkit.instruments.named import NamedCalls
 from tfperfkit.steps import Marker, MarkerKind, Site
 
 
@@ -33,16 +36,7 @@ class Listener(Protocol):
     def examine(self, function: Any) -> None: ...
 
 
-class _Token:
-    __slots__ = ("begin", "extra", "frame", "nested", "owner", "site")
-
-    def __init__(self, site: int, owner: Any, nested: bool, extra: Any = None) -> None:
-        self.site = site
-        self.owner = owner
-        self.nested = nested
-        self.extra = extra
-        self.begin = 0
-        self.frame: FrameType | None = None
+_UNSEEN = object()
 
 
 class Markers:
@@ -52,6 +46,10 @@ class Markers:
         self._listener = listener
         self._is_user = is_user
         self._named = named
+        self._named_site = 0
+        self._named_calls = (
+            NamedCalls(named, is_user, self._named_entered, self._named_left) if named is not None else None
+        )
         self._loops = LoopFinder()
         self._sites: dict[tuple[Any, ...], int] = {}
         self._targets: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
@@ -61,7 +59,7 @@ class Markers:
         self._named_frame: weakref.ref[Any] | int | None = None
         self._eager: Callable[[], bool] = lambda: True
         # Each tf.function called so far: what is known of it, or None when it updates no weights.
-        self._functions: weakref.WeakKeyDictionary[Any, _Updating | None] = weakref.WeakKeyDictionary()
+        self._functions: weakref.WeakKeyDictionary[Any, Updating | None] = weakref.WeakKeyDictionary()
         self.thread: int | None = None  # the training thread: the one that made the first update
         self.reasons: list[str] = []
         self.cost_ns = 0  # time spent in these hooks
@@ -104,7 +102,21 @@ class Markers:
         self._try(f"{package}.src.optimizers.{module}", name, method, self._before("apply"), self._after)
         self._try(*trainer, "train_on_batch", self._before("train_on_batch"), self._after)
 
+    def search_named(self) -> None:
+        """Look for the function of --steps-from, until it is found."""
+        calls = self._named_calls
+        if calls is None or calls.found:
+            return
+        compiled = calls.search()
+        if compiled is not None:
+            known = self._functions[compiled] = Updating(calls.name)
+            known.named = True
+        if calls.found:
+            self._named = None  # from now on its calls are seen themselves
+
     def restore(self) -> None:
+        if self._named_calls is not None:
+            self._named_calls.restore()
         for undo in reversed(self._restores):
             undo()
         self._restores.clear()
@@ -127,14 +139,14 @@ class Markers:
         """
         known = self._functions.get(function)
         if known is None:
-            known = self._functions[function] = _Updating(name)
+            known = self._functions[function] = Updating(name)
         known.loop = known.loop or loop
         known.batch_size = known.batch_size or batch_size
         known.optimizers += [weakref.ref(item) for item in optimizers]
 
     # --- seams --------------------------------------------------------------------------------------------------
 
-    def _before_next(self, iterator: Any) -> _Token | None:
+    def _before_next(self, iterator: Any) -> Token | None:
         start = now_ns()
         if (self.thread is not None and get_ident() != self.thread) or not self._eager():
             return None
@@ -142,10 +154,10 @@ class Markers:
         site = self._sites.get(self._key("next", 0, frame))
         if site is None:
             site = self._new_site("next", 0, "", frame, functools.partial(of_iterator, iterator))
-        return self._entered(_Token(site, None, False), frame, start)
+        return self._entered(Token(site, None, False), frame, start)
 
     def _before(self, kind: MarkerKind) -> around.Before:
-        def before(instance: Any) -> _Token | None:
+        def before(instance: Any) -> Token | None:
             start = now_ns()
             if not self._eager():
                 if kind == "apply":
@@ -157,7 +169,7 @@ class Markers:
 
         return before
 
-    def _before_call(self, function: Any) -> _Token | None:
+    def _before_call(self, function: Any) -> Token | None:
         known = self._functions.get(function, _UNSEEN)
         if known is None:
             return None
@@ -169,21 +181,21 @@ class Markers:
             known = self._functions.setdefault(function, None)
             if known is None:
                 return None
-        if isinstance(known, _Updating):
-            return self._enter("loop_call" if known.loop else "call", function, start, known)
+        if isinstance(known, Updating):
+            return self._enter(known.kind, function, start, known)
         # The first call traces: only afterwards it is known whether the function updates weights.
         if self.thread is not None and get_ident() != self.thread:
             return None
         self._inside += 1
-        token = _Token(0, function, True)
+        token = Token(0, function, True)
         token.frame = sys._getframe(2)  # of a caller: alive until the call ends, and let go then
         token.begin = now_ns()
         self.cost_ns += token.begin - start
         return token
 
     def _enter(
-        self, kind: MarkerKind, target: Any, start: int, known: _Updating | None = None
-    ) -> _Token | None:
+        self, kind: MarkerKind, target: Any, start: int, known: Updating | None = None
+    ) -> Token | None:
         thread = get_ident()
         frame: FrameType | None = sys._getframe(3)
         replica = getattr(threading.current_thread(), "replica_id", None)
@@ -201,12 +213,12 @@ class Markers:
             name = known.name if known else getattr(target, "name", "") or type(target).__name__
             site = self._new_site(kind, number, name, frame, lambda: known.batch_size if known else 0)
         self._inside += 1
-        token = _Token(site, target, True)
+        token = Token(site, target, True)
         if known is not None and known.loop:
             token.extra = known.counters()
         return self._entered(token, frame, start)
 
-    def _entered(self, token: _Token, frame: FrameType | None, start: int) -> _Token:
+    def _entered(self, token: Token, frame: FrameType | None, start: int) -> Token:
         if self._named:
             self._mark_named(user_frames(frame, self._is_user))
         self._listener.entering(token.site)
@@ -214,7 +226,7 @@ class Markers:
         self.cost_ns += token.begin - start
         return token
 
-    def _after(self, token: _Token, called: bool, steps: int = 1) -> None:
+    def _after(self, token: Token, called: bool, steps: int = 1) -> None:
         end = now_ns()
         if token.nested:
             self._inside -= 1
@@ -223,7 +235,7 @@ class Markers:
         self._listener.marked(Marker(token.site, token.begin, end, steps))
         self.cost_ns += now_ns() - end
 
-    def _after_call(self, token: _Token, called: bool) -> None:
+    def _after_call(self, token: Token, called: bool) -> None:
         if not called:
             self._inside -= 1
             return
@@ -232,10 +244,9 @@ class Markers:
             self._inside -= 1
             return
         if token.frame is not None:
-            kind: MarkerKind = "loop_call" if known.loop else "call"
             if self.thread is None:
                 self.thread = get_ident()
-            token.site = self._site(kind, token.owner, known.name, token.frame, lambda: known.batch_size)
+            token.site = self._site(known.kind, token.owner, known.name, token.frame, lambda: known.batch_size)
             token.frame = None
             token.extra = [0] * len(known.optimizers) if known.loop else None
         steps = 1
@@ -257,7 +268,7 @@ class Markers:
 
     # --- Model.fit ----------------------------------------------------------------------------------------------
 
-    _batch: _Token | None = None
+    _batch: Token | None = None
     _first_batch = 0
     _callbacks: Any = None
     _grouped = False  # several steps per execution: each callback speaks for a range of batches
@@ -275,11 +286,11 @@ class Markers:
         model = getattr(callbacks, "_model", None) or getattr(callbacks, "model", None) or callbacks
         site = self._site("batch", model, getattr(model, "name", ""), frame, functools.partial(of_fit, frame))
         self._listener.entering(site)
-        token = _Token(site, None, True)
+        token = Token(site, None, True)
         if callbacks is not self._callbacks:  # another call of fit
             self._callbacks = callbacks
-            self._grouped = _steps_per_execution(frame) != 1
-        self._first_batch = _batch_argument(frame, "begin") if self._grouped else 0
+            self._grouped = steps_per_execution(frame) != 1
+        self._first_batch = batch_argument(frame, "begin") if self._grouped else 0
         self._inside += 1
         self._batch = token
         token.begin = now_ns()
@@ -289,7 +300,7 @@ class Markers:
         token, self._batch = self._batch, None
         if token is None:
             return
-        last = _batch_argument(sys._getframe(2), "end") if self._grouped else 0
+        last = batch_argument(sys._getframe(2), "end") if self._grouped else 0
         self._after(token, True, max(last - self._first_batch + 1, 1))
 
     def _end_of_epoch(self, callbacks: Any) -> None:
@@ -358,6 +369,23 @@ class Markers:
         self._targets[id(target)] = (number, reference)
         return number
 
+    def _named_entered(self) -> None:
+        if self.thread is None:
+            self.thread = get_ident()
+        calls = self._named_calls
+        if not self._named_site and calls is not None and calls.place is not None:
+            self._named_site = self._sites["named", 0, calls.name] = len(self._sites) + 1
+            file, line = calls.place
+            self._listener.new_site(
+                Site(id=self._named_site, kind="named", target=0, name=calls.name, file=file, line=line)
+            )
+        if get_ident() == self.thread:
+            self._listener.entering(self._named_site)
+
+    def _named_left(self, begin: int) -> None:
+        if get_ident() == self.thread:
+            self._listener.marked(Marker(self._named_site, begin, now_ns()))
+
     def _mark_named(self, frames: list[FrameType]) -> None:
         for frame in frames:
             code = frame.f_code
@@ -370,61 +398,3 @@ class Markers:
                 now = now_ns()
                 self._listener.marked(Marker(site, now, now, 1))
                 return
-
-
-_UNSEEN = object()
-
-
-class _Updating:
-    """What is known of a ``Function`` that updates weights."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.loop = False
-        self.batch_size = 0
-        self.optimizers: list[weakref.ref[Any]] = []
-
-    def counters(self) -> list[int]:
-        """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
-        values = []
-        for reference in self.optimizers:
-            optimizer = reference()
-            try:
-                values.append(int(optimizer.iterations))  # type: ignore[union-attr]
-            except Exception:
-                values.append(0)
-        return values
-
-
-def _steps_per_execution(frame: FrameType | None) -> int:
-    """Of the trainer whose ``fit`` is running; 0 if it can't be seen. Reading ``fit``'s locals costs: once per fit."""
-    while frame is not None and frame.f_code.co_name != "fit":
-        frame = frame.f_back
-    value = getattr(frame.f_locals.get("self"), "steps_per_execution", 0) if frame is not None else 0
-    return value if isinstance(value, int) else 0
-
-
-def _batch_argument(frame: FrameType | None, which: str) -> int:
-    """The number of the first or last batch of this execution, from the locals of ``fit``; 0 if it can't be seen.
-
-    Keras has ``begin_step``/``end_step``, Keras 2 ``step``/``end_step``, early Keras 3 only ``step``: there the
-    trainer's ``steps_per_execution`` tells.
-    """
-    while frame is not None and frame.f_code.co_name != "fit":
-        frame = frame.f_back
-    if frame is None:
-        return 0
-    names = frame.f_locals
-    first = names.get("begin_step", names.get("step"))
-    if not isinstance(first, int):
-        return 0
-    if which == "begin":
-        return first
-    last = names.get("end_step")
-    batches = getattr(names.get("epoch_iterator"), "num_batches", None)
-    most = batches - 1 if isinstance(batches, int) else None  # the last execution of an epoch may be partial
-    if isinstance(last, int):
-        return last if most is None else min(last, max(most, first))
-    per_execution = getattr(names.get("self"), "steps_per_execution", 1)
-    last = first + per_execution - 1 if isinstance(per_execution, int) else first
-    return last if most is None else min(last, max(most, first))

@@ -1,0 +1,48 @@
+"""What is remembered of an observed call while it lasts, and of a ``tf.function`` that updates weights."""
+
+from __future__ import annotations
+
+import weakref
+from types import FrameType
+from typing import Any
+
+from tfperfkit.steps import MarkerKind
+
+
+class Token:
+    __slots__ = ("begin", "extra", "frame", "nested", "owner", "site")
+
+    def __init__(self, site: int, owner: Any, nested: bool, extra: Any = None) -> None:
+        self.site = site
+        self.owner = owner
+        self.nested = nested
+        self.extra = extra
+        self.begin = 0
+        self.frame: FrameType | None = None
+
+
+class Updating:
+    """What is known of a ``Function`` that updates weights."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.loop = False
+        self.named = False  # the person says that a call of it is a step
+        self.batch_size = 0
+        self.optimizers: list[weakref.ref[Any]] = []
+
+    @property
+    def kind(self) -> MarkerKind:
+        """What a marker of its calls is."""
+        return "named" if self.named else "loop_call" if self.loop else "call"
+
+    def counters(self) -> list[int]:
+        """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
+        values = []
+        for reference in self.optimizers:
+            optimizer = reference()
+            try:
+                values.append(int(optimizer.iterations))  # type: ignore[union-attr]
+            except Exception:
+                values.append(0)
+        return values

@@ -1,0 +1,100 @@
+"""The function that a person named with ``--steps-from``: each call of it is a step.
+
+A module's function is replaced by a wrapper in its module (documented: the wrapper stands on the stack), a class's by
+the frameless seam of ``around``, a ``tf.function`` is watched through the seam that all of them share. A function that
+stands in no module (defined inside another) is only seen when something observed happens below it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tfperfkit.clock import now_ns
+from tfperfkit.instruments import around
+
+
+class NamedCalls:
+    """Looks for the function in the person's modules, again and again until it is there.
+
+    ``entered()`` is called before each call, ``left(begin_ns)`` after it, on the calling thread.
+    """
+
+    def __init__(
+        self, name: str, is_user: Callable[[str], bool], entered: Callable[[], None], left: Callable[[int], None]
+    ) -> None:
+        self.name = name
+        self._is_user = is_user
+        self._entered = entered
+        self._left = left
+        self._restore: Callable[[], None] | None = None
+        self.place: tuple[str, int] | None = None  # file and line of the function, once found
+
+    @property
+    def found(self) -> bool:
+        return self._restore is not None
+
+    def search(self) -> Any:
+        """Look once; returns a ``tf.function`` of that name for the caller to watch, else None."""
+        owner_name, _, name = self.name.rpartition(".")
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if not isinstance(module, ModuleType) or not (
+                module.__name__ == "__main__" or (isinstance(file, str) and self._is_user(file))
+            ):
+                continue
+            owner: Any = module
+            if owner_name and owner_name != module.__name__:
+                owner = module.__dict__.get(owner_name)
+            value = getattr(owner, "__dict__", {}).get(name)
+            if value is None:
+                continue
+            if hasattr(value, "python_function") and hasattr(value, "get_concrete_function"):
+                self._restore = _nothing
+                return value
+            if isinstance(value, FunctionType):
+                self.place = (value.__code__.co_filename, value.__code__.co_firstlineno)
+                self._install(owner, name, value)
+                return None
+        return None
+
+    def restore(self) -> None:
+        if self._restore is not None:
+            self._restore()
+
+    def _install(self, owner: Any, name: str, function: FunctionType) -> None:
+        if isinstance(owner, type):
+            self._restore = around.install(owner, name, self._before, self._after)
+            return
+        before, after = self._before, self._after
+
+        @functools.wraps(function)
+        def observed(*args: Any, **kwargs: Any) -> Any:
+            token = before(None)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                after(token, True)
+
+        owner.__dict__[name] = observed
+
+        def restore() -> None:
+            if owner.__dict__.get(name) is observed:
+                owner.__dict__[name] = function
+
+        self._restore = restore
+
+    def _before(self, _: Any) -> int:
+        self._entered()
+        return now_ns()
+
+    def _after(self, begin: int, called: bool) -> None:
+        if called:
+            self._left(begin)
+
+
+def _nothing() -> None:
+    return None

@@ -5,6 +5,7 @@ Used by the agent of ``tfperf run`` and by ``tfperfkit.watch``. No exception of 
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import threading
@@ -253,7 +254,7 @@ class Session:
 
     def _traced(self, traced: Any) -> None:
         self._traces += 1
-        code = getattr(traced.python_function, "__code__", None)
+        code = _code(traced.python_function)
         if code is not None and self.origin.is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
             self.stream("traces").append(row)
@@ -403,6 +404,14 @@ def _abandon() -> None:
     session = active_session()
     if session is not None:
         session.abandon()
+
+
+def _code(function: Any) -> Any:
+    """The code of the person's function: TensorFlow traces a wrapper around it. None if it has none."""
+    try:
+        return getattr(inspect.unwrap(function), "__code__", None)
+    except ValueError:  # wrappers in a circle
+        return None
 
 
 def _keras_own(function: Any) -> bool:

@@ -1,0 +1,345 @@
+"""The probe devices on real TensorFlow: two logical CPUs make real sends, checked against the partition graphs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections import Counter
+from typing import Any
+
+import pytest
+from tfperf_runner import Tfperf
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed here"
+)
+
+TWO_CPUS = """
+import sys
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+"""
+SPLIT = TWO_CPUS + """
+with tf.device("CPU:1"):
+    w = tf.Variable(tf.ones((32, 16)), name="w")
+v = tf.Variable(tf.ones((16, 4)), name="v")
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        with tf.device("CPU:1"):
+            h = tf.matmul(x, w)  # takes x: 8 * 32 floats
+        with tf.device("GPU:0"):
+            h = tf.nn.relu(h)  # asks for what is not there, and takes h: 8 * 16 floats
+        y = tf.matmul(h, v)
+        loss = tf.reduce_mean(y * y)
+    for variable, gradient in zip([w, v], tape.gradient(loss, [w, v])):
+        variable.assign_sub(0.001 * gradient)
+    return loss
+
+x = tf.ones((8, 32))
+"""
+TRAIN = """
+total = 0.0
+for number, batch in enumerate(tf.data.Dataset.from_tensors(x).repeat(120)):
+    loss = step(batch)
+    total += float(loss)
+    if loss > 1e9:
+        sys.exit("diverged")
+    if number % 40 == 0:
+        print(number, loss)
+print(total)
+"""
+PARTITIONS = """
+import json
+from tensorflow.python.eager import context
+concrete = step.get_concrete_function(x)
+context.context().enable_graph_collection()
+concrete(x)
+graphs = max(context.context().export_run_metadata().function_graphs, key=lambda g: len(g.pre_optimization_graph.node))
+def of(device):
+    return device.rpartition("device:")[2]
+print(json.dumps({
+    "ops": [[of(n.device), n.op] for part in graphs.partition_graphs for n in part.node],
+    "sends": [[of(n.attr["send_device"].s.decode()), of(n.attr["recv_device"].s.decode())]
+              for part in graphs.partition_graphs for n in part.node
+              if n.op in ("_Send", "_HostSend") and "/ctrl/_" not in n.input[0]],
+    "asked": sum(bool(n.device) for n in graphs.pre_optimization_graph.node if n.op != "_EagerConst"),
+}))
+"""
+PLUMBING = ("_Send", "_Recv", "_HostSend", "_HostRecv", "_Arg", "_Retval", "_DeviceArg", "_DeviceRetval")
+
+
+def profiled(tfperf: Tfperf, source: str, **options: Any) -> dict[str, Any]:
+    """The JSON report of a script under the probe alone, and what it wrote to stdout."""
+    tfperf.script(source)
+    done = tfperf("run", "--probes", "devices", "--json", "report.json", "train.py", **options)
+    assert done.returncode == 0, done.stderr[-3000:]
+    report: dict[str, Any] = json.loads((tfperf.folder / "report.json").read_text())
+    report["stdout"] = done.stdout
+    (probe,) = report["probes"]
+    assert probe["status"] == "ok", probe["reason"]
+    report["data"] = probe["data"]
+    return report
+
+
+def plain(tfperf: Tfperf, source: str) -> str:
+    """What the script writes to stdout without us."""
+    path = tfperf.script(source, "plain.py")
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=120, env=tfperf.environment
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def line_of(source: str, text: str) -> int:
+    return next(number for number, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+def test_placements_and_copies_are_those_of_the_partition_graphs(tfperf: Tfperf) -> None:
+    source = SPLIT + TRAIN
+    report = profiled(tfperf, source)
+    assert report["stdout"] == plain(tfperf, source), "the script does under the probe what it does alone"
+    truth = json.loads(plain(tfperf, SPLIT + PARTITIONS))
+    data = report["data"]
+    assert [d["name"] for d in data["devices"] if d["kind"] == "logical"] == ["CPU:0", "CPU:1"]
+
+    counted = {row["device"]: row["types"] for row in data["placements"]}
+    expected: dict[str, Counter[str]] = {}
+    for device, op in truth["ops"]:
+        if op not in PLUMBING:
+            expected.setdefault(device, Counter())[op] += 1
+    assert counted == expected
+    assert sum(row["ops"] for row in data["placements"]) == sum(sum(c.values()) for c in expected.values())
+    homes = {row["device"]: (row["variables"], row["variable_bytes"]) for row in data["placements"]}
+    assert homes == {"CPU:0": (1, 16 * 4 * 4), "CPU:1": (1, 32 * 16 * 4)}
+
+    sends = Counter((source_device, target) for source_device, target in truth["sends"])
+    copied: Counter[tuple[str, str]] = Counter()
+    for row in data["copies"]:
+        assert row["unknown_sizes"] == 0
+        copied[row["from"], row["to"]] += row["copies_per_step"]
+    assert copied == sends
+    by_line = {(row["line"], row["from"], row["to"]): row for row in data["copies"]}
+    taken = by_line[line_of(source, "# takes x"), "CPU:0", "CPU:1"]
+    assert taken["kind"] == "input" and taken["bytes_per_step"] >= 8 * 32 * 4
+    relu = by_line[line_of(source, "and takes h"), "CPU:1", "CPU:0"]
+    assert (relu["kind"], relu["bytes_per_step"], relu["function"]) == ("result", 8 * 16 * 4, "step")
+    update = by_line[line_of(source, "assign_sub"), "CPU:0", "CPU:1"]
+    assert update["bytes_per_step"] in (32 * 16 * 4, 32 * 16 * 4 + 4)  # the gradient of w, or its factor too
+
+
+def test_fallbacks_reads_and_their_findings(tfperf: Tfperf) -> None:
+    source = SPLIT + TRAIN
+    report = profiled(tfperf, source)
+    data = report["data"]
+    (fallback,) = data["fallbacks"]
+    assert (fallback["op"], fallback["requested"], fallback["assigned"]) == ("Relu", "GPU:0", "CPU:0")
+    assert fallback["kind"] == "device" and "there is no GPU" in fallback["reason"]
+    assert fallback["line"] == line_of(source, "tf.nn.relu")
+
+    reads = {row["line"]: row for row in data["host_syncs"] if not row["through"]}
+    for text, how in (("float(loss)", "float()"), ("if loss", "bool, if")):
+        row = reads[line_of(source, text)]
+        assert row["per_step"] == 1 and row["how"] == [how] and row["blocked_ms"] > 0
+    printed = reads.get(line_of(source, "print(number"))
+    if printed is not None:  # the window may lie between two of them
+        assert printed["how"] == ["printed"] and 0 < printed["per_step"] < 0.5
+    (function,) = [row for row in data["functions"] if row["function"] == "step"]
+    assert function["calls_per_step"] == 1
+
+    codes = {finding["code"]: finding for finding in report["findings"]}
+    assert set(codes) == {"DEV002", "DEV003", "SYN001"}
+    assert codes["DEV002"]["severity"] == "medium"
+    assert codes["DEV003"]["severity"] == "info"
+
+
+def test_a_healthy_twin(tfperf: Tfperf) -> None:
+    """The same training without scopes, its loss read at the end."""
+    source = SPLIT + TRAIN
+    for scope in ('    with tf.device("CPU:1"):\n', '        with tf.device("GPU:0"):\n'):
+        source = source.replace(scope, scope.replace(scope.strip(), "if True:"))
+    source = source.replace('with tf.device("CPU:1"):', "if True:")
+    source = source.replace("total += float(loss)", "pass").replace("if loss > 1e9", "if number > 1e9")
+    report = profiled(tfperf, source)
+    assert report["data"]["copies"] == [] and report["data"]["fallbacks"] == []
+    assert [row["device"] for row in report["data"]["placements"]] == ["CPU:0"]
+    assert report["findings"] == []
+
+
+ASYNCHRONOUS = """
+import tensorflow as tf
+tf.config.experimental.set_synchronous_execution(False)
+x, v = tf.ones((500, 500)), tf.Variable(tf.zeros((500, 500)))
+
+@tf.function
+def step(b):
+    v.assign_add(tf.matmul(tf.matmul(b, b), v + b))
+    return tf.reduce_sum(v)
+
+optimizer = tf.keras.optimizers.SGD(0.1)
+w = tf.Variable(1.0)
+for batch in tf.data.Dataset.from_tensors(x).repeat(100):
+    loss = step(batch)
+    loss.numpy()
+    optimizer.apply_gradients([(tf.constant(0.1), w)])
+"""
+
+
+def test_a_read_that_waits(tfperf: Tfperf) -> None:
+    report = profiled(tfperf, ASYNCHRONOUS)
+    row = next(row for row in report["data"]["host_syncs"] if row["how"] == [".numpy()"] and not row["through"])
+    assert row["line"] == line_of(ASYNCHRONOUS, "loss.numpy()") and row["per_step"] == 1
+    finding = next(f for f in report["findings"] if f["code"] == "SYN001" and f["severity"] != "info")
+    assert finding["where"][0]["line"] == row["line"]
+    assert finding["share_of_step"] == pytest.approx(row["share_of_step"])
+
+
+MIRRORED = TWO_CPUS + """
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    w = tf.Variable(tf.ones((50, 10)))
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    optimizer.build([w])
+
+def replica(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.matmul(x, w) ** 2)
+    optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    return loss
+
+@tf.function
+def step(x):
+    return strategy.reduce(tf.distribute.ReduceOp.SUM, strategy.run(replica, args=(x,)), axis=None)
+
+data = tf.data.Dataset.from_tensor_slices(tf.ones((1200, 50))).batch(8, drop_remainder=True)
+for x in strategy.experimental_distribute_dataset(data):
+    loss = step(x)
+print(float(loss))
+"""
+
+
+def test_a_mirrored_strategy_is_healthy(tfperf: Tfperf) -> None:
+    report = profiled(tfperf, MIRRORED)
+    assert [finding["severity"] for finding in report["findings"]] in ([], ["info"])
+    data = report["data"]
+    placed = {row["device"]: row for row in data["placements"]}
+    assert set(placed) == {"CPU:0", "CPU:1"}
+    exchanged = [row for row in data["copies"] if row["to"] == "other replicas"]
+    assert {row["from"] for row in exchanged} == {"CPU:0", "CPU:1"}
+    assert all(row["bytes_per_step"] == 50 * 10 * 4 for row in exchanged), "the gradient of w"
+    assert all(row["kind"] == "replicas" for row in data["copies"])
+
+
+IN_PROCESS = """
+import json, pathlib, sys
+import tensorflow as tf
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments import devices, placement_why
+from tfperfkit.instruments.graph_calls import GraphCalls
+from tfperfkit.instruments.syncs import HostSyncs
+from tensorflow.python.framework import ops
+facts = {}
+try:
+    devices.gpu_missing()
+except Unavailable as reason:
+    facts["early"] = str(reason)
+facts["woken"] = devices.initialised()
+tf.config.set_visible_devices([], "GPU")  # still possible: we did not wake TensorFlow
+one = tf.constant(1.5)
+facts["late"] = devices.gpu_missing()
+
+before = ops._EagerTensorBase.__dict__["_numpy"]
+syncs = HostSyncs(lambda name: name == __file__)
+syncs.install()
+values = [one.numpy(), float(one), int(one), bool(one), f"{one:.1f}", str(one), repr(one), one.__array__()]
+hasattr(one, "_numpy")
+facts["reads"] = [[s.how, s.count, s.line, s.device] for s in syncs.take()]
+facts["again"] = len(syncs.take())
+try:
+    tf.constant([1.0, 2.0]).__float__()
+except TypeError as error:
+    frames, step = [], error.__traceback__
+    while step:
+        frames.append(step.tb_frame.f_code.co_filename)
+        step = step.tb_next
+    facts["frames"] = [name for name in frames if "tfperfkit" in name]
+syncs.restore()
+facts["restored"] = ops._EagerTensorBase.__dict__["_numpy"] is before
+
+@tf.function
+def f(x):
+    return x + 1
+concrete = f.get_concrete_function(one)
+calls = GraphCalls()
+calls.watch(concrete, "f")
+for _ in range(5):
+    f(one)
+facts["calls"] = calls.take()
+concrete(one)
+facts["more"] = calls.take()
+calls.restore()
+facts["left"] = "_call_flat" in vars(concrete)
+
+@tf.function
+def g(text, number, x):
+    with tf.device("GPU:0"):
+        square = number[None, None]
+        return tf.strings.join([text, text]), number + 1, tf.matmul(square, square), x.read_value()
+graph = g.get_concrete_function(tf.constant("a"), tf.constant(1), tf.Variable(1.0)).graph
+there = frozenset({"CPU:0", "GPU:0"})
+for op in graph.get_operations():
+    if op.type in ("StringJoin", "AddV2", "MatMul", "ReadVariableOp"):
+        facts[op.type] = placement_why.why(op, op.node_def, "GPU:0", "CPU:0", there)
+        facts[op.type + ".none"] = placement_why.why(op, op.node_def, "GPU:1", "CPU:0", there)
+facts["cuda"] = tf.test.is_built_with_cuda()
+pathlib.Path(sys.argv[1]).write_text(json.dumps(facts))
+"""
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The instruments in one process, without a session."""
+    folder = tmp_path_factory.mktemp("inside")
+    script = folder / "script.py"
+    script.write_text(IN_PROCESS)
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder / "facts.json")], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    facts: dict[str, Any] = json.loads((folder / "facts.json").read_text())
+    return facts
+
+
+def test_tensorflow_is_not_woken(inside: dict[str, Any]) -> None:
+    assert "nothing was computed" in inside["early"] and inside["woken"] is False
+    assert isinstance(inside["late"], str) and inside["late"]
+
+
+def test_every_way_of_reading_a_tensor_is_seen(inside: dict[str, Any]) -> None:
+    ways = Counter({how: count for how, count, _, _ in inside["reads"]})
+    assert ways == {
+        ".numpy()": 1, "float()": 1, "int()": 1, "bool, if": 1, "formatted": 1, "printed": 2, "as an array": 1,
+    }
+    assert {line for _, _, line, _ in inside["reads"]} == {line_of(IN_PROCESS, "values = [")}
+    assert {device for *_, device in inside["reads"]} == {"CPU:0"}
+    assert inside["again"] == 0
+    assert inside["frames"] == [] and inside["restored"]
+
+
+def test_calls_of_a_concrete_function_are_counted(inside: dict[str, Any]) -> None:
+    assert inside["calls"] == {"f": 5} and inside["more"] == {"f": 1}
+    assert inside["left"] is False
+
+
+def test_why_an_operation_runs_elsewhere(inside: dict[str, Any]) -> None:
+    assert inside["StringJoin"] == ["kernel", "StringJoin has no kernel for GPU"]
+    assert inside["ReadVariableOp"][0] == "variable"
+    assert inside["MatMul"][0] == ("dtype" if inside["cuda"] else "kernel")
+    assert inside["AddV2"][0] == ("int32" if inside["cuda"] else "kernel")
+    for op in ("StringJoin", "AddV2", "MatMul", "ReadVariableOp"):
+        assert inside[f"{op}.none"] == ["device", "GPU:1 does not exist (there is only GPU:0)"]

@@ -92,9 +92,15 @@ class StoredRun:
         return StoredCapture(self.directory, name, self.manifest, info, self._facts)
 
 
-def analyze(path: Path) -> Report:
-    """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read."""
+def analyze(path: Path, options: Mapping[str, Mapping[str, Any]] | None = None) -> Report:
+    """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read.
+
+    ``options`` (by probe) are added to those that the run was made with.
+    """
     run, manifest = RunDirectory.open(path)
+    if options:
+        merged = {name: {**manifest.options.get(name, {}), **given} for name, given in options.items()}
+        manifest = msgspec.structs.replace(manifest, options={**manifest.options, **merged})
     agent = run.read_json("agent.json")
     agent = agent if isinstance(agent, dict) else {}
     info = _run_info(run, manifest, agent)

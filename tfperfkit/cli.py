@@ -48,8 +48,29 @@ _RUN_OPTIONS = [
     click.Option(
         ["--lines-in"], metavar="PATH", multiple=True, help="Profile all functions of a file or folder by line."
     ),
+    click.Option(
+        ["--lines-depth"], type=click.IntRange(0), metavar="N", help="Unfold lines of compiled functions N calls deep."
+    ),
     click.Option(["--tfprof-python"], is_flag=True, help="Trace Python calls too (up to 1.4 x slower in its window)."),
+    click.Option(["--ops-dump"], metavar="FUNCTION", help="List all operations of a tf.function (probe ops)."),
+    click.Option(["--autograph"], metavar="FUNCTION", help="Show the code AutoGraph made of a function (probe ops)."),
+    click.Option(["--ops-keras"], is_flag=True, help="Include Keras' own functions in the probe ops."),
+    click.Option(["--ops-xla"], is_flag=True, help="Ask XLA what it can compile: 0.5 s a function (probe ops)."),
 ]
+#: Options that are a probe's: (probe, its key).
+_PROBE_OPTIONS = {
+    "lines_depth": ("lines", "depth"), "tfprof_python": ("tfprof", "python"), "ops_dump": ("ops", "dump"),
+    "autograph": ("ops", "autograph"), "ops_keras": ("ops", "keras"), "ops_xla": ("ops", "xla"),
+}
+
+
+def _for_probes(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    given: dict[str, dict[str, Any]] = {}
+    for name, (probe, key) in _PROBE_OPTIONS.items():
+        value = options.pop(name, None)
+        if value not in (None, False):
+            given.setdefault(probe, {})[key] = value
+    return given
 
 
 class _RunCommand(click.Command):
@@ -70,7 +91,8 @@ def _run(**options: Any) -> None:
     from tfperfkit.launch.run import run
 
     parts = click.get_current_context().obj
-    raise SystemExit(run(parts, options))
+    given = _for_probes(options)
+    raise SystemExit(run(parts, options, given))
 
 
 cli.add_command(
@@ -93,11 +115,13 @@ cli.add_command(
 @click.argument("run")
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON; - for stdout.")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
-def report(run: str, json_file: str | None, output: str | None) -> None:
+@click.option("--lines-depth", type=click.IntRange(0), metavar="N", help="Unfold lines of compiled functions N deep.")
+@click.option("--ops-dump", metavar="FUNCTION", help="List all operations of a tf.function (probe ops).")
+def report(run: str, json_file: str | None, output: str | None, **options: Any) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
     from tfperfkit.launch.run import show
 
-    show(run, json_file, output)
+    show(run, json_file, output, _for_probes(options))
 
 
 @cli.command()

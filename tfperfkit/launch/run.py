@@ -19,7 +19,7 @@ from tfperfkit.schedule import parse_window
 from tfperfkit.store import Manifest, RunDirectory
 
 
-def run(parts: Split, options: dict[str, Any]) -> int:
+def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]]) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
     Raises UsageError or RunDirectoryError before the script starts, never after.
@@ -32,7 +32,7 @@ def run(parts: Split, options: dict[str, Any]) -> int:
     except UsageError as error:
         raise UsageError(f"{error}{_origin(settings['probes'])}") from None
     windows = _windows(options["window"], names)
-    probe_options = _probe_options(settings, options)
+    probe_options = _probe_options(settings, options, given)
     if settings["json"].value == "-":
         raise UsageError("--json -: standard output is the script's; name a file, or use tfperf report last --json -")
     for name in ("json", "output"):
@@ -64,11 +64,16 @@ def run(parts: Split, options: dict[str, Any]) -> int:
     return ended.exit_code
 
 
-def show(name: str, json_file: str | None, output_file: str | None) -> None:
-    """Render the report of a finished run; raises RunDirectoryError or UsageError."""
+def show(
+    name: str, json_file: str | None, output_file: str | None, given: dict[str, dict[str, Any]] | None = None
+) -> None:
+    """Render the report of a finished run; raises RunDirectoryError or UsageError.
+
+    ``given`` are options of probes, by probe, on top of those that the run was made with.
+    """
     from tfperfkit.analysis import analyze
 
-    report = analyze(find_run(name))
+    report = analyze(find_run(name), given)
     if json_file == "-":
         from tfperfkit.report.json import encode
 
@@ -123,7 +128,9 @@ def _windows(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
     return windows
 
 
-def _probe_options(settings: dict[str, Setting], options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _probe_options(
+    settings: dict[str, Setting], options: dict[str, Any], given: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
     lines: dict[str, Any] = {}
     if settings["lines"].value:
         lines["functions"] = [name.strip() for name in str(settings["lines"].value).split(",") if name.strip()]
@@ -132,4 +139,6 @@ def _probe_options(settings: dict[str, Setting], options: dict[str, Any]) -> dic
             if not Path(item).exists():
                 raise UsageError(f"--lines-in {item}: no such file or folder")
         lines["paths"] = [str(Path(item).resolve()) for item in options["lines_in"]]
-    return {"lines": lines, "tfprof": {"python": True} if options["tfprof_python"] else {}}
+    merged = {probe: dict(values) for probe, values in given.items()}
+    merged.setdefault("lines", {}).update(lines)
+    return merged

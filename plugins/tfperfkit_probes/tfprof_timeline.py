@@ -153,13 +153,14 @@ class _Track(NamedTuple):
 
 
 def _events(space: Space) -> Iterator[tuple[_Track, Event]]:
-    """The threads' events; two thirds of a graph's trace are marks of the thread pool without a length, left out."""
+    """The threads' events in the file's order, without the thread pool's marks: two thirds of a graph's trace, most
+    of them without a length."""
     for plane in space.planes:
         if plane.name.startswith("/host:metadata") or plane.name == "Task Environment":
             continue
         for line in plane.lines():
             track = _Track(plane.name, _name(line))
-            for event in line.in_order(lambda name: not name.startswith("ThreadpoolListener::")):
+            for event in line.events(lambda name: not name.startswith("ThreadpoolListener::")):
                 yield track, event
 
 

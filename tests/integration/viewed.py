@@ -21,8 +21,9 @@ def gan_run(folder: Path) -> Path:
     """A run of the example with a trace of its steps."""
     tfperf = Tfperf(folder)
     done = tfperf(
-        "run", "--probes", "tfprof", "--out", "gan", EXAMPLE, "--stage", "graph", "--steps", "40", "--digits", "2000"
-    )
+        "run", "--probes", "tfprof", "--window", "tfprof=5:6", "--out", "gan", EXAMPLE, "--stage", "graph",
+        "--steps", "30", "--digits", "2000",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     run = folder / "gan"
     assert list(run.glob("trace/plugins/profile/*/*.xplane.pb")), done.stderr
@@ -50,9 +51,9 @@ class Viewed:
 
 
 @contextmanager
-def viewing(tfperf: Tfperf, *arguments: str | Path) -> Iterator[Viewed]:
+def viewing(tfperf: Tfperf, *arguments: str | Path, **options: Any) -> Iterator[Viewed]:
     """View runs, end it with Ctrl-C, and see that it ended cleanly."""
-    process = tfperf.start("view", *arguments)
+    process = tfperf.start("view", *arguments, **options)
     lines = []
     try:
         assert process.stdout is not None

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +23,8 @@ from tfperfkit.timeline import Timeline, TimelineProbe
 
 #: Of the probes' slices together. With ours a file stays below about 20 MB, and Perfetto opens it in seconds.
 MOST_SLICES = 500_000
+#: Seconds before a progress line is shown, and between its changes.
+_PATIENCE_S, _REFRESH_S = 0.5, 0.2
 _TRACE, _SPEEDSCOPE = ".trace.json.gz", ".speedscope.json"
 
 
@@ -30,8 +32,8 @@ def export(name: str, out: str | None) -> None:
     """Write both files and say what is in them; raises RunDirectoryError or UsageError."""
     run = open_run(find_run(name))
     target = Path(out) if out else Path(run.directory.path.resolve().name + _TRACE)
-    if target.is_dir():
-        raise UsageError(f"{target} is a folder: name a file with --out")
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{target} is a {'folder' if target.is_dir() else 'device'}: name a file with --out")
     progress = _Progress()
     timelines, notes = _timelines(run, progress)
     started = run.manifest.started_ns
@@ -94,7 +96,8 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
         except OSError as error:
             raise UsageError(f"can't write {target}: {error.strerror or error}; name another with --out") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _beside(target: Path) -> Path:
@@ -130,7 +133,7 @@ class _Progress:
     """A line on a terminal while it takes long; nothing elsewhere."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + 0.5
+        self._next = time.monotonic() + _PATIENCE_S
         self._shown = False
 
     def read(self, count: int) -> None:
@@ -146,4 +149,4 @@ class _Progress:
     def _show(self, text: str) -> None:
         if time.monotonic() >= self._next and sys.stderr is not None and sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-            self._next, self._shown = time.monotonic() + 0.2, True
+            self._next, self._shown = time.monotonic() + _REFRESH_S, True

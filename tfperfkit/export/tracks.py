@@ -41,7 +41,8 @@ _WORDS = {"warmup": "warm-up", "settle": "settling after a window"}
 
 
 def traces(run: StoredRun) -> Iterator[Slice]:
-    """One slice per trace; the first of a function is no retrace. Traces on other threads, which do not nest, get
+    """One slice per trace, counted for each place of a definition: after the first they are retraces, or traces of
+    another tf.function made there. Traces on other threads, which do not nest, get
     tracks of their own."""
     rows = []
     for row in read_stream(run.directory.session / "traces.jsonl"):
@@ -55,10 +56,9 @@ def traces(run: StoredRun) -> Iterator[Slice]:
     for begin, end, name, file, line in rows:
         number = seen[name, file, line] = seen.get((name, file, line), 0) + 1
         track = _place(tracks, begin, end)
-        words = f"trace of {name}" if number == 1 else f"retrace {number - 1} of {name}"
         args = {"file": file, "line": line, "step": run.steps.number_at(begin)}
         label = _TRACES if track == 0 else f"{_TRACES} {track + 1}"
-        yield Slice(GROUP, label, f"{words} ({PurePath(file).name}:{line})", begin, end - begin, args)
+        yield Slice(GROUP, label, f"trace {number} of {name} ({PurePath(file).name}:{line})", begin, end - begin, args)
 
 
 def _place(tracks: list[list[int]], begin: int, end: int) -> int:

@@ -18,6 +18,7 @@ from tfperfkit.viewing.logdir import Shown, build
 from tfperfkit.viewing.tensorboard import TensorBoard
 
 _LOOK_SECONDS = 0.5
+_LARGE_BYTES = 50_000_000
 
 
 def view(names: tuple[str, ...], port: int, browser: bool) -> int:
@@ -32,6 +33,7 @@ def view(names: tuple[str, ...], port: int, browser: bool) -> int:
                 raise UsageError(reason)
             board = TensorBoard.start(Path(folder) / "logs", port, Path(folder) / "tensorboard.log")
             try:
+                _warn_of_size(Path(folder) / "logs")
                 board.wait_for(shown)
                 _announce(board, shown, browser)
                 while (end := board.ended()) is None:
@@ -49,6 +51,17 @@ def can_open_browser(environ: Mapping[str, str] = os.environ) -> bool:
     if environ.get("CI"):
         return False
     return sys.platform in ("darwin", "win32") or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+def _warn_of_size(logdir: Path) -> None:
+    """XProf holds a whole trace in memory, about forty times its size, and is silent while it reads it."""
+    for file in logdir.rglob("*.xplane.pb"):
+        if (size := file.stat().st_size) > _LARGE_BYTES:
+            print(
+                f"tfperf: the trace of {file.parent.name} has {size / 1e6:.0f} MB: TensorBoard needs about "
+                f"{size * 40 / 1e9:.0f} GB for it and long for each page; tfperf trace needs neither",
+                file=sys.stderr,
+            )
 
 
 def _announce(board: TensorBoard, shown: list[Shown], browser: bool) -> None:

@@ -1,0 +1,157 @@
+"""``tfperf view``: several runs by name, ports, bad input, a clean end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from tfperf_runner import Tfperf
+from viewed import gan_run, viewing
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return gan_run(tmp_path_factory.mktemp("run"))
+
+
+def copy_of(run: Path, target: Path) -> Path:
+    shutil.copytree(run, target)
+    return target
+
+
+def trace_of(run: Path) -> Path:
+    return next(run.glob("trace/plugins/profile/*/*.xplane.pb"))
+
+
+def test_several_runs_are_there_by_name_and_nothing_is_written_beside_them(tfperf: Tfperf, run: Path) -> None:
+    first = copy_of(run, tfperf.runs / "small batch & <b>")
+    second = copy_of(run, tfperf.folder / "elsewhere" / "second")
+    before = {path for folder in (first, second) for path in folder.rglob("*")}
+    with viewing(tfperf, first.name, second, run) as viewed:
+        names = {name for name, _ in viewed.links}
+        assert names == {"small_batch____b_", "second", "gan"}
+        assert set(viewed.get("data/plugin/profile/runs")) == names
+        for name in names:
+            assert viewed.get("data/plugin/profile/data", run=name, tag="overview_page", host=trace_of(run).name[:-10])
+        assert all(link.startswith("http://127.0.0.1:") for link in viewed.links.values())
+    assert {path for folder in (first, second) for path in folder.rglob("*")} == before
+
+
+def test_the_port_is_the_one_asked_for_and_open_on_loopback_only(tfperf: Tfperf, run: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with viewing(tfperf, "--port", str(port), run) as viewed:
+        assert viewed.base == f"http://127.0.0.1:{port}/"
+        listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
+        own = [line.split() for line in listening.splitlines() if f":{port:04X} " in line]
+        assert {row[1].partition(":")[0] for row in own if row[3] == "0A"} == {"0100007F"}
+        said = tfperf.refuses("view", run, "--port", str(port))
+        assert f"port {port} is in use" in said and "--port" in said
+
+
+def test_sigterm_ends_it_and_its_server_and_leaves_no_folder(tfperf: Tfperf, run: Path, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = tfperf.start("view", run, env={"TMPDIR": str(temporary)})
+    assert process.stdout is not None and "overview" in process.stdout.readline()
+    server = _children(process.pid)
+    assert len(server) == 1
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert not Path(f"/proc/{server[0]}").exists()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_killed_view_leaves_no_server_behind(tfperf: Tfperf, run: Path) -> None:
+    process = tfperf.start("view", run)
+    assert process.stdout is not None and "overview" in process.stdout.readline()
+    server = _children(process.pid)[0]
+    process.kill()
+    process.communicate(timeout=60)
+    while Path(f"/proc/{server}").exists() and _state(server) != "Z":
+        time.sleep(0.05)  # the test's own time limit ends this
+
+
+def test_bad_input_is_one_line(tfperf: Tfperf, run: Path) -> None:
+    assert "no such run" in tfperf.refuses("view", "nowhere")
+    assert "RUN" in tfperf.refuses("view")
+    assert "--port" in tfperf.refuses("view", run, "--port", "70000")
+    no_trace = copy_of(run, tfperf.folder / "no-trace")
+    shutil.rmtree(no_trace / "trace")
+    said = tfperf.refuses("view", no_trace)
+    assert "no-trace has no trace" in said and "--probes tfprof" in said
+    empty = copy_of(run, tfperf.folder / "empty")
+    trace_of(empty).write_bytes(b"")
+    assert "is empty" in tfperf.refuses("view", run, empty)
+    cut = copy_of(run, tfperf.folder / "cut")
+    data = trace_of(cut).read_bytes()
+    trace_of(cut).write_bytes(data[: len(data) // 2])
+    assert "is damaged" in tfperf.refuses("view", cut)
+    trace_of(cut).write_bytes(b"\xff" * 1000)
+    assert "is damaged at byte 0" in tfperf.refuses("view", cut)
+
+
+def test_a_tensorboard_that_fails_is_one_line(tfperf: Tfperf, run: Path) -> None:
+    """As TensorBoard 2.19 and 2.20 do with a setuptools of 81 or newer, and as a broken install does."""
+    package = tfperf.script("", "broken/tensorboard/__init__.py").parent
+    for source, word in (("import no_such_package", "tfperf doctor"), ("raise SystemExit(3)", "tfperf doctor")):
+        (package / "program.py").write_text(source)
+        said = tfperf.refuses("view", run, env={"PYTHONPATH": str(package.parent)})
+        assert "TensorBoard can't be started" in said and word in said
+    (package / "program.py").write_text("raise ModuleNotFoundError(\"No module named 'pkg_resources'\")")
+    assert "setuptools<81" in tfperf.refuses("view", run, env={"PYTHONPATH": str(package.parent)})
+
+
+def test_without_tensorboard_it_says_what_to_install(tfperf: Tfperf, run: Path) -> None:
+    hide = "import importlib.metadata as m, tfperfkit.cli as c\n" + (
+        "real = m.version\n"
+        "def version(name):\n"
+        "    if name in hidden: raise m.PackageNotFoundError(name)\n"
+        "    return real(name)\n"
+        "m.version = version\n"
+        "c.main()\n"
+    )
+    for hidden, word in (("tensorboard", "TensorBoard: not installed"), ("xprof", "xprof")):
+        names = {hidden, "tensorboard-plugin-profile"} if hidden == "xprof" else {hidden}
+        done = subprocess.run(
+            [sys.executable, "-c", f"hidden = {names!r}\n{hide}", "view", str(run)], capture_output=True, text=True,
+            cwd=tempfile.gettempdir(), env={**os.environ}, timeout=200, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stdout == ""
+        assert word in done.stderr and "pip install" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_browser_is_opened_where_there_is_one(tfperf: Tfperf, run: Path) -> None:
+    opened = tfperf.folder / "opened"
+    program = tfperf.script(f'#!/bin/sh\necho "$1" >> {opened}\n', "browser")
+    program.chmod(0o755)
+    screen = {"DISPLAY": ":99", "BROWSER": str(program), "CI": ""}
+    with viewing(tfperf, run, "--no-browser", env=screen):
+        assert not opened.exists()
+    with viewing(tfperf, run, env={**screen, "CI": "true"}):
+        assert not opened.exists()
+    with viewing(tfperf, run, env=screen) as viewed:
+        while not opened.exists() or not opened.read_text().endswith("\n"):
+            time.sleep(0.05)  # it is opened after the address was printed
+        assert opened.read_text().strip() == viewed.links["gan", "overview"]
+
+
+def _children(process: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _state(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"

@@ -15,6 +15,7 @@ from tfperfkit.instruments.devices import DeviceFacts
 from tfperfkit.instruments.placement_copies import Copy
 from tfperfkit.probe import Capture
 from tfperfkit.steps import StepTable
+from tfperfkit_probes.devices_eager import eager_copies, eager_fallbacks, eager_per_step
 from tfperfkit_probes.devices_model import (
     FACTS,
     FUNCTIONS,
@@ -31,7 +32,6 @@ from tfperfkit_probes.devices_model import (
 from tfperfkit_probes.devices_trace import read_trace
 
 _Record = TypeVar("_Record")
-_FEWEST = 1
 
 
 def read(capture: Capture, stream: str, kind: type[_Record]) -> list[_Record]:
@@ -52,12 +52,13 @@ def analyse(capture: Capture) -> DevicesData:
     slices = read(capture, SLICES, Slice)
     steps = sum(piece.complete for piece in slices)
     rates = calls_per_step(slices)
+    logical = frozenset(device.name for device in facts.devices if device.kind == "logical") if facts else frozenset()
     accelerators, transfers = read_trace(capture.trace_dir)
     return DevicesData(
         devices=facts.devices if facts else (),
-        placements=placements(functions),
-        fallbacks=fallbacks(functions),
-        copies=copies(functions, rates),
+        placements=placements(functions, eager_per_step(slices)),
+        fallbacks=(*fallbacks(functions), *eager_fallbacks(slices, logical)),
+        copies=(*copies(functions, rates), *eager_copies(slices)),
         host_syncs=host_syncs(slices, step_ms(capture.steps)),
         functions=tuple(_function(record, rates) for record in functions),
         facts=facts,
@@ -79,7 +80,7 @@ def step_ms(steps: StepTable) -> float | None:
 def calls_per_step(slices: Sequence[Slice]) -> dict[str, float] | None:
     """By concrete function; None when the window saw no whole step."""
     whole = [piece for piece in slices if piece.complete]
-    if len(whole) < _FEWEST:
+    if not whole:
         return None
     counted: Counter[str] = Counter()
     for piece in whole:
@@ -95,7 +96,7 @@ def _function(record: FunctionRecord, rates: dict[str, float] | None) -> Functio
     )
 
 
-def placements(functions: Iterable[FunctionRecord]) -> tuple[PlacementRow, ...]:
+def placements(functions: Iterable[FunctionRecord], eager: dict[str, float]) -> tuple[PlacementRow, ...]:
     """By device, the one with the most operations first."""
     types: dict[str, Counter[str]] = defaultdict(Counter)
     asked: Counter[str] = Counter()
@@ -111,12 +112,14 @@ def placements(functions: Iterable[FunctionRecord]) -> tuple[PlacementRow, ...]:
         for variable in record.placement.variables:
             variables[variable.device, variable.name] = variable.bytes
             types.setdefault(variable.device, Counter())
+    for device in eager:
+        types.setdefault(device, Counter())
     rows = [
         PlacementRow(
             device=device, ops=sum(counts.values()), asked=asked[device], functions=used[device],
             variables=sum(home == device for home, _ in variables),
             variable_bytes=sum(size for (home, _), size in variables.items() if home == device),
-            types=dict(counts.most_common()),
+            eager_per_step=eager.get(device), types=dict(counts.most_common()),
         )
         for device, counts in types.items()
     ]

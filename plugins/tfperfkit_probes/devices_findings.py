@@ -65,8 +65,8 @@ def _no_device(data: DevicesData) -> list[Finding]:
             title=f"{count} operation{'s' * (count != 1)} asked for {requested}, which does not exist",
             where=_places(rows),
             evidence=(Measurement(f"operations that asked for {requested}", count, "count", "run"),),
-            detail=f"They run on {', '.join(sorted({row.assigned for row in rows}))} instead, without a word: soft "
-            f"placement is on. There are: {there}.",
+            detail=f"Without a word TensorFlow runs {'it' if count == 1 else 'them'} on "
+            f"{', '.join(sorted({row.assigned for row in rows}))} instead (soft placement). There are: {there}.",
             advice=(
                 f"Take the tf.device({requested!r}) scope out: TensorFlow uses a GPU by itself when there is one. If "
                 "one was expected: tf.config.set_soft_device_placement(False) makes its absence an error."

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.instruments.devices import DeviceFacts
+from tfperfkit.instruments.eager_devices import EagerCopy, EagerFallback
 from tfperfkit.instruments.placement import Placement
 from tfperfkit.instruments.syncs import Sync
 
@@ -35,6 +36,9 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
     syncs: list[Sync]
     calls: dict[str, int]  # by concrete function
+    eager_ops: dict[str, int] = {}  # by device
+    eager_copies: list[EagerCopy] = []
+    eager_fallbacks: list[EagerFallback] = []
 
 
 class PlacementRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +50,7 @@ class PlacementRow(msgspec.Struct, frozen=True, kw_only=True):
     functions: int
     variables: int
     variable_bytes: int
+    eager_per_step: float | None  # operations that Python calls one by one
     types: dict[str, int]
 
 
@@ -67,8 +72,8 @@ class FallbackRow(msgspec.Struct, frozen=True, kw_only=True):
 class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
     """What goes from one device to another because of one line. ``bytes_per_step``: None when not known.
 
-    ``kind``: "input" of a compiled function, "variable" read, between "replicas" of a strategy, else "result" of an
-    operation. ``repeated``: in a loop in the graph, counted once.
+    ``kind``: "input" of a compiled function, "variable" read, between "replicas" of a strategy, "eager" for an
+    operation that Python calls, else "result" of an operation. ``repeated``: in a loop in the graph, counted once.
     """
 
     source: str = msgspec.field(name="from")

@@ -11,6 +11,7 @@ from typing import Any
 from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import devices, graphs
+from tfperfkit.instruments.eager_devices import EagerDevices
 from tfperfkit.instruments.graph_calls import GraphCalls
 from tfperfkit.instruments.placement import Placement, placement_of
 from tfperfkit.instruments.syncs import HostSyncs
@@ -126,13 +127,14 @@ class Recorder:
 @contextlib.contextmanager
 def window(recording: Recording, recorder: Recorder | None) -> Iterator[None]:
     """Count reads of tensors and calls of compiled functions, and append a slice at the end of each step."""
-    syncs, calls = HostSyncs(recording.is_user_code), GraphCalls()
+    syncs, calls, eager = HostSyncs(recording.is_user_code), GraphCalls(), EagerDevices(recording.is_user_code)
     with contextlib.ExitStack() as undo:
-        try:
-            syncs.install()
-            undo.callback(syncs.restore)
-        except Unavailable as error:
-            recording.note(str(error))
+        for instrument in (syncs, eager):
+            try:
+                instrument.install()
+                undo.callback(instrument.restore)
+            except Unavailable as error:
+                recording.note(str(error))
         undo.callback(calls.restore)
         if recorder is not None:
             recorder.tell_facts()
@@ -140,7 +142,7 @@ def window(recording: Recording, recorder: Recorder | None) -> Iterator[None]:
                 concrete = reference()
                 if concrete is not None:
                     calls.watch(concrete, name)
-        write = _writer(recording, syncs, calls)
+        write = _writer(recording, syncs, calls, eager)
         recording.on_step(lambda number: write(True))
         try:
             yield
@@ -148,17 +150,23 @@ def window(recording: Recording, recorder: Recorder | None) -> Iterator[None]:
             write(False)
 
 
-def _writer(recording: Recording, syncs: HostSyncs, calls: GraphCalls) -> Callable[[bool], None]:
+def _writer(
+    recording: Recording, syncs: HostSyncs, calls: GraphCalls, eager: EagerDevices
+) -> Callable[[bool], None]:
     kept: set[str] = set()
 
     def write(complete: bool) -> None:
         found, counted = syncs.take(), calls.take()
-        for sync in found:
-            if sync.file and sync.file not in kept:
-                kept.add(sync.file)
-                recording.keep_source(sync.file)
-        if complete or found or counted:
-            recording.append(SLICES, Slice(complete=complete, syncs=found, calls=counted))
+        ops, copies, fallbacks = eager.take()
+        files = {sync.file for sync in found} | {copy.file for copy in copies} | {row.file for row in fallbacks}
+        for file in files - kept - {""}:
+            kept.add(file)
+            recording.keep_source(file)
+        if complete or found or counted or ops:
+            recording.append(SLICES, Slice(
+                complete=complete, syncs=found, calls=counted, eager_ops=ops, eager_copies=copies,
+                eager_fallbacks=fallbacks,
+            ))
 
     return write
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit.instruments.devices import DeviceFacts
 from tfperfkit.model import Column, Table
-from tfperfkit_probes.devices_model import DevicesData
+from tfperfkit_probes.devices_model import CopyRow, DevicesData
 
 _ROWS = 12
 #: What only holds or hands on values.
@@ -35,7 +35,7 @@ def summary(data: DevicesData) -> str:
 
 
 def _number(value: float) -> str:
-    return "no" if not value else f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+    return "no" if not value else f"{value:.0f}" if value >= 10 else f"{value:.1f}".removesuffix(".0")
 
 
 def tables(data: DevicesData) -> tuple[Table, ...]:
@@ -90,26 +90,27 @@ def _placements(data: DevicesData) -> Table | None:
     if not data.placements:
         return None
     return Table(
-        title="Where the graphs' operations run",
+        title="Where operations run",
         columns=(
-            Column("device"), Column("operations", "count"), Column("asked for", "count"), Column("functions", "count"),
-            Column("variables", "count"), Column("their size", "bytes"), Column("most of them"),
+            Column("device"), Column("in graphs", "count"), Column("asked for", "count"),
+            Column("variables", "count"), Column("their size", "bytes"), Column("eager a step", "number"),
+            Column("most, in graphs"),
         ),
         rows=tuple(
             (
-                row.device, row.ops, row.asked, row.functions, row.variables, row.variable_bytes,
+                row.device, row.ops, row.asked, row.variables, row.variable_bytes, row.eager_per_step,
                 _most(row.types),
             )
             for row in data.placements
         ),
-        note="after optimisation, all concrete functions together; asked for: by a tf.device scope",
+        note="graphs after optimisation, all functions together; asked for: by a tf.device scope",
     )
 
 
 def _most(types: dict[str, int]) -> str:
     """The most frequent types that compute something."""
     working = [(name, count) for name, count in types.items() if name not in _MOVING] or list(types.items())
-    return ", ".join(f"{name} {count}" for name, count in working[:3])
+    return ", ".join(f"{name.removeprefix('_Mkl')} {count}" for name, count in working[:3])
 
 
 def _fallbacks(data: DevicesData) -> Table | None:
@@ -154,12 +155,21 @@ def _copies(data: DevicesData) -> Table | None:
         rows=tuple(
             (
                 row.source, row.target, row.bytes_per_step if per_step else row.bytes_per_call, row.copies_per_step,
-                f"{row.kind}: {', '.join(row.ops[:2])}{' +' * row.repeated}", _at(row.file, row.line),
+                _what(row), _at(row.file, row.line),
             )
             for row in data.copies[:_ROWS]
         ),
         note="; ".join(notes),
     )
+
+
+def _what(row: CopyRow) -> str:
+    if row.kind == "input":
+        return "a function's input"
+    if row.kind == "eager":
+        return f"input of eager {', '.join(row.users[:2])}"
+    what = {"replicas": "between replicas", "variable": "a variable"}.get(row.kind, "result")
+    return f"{what}: {', '.join(row.ops[:2])}{' +' * row.repeated}"
 
 
 def _syncs(data: DevicesData) -> Table | None:

@@ -143,7 +143,7 @@ def test_fallbacks_reads_and_their_findings(tfperf: Tfperf) -> None:
     assert fallback["line"] == line_of(source, "tf.nn.relu")
 
     reads = {row["line"]: row for row in data["host_syncs"] if not row["through"]}
-    for text, how in (("float(loss)", "float()"), ("if loss", "bool, if")):
+    for text, how in (("float(loss)", "float()"), ("if loss", "bool() or if")):
         row = reads[line_of(source, text)]
         assert row["per_step"] == 1 and row["how"] == [how] and row["blocked_ms"] > 0
     printed = reads.get(line_of(source, "print(number"))
@@ -197,6 +197,37 @@ def test_a_read_that_waits(tfperf: Tfperf) -> None:
     finding = next(f for f in report["findings"] if f["code"] == "SYN001" and f["severity"] != "info")
     assert finding["where"][0]["line"] == row["line"]
     assert finding["share_of_step"] == pytest.approx(row["share_of_step"])
+
+
+EAGER = TWO_CPUS + """
+w = tf.Variable(tf.ones((20, 10)))
+optimizer = tf.keras.optimizers.SGD(0.1)
+optimizer.build([w])
+for x in tf.data.Dataset.from_tensors(tf.ones((4, 20))).repeat(120):
+    with tf.GradientTape() as tape:
+        h = tf.matmul(x, w)
+        with tf.device("CPU:1"):
+            h = tf.tanh(h)  # takes 4 * 10 floats
+        with tf.device("GPU:0"):
+            loss = tf.reduce_mean(h)  # asks for what is not there
+    optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+print(float(loss))
+"""
+
+
+def test_eager_operations(tfperf: Tfperf) -> None:
+    report = profiled(tfperf, EAGER)
+    assert report["stdout"] == plain(tfperf, EAGER)
+    data = report["data"]
+    placed = {row["device"]: row["eager_per_step"] for row in data["placements"]}
+    assert placed["CPU:1"] >= 1 and placed["CPU:0"] >= 3
+    copied = {row["line"]: row for row in data["copies"] if row["kind"] == "eager"}
+    taken = copied[line_of(EAGER, "tf.tanh")]
+    assert (taken["from"], taken["to"]) == ("CPU:0", "CPU:1")
+    assert taken["bytes_per_step"] == 4 * 10 * 4 and taken["copies_per_step"] == 1
+    (fallback,) = [row for row in data["fallbacks"] if row["op"] == "Mean"]
+    assert (fallback["requested"], fallback["assigned"]) == ("GPU:0", "CPU:0")
+    assert (fallback["kind"], fallback["line"]) == ("device", line_of(EAGER, "tf.reduce_mean"))
 
 
 MIRRORED = TWO_CPUS + """
@@ -323,7 +354,7 @@ def test_tensorflow_is_not_woken(inside: dict[str, Any]) -> None:
 def test_every_way_of_reading_a_tensor_is_seen(inside: dict[str, Any]) -> None:
     ways = Counter({how: count for how, count, _, _ in inside["reads"]})
     assert ways == {
-        ".numpy()": 1, "float()": 1, "int()": 1, "bool, if": 1, "formatted": 1, "printed": 2, "as an array": 1,
+        ".numpy()": 1, "float()": 1, "int()": 1, "bool() or if": 1, "formatted": 1, "printed": 2, "as an array": 1,
     }
     assert {line for _, _, line, _ in inside["reads"]} == {line_of(IN_PROCESS, "values = [")}
     assert {device for *_, device in inside["reads"]} == {"CPU:0"}

@@ -15,6 +15,7 @@ from tfperfkit_probes.xplane import open_space
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.instruments.devices import Device, DeviceFacts
+from tfperfkit.instruments.eager_devices import EagerCopy, EagerFallback
 from tfperfkit.instruments.hardware import Hardware
 from tfperfkit.instruments.placement import Fallback, Placement, VariableHome
 from tfperfkit.instruments.placement_copies import Copy
@@ -220,6 +221,22 @@ def test_a_window_without_a_whole_step(tmp_path: Path) -> None:
     assert result.data.window_steps == 0 and result.findings == ()
     (row,) = result.data.host_syncs
     assert (row.count, row.per_step, row.blocked_ms) == (1, None, None)
+
+
+def test_eager_operations_are_counted_per_step(tmp_path: Path) -> None:
+    slice_ = Slice(
+        complete=True, syncs=[], calls={}, eager_ops={"CPU:0": 6, "GPU:0": 2},
+        eager_copies=[EagerCopy("CPU:0", "GPU:0", "train.py", 40, "main", "MatMul", 2, 64)],
+        eager_fallbacks=[EagerFallback("Relu", "GPU:1", "GPU:0", "train.py", 41, "main", 3)],
+    )
+    result = analyze(tmp_path, slice_, slice_, *slices(2), machine=facts(GPU))
+    assert {row.device: row.eager_per_step for row in result.data.placements} == {"CPU:0": 3, "GPU:0": 1}
+    (row,) = result.data.copies
+    assert (row.kind, row.line, row.bytes_per_step, row.copies_per_step) == ("eager", 40, 32, 1)
+    (fallback,) = result.data.fallbacks
+    assert (fallback.kind, fallback.reason) == ("device", "GPU:1 does not exist (there is only GPU:0)")
+    assert fallback.count == 2  # 6 in 4 steps
+    assert {finding.code for finding in result.findings} == {codes.COPIES, codes.NO_SUCH_DEVICE}
 
 
 def test_damaged_records_cost_themselves_only(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ KINDS = ("device", "colocation", "variable", "dtype", "kernel", "int32", "rules"
 
 def why(operation: Any, node: Any, requested: str, assigned: str, devices: frozenset[str]) -> tuple[str, str]:
     """(kind, sentence). ``operation`` is the one in the person's graph, or None; ``devices`` the logical ones."""
-    kind, _, _ = requested.partition(":")
-    same_type = [name for name in devices if name.partition(":")[0] == kind.upper()]
-    if not same_type or (":" in requested and requested.upper() not in devices):
-        others = f"there is only {', '.join(sorted(same_type))}" if same_type else f"there is no {kind}"
-        return "device", f"{requested} does not exist ({others})"
+    absent = missing(requested, devices)
+    if absent:
+        return "device", absent
+    kind = requested.partition(":")[0]
     if operation is not None:
         if any(tensor.dtype.name == "resource" for tensor in operation.inputs):
             return "variable", f"the variable that it uses lives on {assigned}"
@@ -32,6 +31,16 @@ def why(operation: Any, node: Any, requested: str, assigned: str, devices: froze
     if operation is not None and _small_integers(operation):
         return "int32", "int32 is kept on the host, where shapes and indices are used"
     return "rules", "TensorFlow's placer chose so"
+
+
+def missing(requested: str, devices: frozenset[str]) -> str:
+    """Why there is no such device; empty when there is."""
+    kind = requested.partition(":")[0]
+    same_type = [name for name in devices if name.partition(":")[0] == kind.upper()]
+    if same_type and (":" not in requested or requested.upper() in devices):
+        return ""
+    others = f"there is only {', '.join(sorted(same_type))}" if same_type else f"there is no {kind}"
+    return f"{requested} does not exist ({others})"
 
 
 def dtype_name(operation: Any) -> str:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import msgspec
 
 from tfperfkit import clock
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments import around, callsite, devices
+from tfperfkit.instruments import around, devices
+from tfperfkit.instruments.user_line import user_line
 
 _HOW = {
-    "numpy": ".numpy()", "__float__": "float()", "__int__": "int()", "__index__": "as an index", "__bool__": "bool, if",
+    "numpy": ".numpy()", "__float__": "float()", "__int__": "int()", "__index__": "as an index",
+    "__bool__": "bool() or if",
     "__complex__": "complex()", "__format__": "formatted", "numpy_text": "printed", "__array__": "as an array",
     "__reduce__": "pickled", "__str__": "printed", "__repr__": "printed",
 }
-_MAX_DEPTH = 60
 
 
 class Sync(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class HostSyncs:
         self._inside = True
         try:
             caller = sys._getframe(2)
-            place, through = _place(caller, self._is_user)
+            place, through = user_line(caller, self._is_user)
             how = _HOW.get(caller.f_code.co_name, "converted")
             return (*place, how, through), tensor, clock.now_ns()
         finally:
@@ -88,29 +88,3 @@ class HostSyncs:
             entry = self._found.setdefault((*key, devices.short(str(tensor.device))), [0, 0])
             entry[0] += 1
             entry[1] += ended - began
-
-
-def _place(frame: FrameType | None, is_user: Callable[[str], bool]) -> tuple[tuple[str, int, str], str]:
-    """The innermost line of the person's own code, and whose code below it asked for the value."""
-    through = ""
-    for _ in range(_MAX_DEPTH):
-        if frame is None:
-            break
-        code = frame.f_code
-        if callsite.is_machinery(code.co_filename):
-            if "keras" in code.co_filename:
-                through = "keras"
-            elif not through and not _is_method_of_tensor(code.co_filename):
-                through = _library(code.co_filename)
-        elif is_user(code.co_filename):
-            return (code.co_filename, frame.f_lineno, code.co_name), through
-        frame = frame.f_back
-    return ("", 0, ""), through
-
-
-def _is_method_of_tensor(filename: str) -> bool:
-    return filename.replace("\\", "/").endswith(("/framework/ops.py", "/ops/resource_variable_ops.py"))
-
-
-def _library(filename: str) -> str:
-    return "tensorflow" if "tensorflow" in filename else ""

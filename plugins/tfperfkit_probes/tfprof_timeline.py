@@ -165,7 +165,9 @@ def _events(space: Space) -> Iterator[tuple[_Track, Event]]:
 
 
 def _name(line: Line) -> str:
-    return f"{(line.display_name or line.name or 'line')[:_TEXT]} ({line.id})"
+    """Names need not differ; with the id they do. A thread's often ends with it."""
+    name = (line.display_name or line.name or "line")[:_TEXT]
+    return name if name.endswith(str(line.id)) else f"{name} ({line.id})"
 
 
 def _opened_ns(capture: Capture) -> int | None:

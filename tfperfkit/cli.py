@@ -54,6 +54,7 @@ _RUN_OPTIONS = [
     click.Option(["--tfprof-python"], is_flag=True, help="Trace Python calls too (up to 1.4 x slower in its window)."),
     click.Option(["--ops-dump"], metavar="FUNCTION", help="List all operations of a tf.function (probe ops)."),
     click.Option(["--autograph"], metavar="FUNCTION", help="Show the code AutoGraph made of a function (probe ops)."),
+    click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
     click.Option(["--ops-keras"], is_flag=True, help="Include Keras' own functions in the probe ops."),
     click.Option(["--ops-xla"], is_flag=True, help="Ask XLA what it can compile: 0.5 s a function (probe ops)."),
 ]
@@ -61,6 +62,7 @@ _RUN_OPTIONS = [
 _PROBE_OPTIONS = {
     "lines_depth": ("lines", "depth"), "tfprof_python": ("tfprof", "python"), "ops_dump": ("ops", "dump"),
     "autograph": ("ops", "autograph"), "ops_keras": ("ops", "keras"), "ops_xla": ("ops", "xla"),
+    "require_gpu": ("devices", "require_gpu"),
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tfperfkit import registry
 from tfperfkit.clock import NS_PER_S, now_ns
-from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.errors import EXIT_USAGE, ProbeError, Unavailable
 from tfperfkit.facts import agent_facts, end_facts
 from tfperfkit.following import StepFollower
 from tfperfkit.instruments import tracing
@@ -62,6 +62,7 @@ class Session:
         self._time_window: tuple[str, int] | None = None
         self._last_boundary = 0
         self._quiet = False
+        self._needs_gpu = bool(manifest.options.get("devices", {}).get("require_gpu"))
         self._sources: set[str] = set()
         self._keras: set[str] = set()
         self._switching = Switching()
@@ -185,7 +186,26 @@ class Session:
         self.stream("sites").append(site)
 
     def entering(self, site: int) -> None:
+        if self._needs_gpu:
+            self._refuse_without_gpu()
         self._follower.entering(site)
+
+    def _refuse_without_gpu(self) -> None:
+        """--require-gpu: end the process before it trains on a CPU by mistake."""
+        from tfperfkit.instruments.devices import gpu_missing
+
+        try:
+            reason = gpu_missing()
+        except Unavailable:
+            return  # TensorFlow has not looked for devices yet: asked again at the next trace or step
+        self._needs_gpu = False
+        if reason is None:
+            return
+        self.event("note", text=f"--require-gpu: {reason}")
+        self.finish()
+        sys.stdout.flush()
+        print(f"tfperf: --require-gpu: {reason}", file=sys.stderr, flush=True)
+        os._exit(EXIT_USAGE)
 
     def examine(self, function: Any) -> None:
         """A ``tf.function`` that was traced before the session began is called for the first time since."""
@@ -254,6 +274,8 @@ class Session:
 
     def _traced(self, traced: Any) -> None:
         self._traces += 1
+        if self._needs_gpu:
+            self._refuse_without_gpu()
         code = _code(traced.python_function)
         if code is not None and self.origin.is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]

@@ -1,0 +1,5 @@
+"""``python -m benchmarks [ROUNDS]``."""
+
+from benchmarks.overhead import main
+
+main()

@@ -1,0 +1,95 @@
+"""The documents speak of what there is: commands, options, codes, links, code that compiles."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import click
+import pytest
+
+from tfperfkit.arguments import split
+from tfperfkit.cli import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, *languages: str) -> Iterator[str]:
+    for language, text in _FENCE.findall(page.read_text(encoding="utf-8")):
+        if language in languages:
+            yield text
+
+
+def commands() -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        lines = [line.strip() for text in blocks(page, "bash", "sh", "console") for line in text.splitlines()]
+        lines += re.findall(r"`(tfperf [^`]+)`", page.read_text(encoding="utf-8"))
+        for line in lines:
+            line = line.removeprefix("$ ").partition(" #")[0].strip()
+            if len(line.split()) > 1 + (line.split()[1:2] in (["run"], ["report"])) and line.startswith("tfperf ") and not re.search(r"[A-Z]{3,}\b(?!\.)|…|\.\.\.|\[", line):
+                found.append((page.name, line))
+    return sorted(set(found))
+
+
+def test_there_are_commands_to_check() -> None:
+    assert len(commands()) >= 8
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_every_command_of_the_documents_is_one_of_ours(page: str, line: str) -> None:
+    words = shlex.split(line)[1:]
+    if words[0].startswith("-"):
+        assert words[0] in ("--help", "--version", "-h"), (page, line)
+        return
+    command = cli.commands[words[0]]
+    if words[0] == "run":
+        options = {name: not getattr(param, "is_flag", False) for param in command.params for name in param.opts}
+        if any(not word.startswith("-") for word in words[1:]):
+            split(words[1:], options)  # raises UsageError
+        assert {word.partition("=")[0] for word in words[1:] if word.startswith("--")} <= {*options, "--epochs", "--"}
+    else:
+        command.make_context(words[0], words[1:], resilient_parsing=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_in_the_documents_compiles(page: Path) -> None:
+    for text in blocks(page, "python"):
+        ast.parse(text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), (page.name, target)
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "plugins").rglob("*.py"))
+    used = set(re.findall(r'"([A-Z]{3}\d{3})"', sources))
+    pages = {path.stem for path in (ROOT / "docs" / "findings").glob("*.md")}
+    assert used and used == pages
+
+
+def test_every_probe_has_a_page() -> None:
+    ours = {p.name for p in entry_points(group="tfperfkit.probes") if p.value.startswith("tfperfkit_probes.")}
+    pages = {path.stem for path in (ROOT / "docs" / "probes").glob("*.md")}
+    assert {"lines", "retrace", "tfprof"} <= ours
+    assert ours <= pages
+
+
+def test_every_option_of_run_is_documented() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    run = cli.commands["run"]
+    missing = [
+        name for param in run.params if isinstance(param, click.Option) for name in param.opts
+        if name.startswith("--") and name not in ("--help",) and name not in text
+    ]
+    assert missing == []

@@ -72,12 +72,12 @@ def _keras(version_of: Versions) -> Check:
 
 
 def _setuptools(version_of: Versions) -> Check:
-    """TensorBoard 2.19 and 2.20 import pkg_resources, which setuptools 81 no longer has."""
+    """TensorBoard before 2.21 imports pkg_resources, which setuptools has lost (82 and newer)."""
     version, board = version_of("setuptools"), version_of("tensorboard")
-    needs = board is not None and numbers(board) < (2, 21) and sys.version_info >= (3, 12)
-    if needs and (version is None or numbers(version) >= (81,)):
+    needs = board is not None and numbers(board) < (2, 21)
+    if needs and (version is None or numbers(version) >= (82,)):
         advice = "pip install 'setuptools<81', or pip install 'tensorboard>=2.21'"
-        found = f"{version or 'not installed'}; TensorBoard {board} needs one before 81"
+        found = f"{version or 'not installed'}; TensorBoard {board} needs one before 82"
         return Check("setuptools", "broken", found, advice)
     return Check("setuptools", "ok", version or "not installed, not needed")
 

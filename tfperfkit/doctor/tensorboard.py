@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from importlib import metadata
 
 from tfperfkit.doctor.check import Check
@@ -38,7 +37,7 @@ def _board(version_of: Versions) -> Check:
         return Check("TensorBoard", "missing", "not installed", f"tfperf view needs it: {_INSTALL}")
     if numbers(version) < (2, 16):
         return Check("TensorBoard", "broken", f"{version}, too old", _INSTALL)
-    if numbers(version) < (2, 21) and sys.version_info >= (3, 12) and not _has_pkg_resources():
+    if numbers(version) < (2, 21) and not _has_pkg_resources():
         found = f"{version} needs pkg_resources, which is not there"
         return Check("TensorBoard", "broken", found, "pip install 'setuptools<81', or pip install 'tensorboard>=2.21'")
     return Check("TensorBoard", "ok", version)

@@ -63,17 +63,17 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
         raise Unavailable("no training step was seen in the trace")
     modules = read_modules(space)
 
-    def is_container(module: str, instruction: str) -> bool:
+    def cost(module: str, instruction: str) -> float | None:
         known = modules.get(module)
-        return known is not None and known.is_container(instruction)
+        return known.cost(instruction) if known is not None else 0.0
 
-    activity = read_activity(plane, host, window, is_container)
+    activity = read_activity(plane, host, window, cost)
     lines = GraphLines(
         steps=sum(counts), wall=sum(span.end - span.begin for span in window), built=built,
         batch=capture.steps.batch_size,
     )
     joint = _Joint(lines, modules)
-    for time in divide(activity.calls, activity.segments, read_kernels(space, window)):
+    for time in divide(activity.calls, activity.segments, read_kernels(space, window), joint.work_of):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
     lines.pipeline = in_pipeline(built, activity.pipeline)
@@ -90,6 +90,7 @@ class _Joint:
         self._by_function: dict[str, BuiltGraphs] = {}
         self._described: dict[str, BuiltGraphs] = {}
         self._origins: dict[int, Origins] = {}
+        self._work: dict[tuple[str, Key], float] = {}
         for item in lines.built:
             for name in item.graphs.functions:
                 self._by_function[name] = item
@@ -132,10 +133,21 @@ class _Joint:
                 total.operations[place] = (before + usage.wall * share, origin)
 
         for layer, origin, runs, wall in worked.values():
-            coefficient, power = origin.work or (0.0, 0)
-            if power == 0 or self._lines.batch:
-                layer.flops += coefficient * float(self._lines.batch or 1) ** power * runs
+            if flops := self._flops(origin):
+                layer.flops += flops * runs
                 layer.flops_wall += wall
+
+    def work_of(self, function: str, key: Key) -> float:
+        """The floating-point operations of one run of an operation; 0 where they are not known."""
+        place = (function, key)
+        if place not in self._work:
+            parts = self._parts(self._origins_of(function), function, key) if not key.module else []
+            self._work[place] = sum(self._flops(origin) for origin, _, _ in parts)
+        return self._work[place]
+
+    def _flops(self, origin: Origin) -> float:
+        coefficient, power = origin.work or (0.0, 0)
+        return coefficient * float(self._lines.batch) ** power if power == 0 or self._lines.batch else 0.0
 
     def _parts(self, origins: Origins | None, function: str, key: Key) -> list[tuple[Origin, float, str]]:
         """The origins of what ran, with their shares of its time, and the names of the operations."""
@@ -143,7 +155,7 @@ class _Joint:
         if origins is None or graph is None:
             return []
         if not key.module:
-            origin = origins.origin(graph, key.name)
+            origin = origins.origin(graph, key.name, key.type)
             return [(origin, 1.0, key.name)] if origin is not None else []
         module = self._modules.get(key.module)
         if module is None:

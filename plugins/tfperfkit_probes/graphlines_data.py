@@ -15,7 +15,7 @@ _LEAST_SHARE = 0.0002
 _MOST_UNMATCHED = 20
 
 
-class LineTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LineTime(msgspec.Struct, frozen=True, kw_only=True):
     """A line, or what its time unfolds into: another function's line, a Keras layer, a part of Keras.
 
     The times are those of the line and all that it calls. ``busy_ms`` sums up over threads. ``children`` may leave
@@ -23,12 +23,12 @@ class LineTime(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     line: int
-    forward_ms: float = msgspec.field()
-    backward_ms: float = msgspec.field()
-    update_ms: float = msgspec.field()
-    ms: float = msgspec.field()
-    busy_ms: float = msgspec.field()
-    file: str = msgspec.field()
+    forward_ms: float
+    backward_ms: float
+    update_ms: float
+    ms: float
+    busy_ms: float
+    file: str
     function: str = ""
     kind: str = "line"  # "line", "layer", "part"
     name: str = ""  # of a layer or part

@@ -48,11 +48,25 @@ class Module:
                 self._by_id[instruction.id] = instruction
                 for operand in instruction.operand_ids:
                     self._users.setdefault(operand, []).append(instruction)
+        self._costs: dict[str, float | None] = {}
         self._parts: dict[str, tuple[Part, ...]] = {}
 
-    def is_container(self, instruction: str) -> bool:
-        found = self._instructions.get(instruction)
-        return found is not None and _text(found.opcode) in CONTAINERS
+    def cost(self, instruction: str) -> float | None:
+        """Its floating-point operations; None for a container, 0 if it is not known."""
+        if instruction not in self._costs:
+            self._costs[instruction] = self._cost_of(self._instructions.get(instruction))
+        return self._costs[instruction]
+
+    def _cost_of(self, instruction: Any) -> float | None:
+        if instruction is None:
+            return 0.0
+        kind = _text(instruction.opcode)
+        if kind in CONTAINERS:
+            return None
+        if kind != "fusion":
+            return max(self._cost(instruction), 1.0)
+        inside = [item for item in self._called(instruction) if _text(item.opcode) not in _FREE]
+        return max(sum(self._cost(item) for item in inside), 1.0)
 
     def parts(self, instruction: str) -> tuple[Part, ...]:
         """The operations in an instruction with their shares; empty if none is known."""

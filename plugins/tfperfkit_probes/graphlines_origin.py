@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from tfperfkit.instruments.graph_flops import HEAVY
 from tfperfkit.instruments.graph_records import BACKWARD, FORWARD, LAYER_CALL, Graph
 from tfperfkit_probes.graphlines_locate import Chain, Locator
 from tfperfkit_probes.graphlines_model import BuiltGraphs, Place
@@ -81,15 +82,18 @@ class Origins:
         """The graph of a function by the runtime's name for it."""
         return self._graphs.functions.get(function)
 
-    def origin(self, graph: int, name: str) -> Origin | None:
-        """The origin of the operation that runs under ``name``; None if it can't be told."""
+    def origin(self, graph: int, name: str, kind: str = "") -> Origin | None:
+        """The origin of the operation that runs under ``name``; None if it can't be told.
+
+        ``kind`` is the type that runs: a fused kernel goes by the name of one of its operations.
+        """
         key = (graph, name)
         if key not in self._known:
             chain = self._locator.find(graph, name)
-            self._known[key] = self._of(chain) if chain is not None else None
+            self._known[key] = self._of(chain, kind) if chain is not None else None
         return self._known[key]
 
-    def _of(self, chain: Chain) -> Origin | None:
+    def _of(self, chain: Chain, runs: str) -> Origin | None:
         walk = _Walk(self)
         stage = FORWARD
         for number, index in chain:
@@ -99,9 +103,23 @@ class Origins:
             walk.step(number, index)
         if not walk.path:
             return None
-        last = self._graphs.graphs[chain[-1][0]]
-        kind = self._graphs.types[last.types[chain[-1][1]]]
-        return Origin(walk.path, stage, kind, last.work.get(chain[-1][1]), walk.saved)
+        kind = self._graphs.types[self._graphs.graphs[chain[-1][0]].types[chain[-1][1]]]
+        work = self._work(*chain[-1], kind) or (self._fused_work(*chain[-1]) if "Fused" in runs else None)
+        return Origin(walk.path, stage, kind, work, walk.saved)
+
+    def _fused_work(self, number: int, index: int) -> tuple[float, int] | None:
+        """The work of the one product or convolution in the scope of an operation: a layer's, fused with its bias."""
+        graph = self._graphs.graphs[number]
+        scope = graph.operations[index].rpartition("/")[0]
+        found = [work for item, work in graph.work.items() if graph.operations[item].startswith(f"{scope}/")]
+        return found[0] if scope and len(found) == 1 else None
+
+    def _work(self, number: int, index: int, kind: str) -> tuple[float, int] | None:
+        """A gradient of a product or a convolution does as much as the operation that it differentiates."""
+        own = self._graphs.graphs[number].work.get(index)
+        if own is None and kind in HEAVY and (target := self.target(number, index)) is not None:
+            own = self._graphs.graphs[target[0]].work.get(target[1])
+        return own
 
     def target(self, number: int, index: int, depth: int = 0) -> tuple[int, int] | None:
         """The operation whose line counts: of a gradient the one that it differentiates; None if it is not known."""

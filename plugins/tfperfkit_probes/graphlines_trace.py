@@ -37,6 +37,7 @@ class Segment(NamedTuple):
     key: Key
     waits: bool
     begins: bool = True  # whether this is where the operation began
+    rate: float = 0.0  # what it gets done in a picosecond, as far as that is known; see graphlines_account
 
 
 class Call(NamedTuple):
@@ -64,9 +65,13 @@ _WAITING = frozenset({
 })
 
 
-def read_activity(plane: Plane, host: Host, window: list[Span], is_container: Callable[[str, str], bool]) -> Activity:
-    """Read the plane ``/host:CPU``. ``is_container(module, instruction)`` tells XLA's loops and calls."""
-    reader = _Reader(host, window, is_container)
+#: The work of an XLA instruction, by module and name; None for one that runs others, 0 if it is not known.
+Cost = Callable[[str, str], float | None]
+
+
+def read_activity(plane: Plane, host: Host, window: list[Span], cost: Cost) -> Activity:
+    """Read the plane ``/host:CPU``."""
+    reader = _Reader(host, window, cost)
     names = Names(lambda named: named.kind in _WANTED)
     keep = names.keep
     for line in plane.lines():
@@ -77,7 +82,7 @@ def read_activity(plane: Plane, host: Host, window: list[Span], is_container: Ca
 
 
 class _Open:
-    __slots__ = ("begin", "end", "first", "key", "of_data", "waits")
+    __slots__ = ("begin", "end", "first", "key", "of_data", "thunk", "waits")
 
     def __init__(self, begin: int, end: int, key: Key | None, of_data: bool | None, waits: bool) -> None:
         self.begin = begin  # of the part that is not written yet
@@ -86,17 +91,30 @@ class _Open:
         self.of_data = of_data
         self.waits = waits
         self.first = True
+        self.thunk: _Thunk | None = None
+
+
+@dataclass
+class _Thunk:
+    """An XLA kernel: its span on the thread that started it, its work, and its stretches of time."""
+
+    key: Key
+    begin: int
+    end: int
+    cost: float
+    spans: list[Span]
 
 
 class _Reader:
-    def __init__(self, host: Host, window: list[Span], is_container: Callable[[str, str], bool]) -> None:
+    def __init__(self, host: Host, window: list[Span], cost: Cost) -> None:
         self.activity = Activity()
         self._host = host
         self._window = SpanIndex(window)
-        self._is_container = is_container
+        self._cost = cost
         #: Kernels whose end is noted elsewhere: what follows their begin on the thread is other work.
-        self._started: dict[int, tuple[Key, int, int]] = {}
+        self._started: dict[int, _Thunk] = {}
         self._ended: dict[int, int] = {}
+        self._thunks: list[_Thunk] = []
 
     def read(self, line: Line, names: Names, keep: Callable[[str], bool]) -> None:
         on_data_thread = line.name.startswith(DATA_THREADS)
@@ -152,11 +170,15 @@ class _Reader:
             if not isinstance(instruction, str) or not isinstance(module, str):
                 return None
             key = Key(instruction, "XLA", module)
-            waits = self._is_container(module, instruction)
-            producer = event.stat("_p")
-            if isinstance(producer, int) and not waits:
-                self._started[producer] = (key, begin, end)
-            return _Open(begin, end, key, of_data, waits)
+            cost = self._cost(module, instruction)
+            opened = _Open(begin, end, key, of_data, cost is None)
+            if cost is not None and not of_data:
+                opened.thunk = _Thunk(key, begin, end, cost, [])
+                self._thunks.append(opened.thunk)
+                producer = event.stat("_p")
+                if isinstance(producer, int):
+                    self._started[producer] = opened.thunk
+            return opened
         if is_function(named.type):
             return None  # how an eager call of a jit-compiled function reads
         return _Open(begin, end, Key(named.name, named.type), of_data, named.type in _WAITING)
@@ -176,16 +198,24 @@ class _Reader:
 
     def _write(self, opened: _Open, until: int) -> None:
         if opened.key is not None and until > opened.begin and opened.begin in self._window:
+            if opened.thunk is not None:
+                opened.thunk.spans.append(Span(opened.begin, until))
+                return
             target = self.activity.pipeline if opened.of_data else self.activity.segments
             target.append(Segment(opened.begin, until, opened.key, opened.waits, opened.first))
             opened.first = False
 
     def finish(self) -> None:
-        """Add what kernels did after the call that started them returned, on threads that note nothing."""
-        for number, (key, begin, end) in self._started.items():
-            until = self._ended.get(number, end)
-            if until > end and begin in self._window:
-                self.activity.segments.append(Segment(end, until, key, False, False))
+        """Add XLA's kernels. One may last on, on threads that note nothing, after what started it has returned."""
+        for number, thunk in self._started.items():
+            until = self._ended.get(number, thunk.end)
+            if until > thunk.end and thunk.begin in self._window:
+                thunk.spans.append(Span(thunk.end, until))
+        for thunk in self._thunks:
+            length = sum(span.end - span.begin for span in thunk.spans)
+            for index, span in enumerate(thunk.spans):
+                rate = thunk.cost / length if length else 0.0
+                self.activity.segments.append(Segment(span.begin, span.end, thunk.key, False, index == 0, rate))
         self.activity.calls.sort(key=lambda call: (call.begin, -call.end))
 
     def _is_of_data(self, number: object) -> bool | None:

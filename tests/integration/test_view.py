@@ -155,3 +155,18 @@ def _state(process: int) -> str:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return "Z"
+
+
+def test_a_large_trace_is_announced_with_what_it_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tfperfkit.viewing import command
+
+    file = tmp_path / "plugins" / "profile" / "big" / "host.xplane.pb"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"x" * 1000)
+    command._warn_of_size(tmp_path)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(command, "_LARGE_BYTES", 999)
+    command._warn_of_size(tmp_path)
+    assert "the trace of big has" in capsys.readouterr().err

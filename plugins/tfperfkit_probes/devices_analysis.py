@@ -96,7 +96,7 @@ def _function(record: FunctionRecord, rates: dict[str, float] | None) -> Functio
     )
 
 
-def placements(functions: Iterable[FunctionRecord], eager: dict[str, float]) -> tuple[PlacementRow, ...]:
+def placements(functions: Iterable[FunctionRecord], eager: dict[str, float] | None) -> tuple[PlacementRow, ...]:
     """By device, the one with the most operations first."""
     types: dict[str, Counter[str]] = defaultdict(Counter)
     asked: Counter[str] = Counter()
@@ -112,14 +112,14 @@ def placements(functions: Iterable[FunctionRecord], eager: dict[str, float]) -> 
         for variable in record.placement.variables:
             variables[variable.device, variable.name] = variable.bytes
             types.setdefault(variable.device, Counter())
-    for device in eager:
+    for device in eager or ():
         types.setdefault(device, Counter())
     rows = [
         PlacementRow(
             device=device, ops=sum(counts.values()), asked=asked[device], functions=used[device],
             variables=sum(home == device for home, _ in variables),
             variable_bytes=sum(size for (home, _), size in variables.items() if home == device),
-            eager_per_step=eager.get(device), types=dict(counts.most_common()),
+            eager_per_step=eager.get(device, 0.0) if eager is not None else None, types=dict(counts.most_common()),
         )
         for device, counts in types.items()
     ]

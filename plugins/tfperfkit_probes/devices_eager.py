@@ -10,9 +10,11 @@ from tfperfkit.instruments.eager_devices import EagerCopy
 from tfperfkit_probes.devices_model import CopyRow, FallbackRow, Slice
 
 
-def eager_per_step(slices: Sequence[Slice]) -> dict[str, float]:
-    """Operations by device; empty when the window saw no whole step."""
+def eager_per_step(slices: Sequence[Slice]) -> dict[str, float] | None:
+    """Operations by device; None when the window saw no whole step."""
     whole = [piece for piece in slices if piece.complete]
+    if not whole:
+        return None
     counted: Counter[str] = Counter()
     for piece in whole:
         counted.update(piece.eager_ops)

@@ -13,7 +13,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import devices, graphs
 from tfperfkit.instruments.eager_devices import EagerDevices
 from tfperfkit.instruments.graph_calls import GraphCalls
-from tfperfkit.instruments.placement import Placement, placement_of
+from tfperfkit.instruments.placement import Placement, placement_of, variables_only
 from tfperfkit.instruments.syncs import HostSyncs
 from tfperfkit.instruments.tracing import Traced
 from tfperfkit.probe import Recording
@@ -78,11 +78,13 @@ class Recorder:
         began = now_ns()
         self.tell_facts()
         placement, reason = None, _JIT if jit else run.reason
-        if run.graphs is not None:
-            try:
+        try:
+            if run.graphs is not None:
                 placement = placement_of(run.concrete, run.graphs, run.arguments, _logical())
-            except Exception as error:
-                reason = f"its graphs could not be read ({type(error).__name__}: {error})"
+            else:
+                placement = variables_only(run.concrete)
+        except Exception as error:
+            reason = f"its graphs could not be read ({type(error).__name__}: {error})"
         with self._lock:
             self.concretes[base.graph] = weakref.ref(run.concrete)
         self._keep(base, placement)

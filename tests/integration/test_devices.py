@@ -351,6 +351,15 @@ def test_tensorflow_is_not_woken(inside: dict[str, Any]) -> None:
     assert isinstance(inside["late"], str) and inside["late"]
 
 
+def test_reading_needs_no_tensorflow() -> None:
+    code = (
+        "import sys; sys.modules['tensorflow'] = None\n"
+        "from tfperfkit_probes import devices\n"
+        "assert not [name for name in sys.modules if name.startswith('tensorflow.')]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_every_way_of_reading_a_tensor_is_seen(inside: dict[str, Any]) -> None:
     ways = Counter({how: count for how, count, _, _ in inside["reads"]})
     assert ways == {

@@ -58,7 +58,9 @@ class EagerDevices:
         self._clear()
 
     def install(self) -> None:
-        """Raises ``Unavailable`` when this TensorFlow has no such callbacks."""
+        """Raises ``Unavailable`` when TensorFlow is not imported or has no such callbacks."""
+        if "tensorflow" not in sys.modules:
+            raise Unavailable("TensorFlow is not imported, so there are no operations to watch")
         try:
             from tensorflow.python.eager import context
             from tensorflow.python.framework import op_callbacks

@@ -101,6 +101,11 @@ def placement_of(concrete: Any, graphs: Any, arguments: tuple[Any, ...], devices
     )
 
 
+def variables_only(concrete: Any) -> Placement:
+    """What is known of a function without graphs: XLA compiles it whole."""
+    return Placement(ops={}, asked={}, fallbacks=[], copies=[], variables=_variables(concrete), replicas=False)
+
+
 def _scoped(before: Any) -> bool:
     """Whether any operation was built with a device asked for (constants of eager tensors always carry one)."""
     if any(node.device and node.op != "_EagerConst" for node in before.node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from tfperfkit.model import Column, Table
@@ -13,7 +14,9 @@ _LEAST_SHARE = 0.01
 _MOST_ROWS = 40
 _MOST_LAYERS = 16
 #: A row whose time lies almost entirely in one layer is that layer's row.
-_SAME = 0.97
+_SAME = 0.9
+#: A layer's own operations get a row from this share of it on.
+_OWN = 0.1
 
 Source = Callable[[str], Sequence[str]]
 Row = tuple[str | int | float | None, ...]
@@ -36,23 +39,22 @@ def lines_table(
         rows, hidden = _strongest(rows), hidden + len(rows) - _MOST_ROWS
     marked = _costliest(rows)
     rest = (function.unattributed_ms or 0.0) - function.unmatched_ms
-    rows.append(("", None, None, None, rest, _share(rest, whole), "(no line: the runtime, gaps, waiting)"))
+    rows.append(_rest(f"no line: the runtime, gaps, waiting: {rest:.2f} ms", rest, whole))
     if function.unmatched_ms > 0.001 * (function.ms_per_step or 0.0):
         unmatched = function.unmatched_ms
-        rows.append(("", None, None, None, unmatched, _share(unmatched, whole), "(operations without a known line)"))
+        rows.append(_rest(f"operations without a known line: {unmatched:.2f} ms", unmatched, whole))
     if outside_ms is not None:
-        text = "(outside of this function: Python, eager operations)"
-        rows.append(("", None, None, None, outside_ms, _share(outside_ms, whole), text))
+        text = f"outside of this function, in Python, eager or other: {outside_ms:.2f} ms"
+        rows.append(_rest(text, outside_ms, whole))
     how = "graph compiled by XLA" if function.compiler == "xla" else "graph"
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line}) · {how}, "
         f"{function.ms_per_step or 0.0:.1f} ms a step on {cores} cores",
         columns=(
             Column("line"), Column("forward", "ms"), Column("backward", "ms"), Column("update", "ms"),
-            Column("total", "ms"), Column("% step" if outside_ms is not None else "%", "share"),
-            Column("source", "source"),
+            Column("% step" if outside_ms is not None else "%", "share"), Column("source", "source"),
         ),
-        rows=tuple(rows), marked=marked, note=_note(function, hidden),
+        rows=tuple((*row[:4], *row[5:]) for row in rows), marked=marked, note=_note(function, hidden),
     )
 
 
@@ -83,15 +85,40 @@ def _rows(
     )
     if level >= depth:
         return
-    inner = item
-    while inner.children:
-        main = max(inner.children, key=lambda child: child.ms)
-        if main.kind == "line" or main.ms < _SAME * inner.ms:
-            break
-        inner = main  # the model that the line calls: go on to its layers
-    for child in sorted(inner.children, key=lambda child: (child.kind != "line", child.file, child.line, -child.ms)):
-        if child.ms >= least:
+    inner = _entered(item)
+    for child in sorted(inner, key=lambda child: (child.kind != "line", child.file, child.line, -child.ms)):
+        same = child.kind != "line" and not child.children and len(inner) == 1 and child.ms >= _SAME * item.ms
+        if child.ms >= least and not same:
             yield from _rows(child, function, source, whole, least, depth, level + 1)
+
+
+def _entered(item: LineTime) -> list[LineTime]:
+    """What a row unfolds into. A model that is the only layer there gives way to its own layers."""
+    inner = list(item.children)
+    while True:
+        layers = [child for child in inner if child.kind == "layer"]
+        only = layers[0] if len(layers) == 1 and layers[0].children else None
+        if only is None or any(child.kind == "line" for child in inner):
+            return inner
+        own = _own(only)
+        inner = [child for child in inner if child is not only] + list(only.children)
+        if own.ms >= _OWN * only.ms:
+            return [*inner, own]
+
+
+def _own(layer: LineTime) -> LineTime:
+    """What a layer computes itself, without its layers."""
+    return LineTime(
+        line=0, file="", kind="part", name=f"{layer.name} itself",
+        forward_ms=layer.forward_ms - sum(child.forward_ms for child in layer.children),
+        backward_ms=layer.backward_ms - sum(child.backward_ms for child in layer.children),
+        update_ms=layer.update_ms - sum(child.update_ms for child in layer.children),
+        ms=layer.ms - sum(child.ms for child in layer.children), busy_ms=0.0,
+    )
+
+
+def _rest(text: str, ms: float, whole: float) -> Row:
+    return ("", None, None, None, ms, _share(ms, whole), f"({text})")
 
 
 def _text(item: LineTime, source: Source) -> str:
@@ -112,12 +139,18 @@ def _strongest(rows: list[Row]) -> list[Row]:
 
 def _costliest(rows: list[Row]) -> tuple[int, ...]:
     """The row of the line that takes most and is not only the way to other lines."""
-    best: int | None = None
+    best, most = None, 0.0
     for index, row in enumerate(rows):
-        unfolds = index + 1 < len(rows) and rows[index + 1][0] and _level(rows[index + 1]) > _level(row)
-        if row[0] and not unfolds and (best is None or float(row[4] or 0.0) > float(rows[best][4] or 0.0)):
-            best = index
+        total = float(row[4] or 0.0)
+        if row[0] and total > most and not _leads_to_lines(rows, index):
+            best, most = index, total
     return (best,) if best is not None else ()
+
+
+def _leads_to_lines(rows: list[Row], index: int) -> bool:
+    level = _level(rows[index])
+    below = itertools.takewhile(lambda row: _level(row) > level, rows[index + 1 :])
+    return any(row[0] for row in below)
 
 
 def _level(row: Row) -> int:
@@ -147,20 +180,22 @@ def layers_table(function: GraphFunction) -> Table | None:
     shown = [row for row in function.layers if row.share >= 0.005][:_MOST_LAYERS]
     if len(shown) < 2:
         return None
+    first = shown[0].layer.partition("/")[0] + "/"
+    root = first if all(row.layer.startswith(first) for row in shown) else ""
     return Table(
         title=f"Layers in {function.function} ({_short(function.file)}:{function.line})",
         columns=(
-            Column("layer"), Column("class"), Column("output"), Column("forward", "ms"), Column("backward", "ms"),
+            Column("layer"), Column("output"), Column("forward", "ms"), Column("backward", "ms"),
             Column("%", "share"), Column("GFLOP", "number"), Column("GFLOP/s", "number"),
         ),
         rows=tuple(
             (
-                row.layer, row.kind, row.shape or None, row.forward_ms, row.backward_ms or None, row.share,
+                row.layer.removeprefix(root), row.shape or None, row.forward_ms, row.backward_ms or None, row.share,
                 _rounded(row.gflop), _rounded(row.gflop_per_s),
             )
             for row in shown
         ),
-        note="a step's time in the layer's own operations; GFLOP/s while matrix products and convolutions ran",
+        note="its own operations in a step; GFLOP/s while its matrix products and convolutions ran",
     )
 
 

@@ -208,7 +208,7 @@ def host_syncs(slices: Sequence[Slice], step: float | None) -> tuple[SyncRow, ..
         blocked = ms(blocked_ns) / len(whole) if whole else None
         rows.append(SyncRow(
             file=key[0], line=key[1], function=key[2], through=key[3], how=tuple(ways[key]), device=homes[key],
-            count=count, per_step=count / len(whole) if whole else None, blocked_ms=blocked,
+            count=count, total_ms=ms(blocked_ns), per_step=count / len(whole) if whole else None, blocked_ms=blocked,
             share_of_step=min(blocked / step, 1.0) if blocked is not None and step else None,
         ))
     return tuple(sorted(rows, key=lambda row: (-(row.blocked_ms or 0.0), -row.count)))

@@ -106,6 +106,7 @@ class SyncRow(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     through: str
     count: int
+    total_ms: float  # of all that were counted
     share_of_step: float | None
 
 

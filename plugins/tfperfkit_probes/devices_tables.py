@@ -178,13 +178,15 @@ def _syncs(data: DevicesData) -> Table | None:
     return Table(
         title="Values of tensors that Python reads",
         columns=(
-            Column("line", "location"), Column("by"), Column("from"), Column("per step", "number"),
-            Column("waited per step", "ms"), Column("share", "share"),
+            Column("line", "location"), Column("by"), Column("from"),
+            Column("per step" if data.window_steps else "reads", "number"),
+            Column("waited per step" if data.window_steps else "waited", "ms"), Column("share", "share"),
         ),
         rows=tuple(
             (
                 _at(row.file, row.line), ", ".join(row.how) + (f" in {row.through}" if row.through else ""), row.device,
-                row.per_step, row.blocked_ms, row.share_of_step,
+                row.per_step if data.window_steps else row.count,
+                row.blocked_ms if data.window_steps else row.total_ms, row.share_of_step,
             )
             for row in data.host_syncs[:_ROWS]
         ),

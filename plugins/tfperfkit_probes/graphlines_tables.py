@@ -171,7 +171,10 @@ def _note(function: GraphFunction, hidden: int) -> str:
         parts.append(f"{function.no_source_ms:.2f} ms come from a SavedModel, which keeps no source lines")
     if hidden:
         parts.append(f"{hidden} more rows under {_LEAST_SHARE:.0%}")
-    parts.append("each moment counted once, shared by operations that run side by side; measured with the profiler on")
+    parallel = sum(line.busy_ms for line in function.lines) / max(sum(line.ms for line in function.lines), 1e-9)
+    side = f", {parallel:.1f} of them on average" if parallel >= 1.1 else ""
+    parts.append(f"each moment counted once, shared by the operations that run side by side{side}")
+    parts.append("measured with the profiler on")
     return "; ".join(parts)
 
 

@@ -22,6 +22,13 @@ SLOWER, NEIGHBOURS = 6.0, 2
 #: Layers with less work than this are slow by nature: their time is in starting.
 LEAST_GFLOP = 0.01
 WINDOW = "tfprof"
+_ADVICE = {
+    "metrics": (
+        "Leave the costly metrics to the validation data, once per epoch, or choose cheaper ones (AUC keeps 200 "
+        "thresholds by default: num_thresholds=50)."
+    ),
+    "summaries": "Write summaries every n-th step only: with tf.summary.record_if(step % 100 == 0).",
+}
 
 
 def find(lines: GraphLines, functions: tuple[GraphFunction, ...]) -> tuple[Finding, ...]:
@@ -142,23 +149,22 @@ def _metrics(lines: GraphLines, function: FunctionTime) -> Iterator[Finding]:
     share = total / lines.wall
     if share < LEAST_METRICS:
         return
-    kinds = " and ".join(sorted({kind for kind, _ in spent}))
+    kinds = sorted({kind for (kind, _), wall in spent.items() if wall >= 0.1 * total})
+    words = " and ".join(kinds)
     where = tuple(
         SourceSpan(node.file, node.line, node.name)
-        for (_, node), _ in sorted(spent.items(), key=lambda item: -item[1]) if node is not None
+        for (_, node), wall in sorted(spent.items(), key=lambda item: -item[1])
+        if node is not None and wall >= 0.1 * total
     )
     yield Finding(
-        code=METRICS, family="graph", title=f"{kinds.capitalize()} take {share:.0%} of every step",
+        code=METRICS, family="graph", title=f"{words.capitalize()} take {share:.0%} of every step",
         severity=_severity(share), share_of_step=share, predicted_speedup=1 / (1 - share),
         where=where or _owner(function.owner),
         evidence=(
             Measurement("metrics and summaries per step", _per_step(total, lines), "ms", WINDOW),
             Measurement("share of the step", share, "share", WINDOW),
         ),
-        advice=(
-            "Compute them every n-th step (summaries: tf.summary.record_if), or once per epoch on the validation data; "
-            "choose a cheaper metric (AUC keeps 200 thresholds by default: num_thresholds=50)."
-        ),
+        advice=" ".join(_ADVICE[kind] for kind in kinds),
     )
 
 

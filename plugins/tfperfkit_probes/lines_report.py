@@ -48,6 +48,7 @@ class LinesData(msgspec.Struct, frozen=True):
     method: str  # "exact" (line_profiler) or "sampled"
     traced_step_ms: float | None = None  # the steps of the trace that graph_functions' times come from
     outside_ms: float | None = None  # of such a step, outside of graph_functions
+    graphs_cost_share: float | None = None  # reading the graphs as they were built, of the time of tracing
 
 
 def report(capture: Capture) -> ProbeResult:
@@ -82,7 +83,8 @@ def report(capture: Capture) -> ProbeResult:
         )
     notes += compiled.notes
     data = LinesData(
-        tuple(functions), tuple(graphs), ms(window_ns), method, compiled.step_ms, compiled.outside_ms
+        tuple(functions), tuple(graphs), ms(window_ns), method, compiled.step_ms, compiled.outside_ms,
+        compiled.cost_share,
     )
     total = sum(f.window_ms for f in functions[:1])
     if method == "exact":

@@ -17,7 +17,8 @@ from tfperfkit.errors import UsageError
 #: Warm-up lasts at least 2 steps (the first traces, the second may trace again for variable creation) and goes on
 #: while steps trace, but no longer than 10: a script that retraces for ever is measured as it is.
 WARMUP_LEAST, WARMUP_MOST = 2, 10
-#: A script that shows no step for this long gets its windows by time.
+#: A script that has kept TensorFlow at work for this long and shows no step gets its windows by time. Preparing data,
+#: tracing and compiling don't count.
 PATIENCE_NS = 8 * NS_PER_S
 TIME_WINDOW_NS = 2 * NS_PER_S
 

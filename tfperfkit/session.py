@@ -9,16 +9,17 @@ import inspect
 import os
 import sys
 import threading
-import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from tfperfkit import registry
+from tfperfkit.active import activate
 from tfperfkit.clock import NS_PER_S, now_ns
-from tfperfkit.errors import EXIT_USAGE, ProbeError, Unavailable
+from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.facts import agent_facts, end_facts
 from tfperfkit.following import StepFollower
+from tfperfkit.gate import GpuGate
 from tfperfkit.instruments import tracing
 from tfperfkit.instruments.batchsize import of_signature
 from tfperfkit.instruments.markers import Markers
@@ -36,6 +37,7 @@ from tfperfkit.store import Manifest, RunDirectory, StreamWriter
 from tfperfkit.streams import Streams
 
 _FLUSH_NS = NS_PER_S // 2
+_TENSORFLOW = ("tensorflow", "keras", "tf_keras")
 
 
 class Session:
@@ -62,18 +64,20 @@ class Session:
         self._time_window: tuple[str, int] | None = None
         self._last_boundary = 0
         self._quiet = False
-        self._needs_gpu = bool(manifest.options.get("devices", {}).get("require_gpu"))
+        self._gate = GpuGate(bool(manifest.options.get("devices", {}).get("require_gpu")), self._refuse)
         self._sources: set[str] = set()
         self._keras: set[str] = set()
         self._switching = Switching()
         self._precise_since = 0
+        self._stepless_ns = 0  # time in which TensorFlow worked and no step was seen
+        self._last_tick = 0
         self._next_flush = 0
         self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
-        _activate(self)
+        activate(self)
         self._pulse = Pulse(self._tick)
 
     @property
@@ -186,26 +190,13 @@ class Session:
         self.stream("sites").append(site)
 
     def entering(self, site: int) -> None:
-        if self._needs_gpu:
-            self._refuse_without_gpu()
+        if self._gate.wanted:
+            self._gate.check()
         self._follower.entering(site)
 
-    def _refuse_without_gpu(self) -> None:
-        """--require-gpu: end the process before it trains on a CPU by mistake."""
-        from tfperfkit.instruments.devices import gpu_missing
-
-        try:
-            reason = gpu_missing()
-        except Unavailable:
-            return  # TensorFlow has not looked for devices yet: asked again at the next trace or step
-        self._needs_gpu = False
-        if reason is None:
-            return
-        self.event("note", text=f"--require-gpu: {reason}")
+    def _refuse(self, reason: str) -> None:
+        self.event("note", text=reason)
         self.finish()
-        sys.stdout.flush()
-        print(f"tfperf: --require-gpu: {reason}", file=sys.stderr, flush=True)
-        os._exit(EXIT_USAGE)
 
     def examine(self, function: Any) -> None:
         """A ``tf.function`` that was traced before the session began is called for the first time since."""
@@ -274,8 +265,8 @@ class Session:
 
     def _traced(self, traced: Any) -> None:
         self._traces += 1
-        if self._needs_gpu:
-            self._refuse_without_gpu()
+        if self._gate.wanted:
+            self._gate.check()
         code = _code(traced.python_function)
         if code is not None and self.origin.is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
@@ -344,13 +335,16 @@ class Session:
         now = now_ns()
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
-        self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
+        library = self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
+        if library in _TENSORFLOW and not self.markers.busy:
+            self._stepless_ns += min(now - self._last_tick, NS_PER_S)
+        self._last_tick = now
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS
             if (self._scheduler.idle or self.step == 0) and now - self._precise_since > 4 * _FLUSH_NS:
                 self._sample_precisely(False)
             self._flush()
-            if self.step == 0 and now - self._armed_ns > PATIENCE_NS:
+            if self.step == 0 and self._stepless_ns > PATIENCE_NS:
                 self._time_windows(now)
         return interval_s(now - self._armed_ns)
 
@@ -402,30 +396,6 @@ class Session:
             self._unsubscribe()
         except Exception:
             pass
-
-
-_active: weakref.ref[Session] | None = None
-_fork_hooked = False
-
-
-def active_session() -> Session | None:
-    """The session that records in this process now, if any."""
-    session = _active() if _active is not None else None
-    return session if session is not None and not session.finished else None
-
-
-def _activate(session: Session) -> None:
-    global _active, _fork_hooked
-    _active = weakref.ref(session)
-    if not _fork_hooked:
-        _fork_hooked = True
-        os.register_at_fork(after_in_child=_abandon)
-
-
-def _abandon() -> None:
-    session = active_session()
-    if session is not None:
-        session.abandon()
 
 
 def _code(function: Any) -> Any:

@@ -27,9 +27,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tfperfkit import __version__
+from tfperfkit.active import active_session
 from tfperfkit.clock import now_ns, wall_s
 from tfperfkit.errors import TfperfError, UsageError
-from tfperfkit.session import Session, active_session
+from tfperfkit.session import Session
 from tfperfkit.store import Exit, Manifest, RunDirectory
 
 if TYPE_CHECKING:

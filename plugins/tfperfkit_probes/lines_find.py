@@ -19,7 +19,7 @@ LEAST_OPENS = 4
 #: Below this share of a step nothing is said (the design's floor for findings).
 FLOOR = 0.02
 #: A call below which more than this share of all of TensorFlow's samples lies does more than load data.
-MIXED = 0.1
+MIXED = 0.3
 #: A line of plain Python or NumPy is named from this share of the step on.
 HOT_LINE = 0.2
 

@@ -255,6 +255,11 @@ class Markers:
             steps = max((b - a for a, b in zip(token.extra, now, strict=False)), default=1)
         self._after(token, True, max(steps, 1))
 
+    @property
+    def busy(self) -> bool:
+        """Whether an observed call is under way: an update, or the first call of a function, which traces."""
+        return self._inside > 0
+
     def _is_inside(self) -> bool:
         """Whether another observed call is under way. A ``fit`` that was left by an exception does not count."""
         if self._inside and self._batch is not None:

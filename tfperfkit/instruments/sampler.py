@@ -46,8 +46,8 @@ class Sampler:
         self.hits.clear()
         self.samples = 0
 
-    def take(self, when_ns: int, thread: int) -> None:
-        """Sample one thread."""
+    def take(self, when_ns: int, thread: int) -> str:
+        """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself)."""
         frame: FrameType | None = sys._current_frames().get(thread)
         library = ""
         key: list[Any] = []
@@ -68,7 +68,7 @@ class Sampler:
         stack = self._stacks.get((library, *key))
         if stack is None:
             if len(self._stacks) >= MAX_STACKS:
-                return
+                return library
             stack = self._stacks[(library, *key)] = len(self._stacks) + 1
             rows = [
                 [f.f_code.co_filename, f.f_code.co_firstlineno, f.f_code.co_name, f.f_lineno] for f in reversed(frames)
@@ -84,6 +84,7 @@ class Sampler:
                 counted.add(function)
                 self.hits[function] += 1
                 self.codes[function] = code
+        return library
 
 
 def _package(filename: str) -> str:

@@ -195,16 +195,19 @@ _WORDS = {
 
 def _op_table(title: str, ops: tuple[OpRow, ...], steps: int) -> Table:
     per_step = max(steps, 1)
+    # An eager operation's name is its type: such a table needs no column of names.
+    named = any(op.name != op.type for op in ops[:_ROWS])
+    columns = [
+        Column("operation"), Column("type"), Column("runs as"), Column("per step", "number"),
+        Column("ms per step" if steps else "time", "ms"), Column("share", "share"),
+    ]
+    rows = [
+        (_short(op.name), op.type, op.where, op.count / per_step, op.self_ms / per_step, op.share)
+        for op in ops[:_ROWS]
+    ]
+    skip = 0 if named else 1
     return Table(
-        title=title,
-        columns=(
-            Column("operation"), Column("type"), Column("runs as"), Column("per step", "number"),
-            Column("ms per step" if steps else "time", "ms"), Column("share", "share"),
-        ),
-        rows=tuple(
-            (_short(op.name), op.type, op.where, op.count / per_step, op.self_ms / per_step, op.share)
-            for op in ops[:_ROWS]
-        ),
+        title=title, columns=tuple(columns[skip:]), rows=tuple(row[skip:] for row in rows),
         note="own time on all threads together; share of the own time of all such operations",
     )
 

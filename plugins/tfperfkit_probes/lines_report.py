@@ -183,7 +183,8 @@ def _table(function: Function, capture: Capture, method: str, steps: int) -> Tab
     marked = tuple(i for i, x in enumerate(shown) if x.ms == costliest and x.share >= 0.1)
     columns: tuple[Column, ...] = (
         Column("line", "number"), Column("hits", "count"), Column("ms/step" if steps > 1 else "time", "ms"),
-        Column("per hit", "us"), Column("% step" if capture.steps.count else "% time", "share"), Column("source", "source"),
+        Column("per hit", "us"), Column("% step" if capture.steps.count else "% time", "share"),
+        Column("source", "source"),
     )
     if method == "sampled":
         keep = (0, 2, 4, 5)

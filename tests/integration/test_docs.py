@@ -33,7 +33,9 @@ def commands() -> list[tuple[str, str]]:
         lines += re.findall(r"`(tfperf [^`]+)`", page.read_text(encoding="utf-8"))
         for line in lines:
             line = line.removeprefix("$ ").partition(" #")[0].strip()
-            if len(line.split()) > 1 + (line.split()[1:2] in (["run"], ["report"])) and line.startswith("tfperf ") and not re.search(r"[A-Z]{3,}\b(?!\.)|…|\.\.\.|\[", line):
+            if not line.startswith("tfperf ") or line in ("tfperf run", "tfperf report"):
+                continue  # the command's name in a sentence
+            if not re.search(r"[A-Z]{3,}\b(?!\.)|…|\.\.\.|\[", line):
                 found.append((page.name, line))
     return sorted(set(found))
 

@@ -25,17 +25,19 @@ class Usage:
     wall: float = 0.0
     busy: int = 0
     runs: int = 0
+    work: float = 0.0  # floating-point operations of one run, 0 if they are not known
 
 
 @dataclass
 class CallTime:
-    """One call: the moments that are its own, what ran in them, and those in which nothing did; all in ps.
+    """All calls of one function: the moments that are its own, what ran in them, and those in which nothing did; in ps.
 
-    ``wall`` is the length of the call, and with an accelerator also the time in which its kernels run on after it;
-    what overlaps with another call's kernels is theirs.
+    ``wall`` is the length of the calls, and with an accelerator also the time in which their kernels run on after them;
+    what overlaps with another function's kernels is theirs.
     """
 
-    call: Call
+    function: str
+    calls: int = 0
     wall: float = 0.0
     usage: dict[Key, Usage] = field(default_factory=dict)
     idle: float = 0.0
@@ -62,12 +64,12 @@ def divide(
     calls: Sequence[Call], segments: Iterable[Segment], kernels: Iterable[Kernel] = (),
     work_of: Callable[[str, Key], float] = lambda function, key: 0.0,
 ) -> list[CallTime]:
-    """The time of each outermost call; what ran outside of all calls is left out.
+    """The time of the functions that were called; what ran outside of all outermost calls is left out.
 
     ``work_of`` gives the floating-point operations of one run of a function's operation, 0 where they are not known.
     """
     index = CallIndex(list(calls))
-    found = [CallTime(call) for call in index.calls]
+    times: dict[str, CallTime] = {}
     work: list[_Work] = []
     edges: list[tuple[int, int, int]] = []
 
@@ -76,29 +78,35 @@ def divide(
         edges.append((span[1], 0, len(work)))
         work.append(_Work(time, usage, kind, rate))
 
-    for time in found:
-        add(time, None, _CALL, (time.call.begin, time.call.end))
+    for call in index.calls:
+        time = times.setdefault(call.function, CallTime(call.function))
+        time.calls += 1
+        add(time, None, _CALL, (call.begin, call.end))
     for segment in segments:
         number = index.at(segment.begin)
         if number is None:
             continue
-        time = found[number]
-        end = min(segment.end, time.call.end)
-        usage = _count(time, segment, end)
+        call = index.calls[number]
+        time, end = times[call.function], min(segment.end, call.end)
+        usage = _count(time, segment, end, work_of)
         if end > segment.begin:
-            rate = segment.rate or work_of(time.call.function, segment.key) / (end - segment.begin)
+            rate = segment.rate or usage.work / (end - segment.begin)
             add(time, usage, _WAITING if segment.waits else _RUNNING, (segment.begin, end), rate)
     for kernel in kernels:
         number = index.at(kernel.launched)
         if number is not None and kernel.segment.end > kernel.segment.begin:
-            usage = _count(found[number], kernel.segment, kernel.segment.end)
-            add(found[number], usage, _KERNEL, kernel.segment[:2])
-    _sweep(sorted(edges), work)
-    return found
+            time = times[index.calls[number].function]
+            usage = _count(time, kernel.segment, kernel.segment.end, work_of)
+            add(time, usage, _KERNEL, kernel.segment[:2])
+    edges.sort()
+    _sweep(edges, work)
+    return list(times.values())
 
 
-def _count(time: CallTime, segment: Segment, end: int) -> Usage:
-    usage = time.usage.setdefault(segment.key, Usage())
+def _count(time: CallTime, segment: Segment, end: int, work_of: Callable[[str, Key], float]) -> Usage:
+    usage = time.usage.get(segment.key)
+    if usage is None:
+        usage = time.usage[segment.key] = Usage(work=work_of(time.function, segment.key))
     usage.runs += segment.begins
     if not segment.waits:
         usage.busy += end - segment.begin
@@ -110,18 +118,25 @@ def _sweep(edges: list[tuple[int, int, int]], work: list[_Work]) -> None:
     moment = edges[0][0] if edges else 0
     for at, opens, number in edges:
         if at > moment:
-            group = [work[item] for item in next((group for group in open_now if group), ())]
-            rates = [item.rate for item in group if item.rate > 0]
-            even = sum(rates) / len(rates) if rates else 1.0
-            for item in group:
-                part = (at - moment) / len(group) * (item.rate / even if item.rate > 0 else 1.0)
-                item.time.wall += part
-                if item.usage is None:
-                    item.time.idle += part
-                else:
-                    item.usage.wall += part
+            group = next((group for group in open_now if group), None)
+            if group is not None:
+                _share([work[item] for item in group], at - moment)
             moment = at
         if opens:
             open_now[work[number].kind].add(number)
         else:
             open_now[work[number].kind].discard(number)
+
+
+def _share(group: list[_Work], span: int) -> None:
+    even = 0.0
+    if len(group) > 1:
+        rates = [item.rate for item in group if item.rate > 0]
+        even = sum(rates) / len(rates) if rates else 0.0
+    for item in group:
+        part = span / len(group) * (item.rate / even if even and item.rate > 0 else 1.0)
+        item.time.wall += part
+        if item.usage is None:
+            item.time.idle += part
+        else:
+            item.usage.wall += part

@@ -81,7 +81,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
 
 
 class _Joint:
-    """Adds calls to the functions that they are of."""
+    """Adds the calls of the runtime's functions to the Python functions that they are of."""
 
     def __init__(self, lines: GraphLines, modules: dict[str, Module]) -> None:
         self.functions: dict[Owner, FunctionTime] = {}
@@ -90,7 +90,6 @@ class _Joint:
         self._by_function: dict[str, BuiltGraphs] = {}
         self._described: dict[str, BuiltGraphs] = {}
         self._origins: dict[int, Origins] = {}
-        self._work: dict[tuple[str, Key], float] = {}
         for item in lines.built:
             for name in item.graphs.functions:
                 self._by_function[name] = item
@@ -100,15 +99,15 @@ class _Joint:
                         self._described.setdefault(item.function, item)
 
     def add(self, time: CallTime) -> None:
-        function = time.call.function
+        function = time.function
         origins = self._origins_of(function)
         owner = origins.owner if origins is not None else Owner("", 0, base_name(function))
         total = self.functions.setdefault(owner, FunctionTime(owner))
-        total.calls += 1
+        total.calls += time.calls
         total.wall += time.wall
         total.idle += time.idle
         total.jit = total.jit or bool(origins and origins.built.jit_compile)
-        worked: dict[str, tuple[LayerTime, Origin, int, float]] = {}  # operation -> what it did in this call
+        worked: dict[str, tuple[LayerTime, Origin, int, float]] = {}  # operation -> what it did
         for key, usage in time.usage.items():
             parts = self._parts(origins, function, key)
             total.jit = total.jit or bool(key.module)
@@ -139,11 +138,9 @@ class _Joint:
 
     def work_of(self, function: str, key: Key) -> float:
         """The floating-point operations of one run of an operation; 0 where they are not known."""
-        place = (function, key)
-        if place not in self._work:
-            parts = self._parts(self._origins_of(function), function, key) if not key.module else []
-            self._work[place] = sum(self._flops(origin) for origin, _, _ in parts)
-        return self._work[place]
+        if key.module:
+            return 0.0  # its kernels bring their own
+        return sum(self._flops(origin) for origin, _, _ in self._parts(self._origins_of(function), function, key))
 
     def _flops(self, origin: Origin) -> float:
         coefficient, power = origin.work or (0.0, 0)

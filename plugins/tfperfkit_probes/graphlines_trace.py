@@ -84,7 +84,7 @@ def read_activity(plane: Plane, host: Host, window: list[Span], cost: Cost) -> A
 class _Open:
     __slots__ = ("begin", "end", "first", "key", "of_data", "thunk", "waits")
 
-    def __init__(self, begin: int, end: int, key: Key | None, of_data: bool | None, waits: bool) -> None:
+    def __init__(self, begin: int, end: int, key: Key | None, of_data: bool, waits: bool) -> None:
         self.begin = begin  # of the part that is not written yet
         self.end = end
         self.key = key
@@ -111,6 +111,7 @@ class _Reader:
         self._host = host
         self._window = SpanIndex(window)
         self._cost = cost
+        self._keys: dict[str, Key] = {}
         #: Kernels whose end is noted elsewhere: what follows their begin on the thread is other work.
         self._started: dict[int, _Thunk] = {}
         self._ended: dict[int, int] = {}
@@ -118,7 +119,6 @@ class _Reader:
 
     def read(self, line: Line, names: Names, keep: Callable[[str], bool]) -> None:
         on_data_thread = line.name.startswith(DATA_THREADS)
-        training = line.name.startswith("python")
         stack: list[_Open] = []
         executed = Span(0, 0)  # the last stretch of XLA's work that is complete
         executing: list[Span] = []
@@ -137,8 +137,8 @@ class _Reader:
                 continue
             while stack and begin >= stack[-1].end:
                 self._close(stack)
-            owner = next((outer.of_data for outer in reversed(stack) if outer.of_data is not None), on_data_thread)
-            opened = self._open(event, named, stack, owner, training)
+            of_data = stack[-1].of_data if stack else on_data_thread
+            opened = self._open(event, named, of_data)
             if opened is None:
                 continue
             if stack and opened.key is not None:
@@ -148,16 +148,24 @@ class _Reader:
         while stack:
             self._close(stack)
 
-    def _open(self, event: Event, named: Named, stack: list[_Open], of_data: bool, training: bool) -> _Open | None:
+    def _open(self, event: Event, named: Named, of_data: bool) -> _Open | None:
         begin, end, kind = event.begin_ps, event.end_ps, named.kind
+        if kind is Kind.OP:
+            if is_function(named.type):
+                return None  # how an eager call of a jit-compiled function reads
+            key = self._keys.get(event.name)
+            if key is None:
+                key = self._keys[event.name] = Key(named.name, named.type)
+            return _Open(begin, end, key, of_data, key.type in _WAITING)
         if kind is Kind.ITERATOR:
             return _Open(begin, end, None, True, False)
         if kind is Kind.EXECUTOR:
-            return _Open(begin, end, None, self._is_of_data(event.stat("id")), False)
+            known = self._is_of_data(event.stat("id"))
+            return _Open(begin, end, None, of_data if known is None else known, False)
         if kind is Kind.EAGER:
             if is_function(named.type) and begin in self._window and not of_data:
                 self.activity.calls.append(Call(named.type, begin, end))
-            return _Open(begin, end, None, None, False)
+            return _Open(begin, end, None, of_data, False)
         if kind is Kind.ASYNC:
             name, op_type = event.stat("name"), event.stat("kernel_type")
             if not isinstance(name, str) or not isinstance(op_type, str):
@@ -165,23 +173,21 @@ class _Reader:
             return _Open(begin, end, Key(name, op_type), of_data, op_type in _WAITING)
         if kind is Kind.GET_NEXT:
             return _Open(begin, end, Key(named.type, named.type), of_data, True)
-        if kind is Kind.MAYBE_THUNK:
-            instruction, module = event.stat("hlo_op"), event.stat("hlo_module")
-            if not isinstance(instruction, str) or not isinstance(module, str):
-                return None
-            key = Key(instruction, "XLA", module)
-            cost = self._cost(module, instruction)
-            opened = _Open(begin, end, key, of_data, cost is None)
-            if cost is not None and not of_data:
-                opened.thunk = _Thunk(key, begin, end, cost, [])
-                self._thunks.append(opened.thunk)
-                producer = event.stat("_p")
-                if isinstance(producer, int):
-                    self._started[producer] = opened.thunk
-            return opened
-        if is_function(named.type):
-            return None  # how an eager call of a jit-compiled function reads
-        return _Open(begin, end, Key(named.name, named.type), of_data, named.type in _WAITING)
+        instruction, module = event.stat("hlo_op"), event.stat("hlo_module")
+        if not isinstance(instruction, str) or not isinstance(module, str):
+            return None
+        return self._kernel(event, Key(instruction, "XLA", module), of_data)
+
+    def _kernel(self, event: Event, key: Key, of_data: bool) -> _Open:
+        cost = self._cost(key.module, key.name)
+        opened = _Open(event.begin_ps, event.end_ps, key, of_data, cost is None)
+        if cost is not None and not of_data:
+            opened.thunk = _Thunk(key, opened.begin, opened.end, cost, [])
+            self._thunks.append(opened.thunk)
+            producer = event.stat("_p")
+            if isinstance(producer, int):
+                self._started[producer] = opened.thunk
+        return opened
 
     def _note_end(self, event: Event, executed: Span) -> None:
         number = event.stat("_c")

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [ROUNDS]``."""
+"""``python -m benchmarks [ROUNDS [PART OF A NAME OF A LOOP]]``."""
 
 from benchmarks.overhead import main
 

@@ -21,6 +21,9 @@ WORKLOADS: dict[str, Sequence[str]] = {
     "tiny compiled step": [str(HERE / "workloads" / "train_function.py"), "8000"],
     "eager Keras step": [str(HERE / "workloads" / "eager_loop.py"), "500"],
     "plain Python loop": [str(HERE / "workloads" / "python_loop.py"), "1200"],
+    "GAN, naive": [str(GAN), "--stage", "naive", "--steps", "24"],
+    "GAN, cached": [str(GAN), "--stage", "cached", "--steps", "40"],
+    "GAN, graph": [str(GAN), "--stage", "graph", "--steps", "120"],
 }
 PROFILERS: dict[str, Sequence[str]] = {
     "python": [sys.executable],
@@ -30,8 +33,10 @@ PROFILERS: dict[str, Sequence[str]] = {
     "cProfile": [sys.executable, "-m", "cProfile", "-o", os.devnull],
     "kernprof -l -p": [sys.executable, "-m", "kernprof", "-l", "-o", os.devnull],
     "pyinstrument": [sys.executable, "-m", "pyinstrument", "-o", os.devnull],
+    "Scalene": [sys.executable, "-m", "scalene", "run", "--cpu-only", "-o", "scalene.json"],
 }
 _LINE = re.compile(r"BENCH whole ([\d.]+) tail ([\d.]+)")
+_STEP = re.compile(r"step_time ([\d.]+) s")  # what the GAN logs
 
 
 def seconds(profiler: str, workload: str) -> tuple[float, float] | None:
@@ -40,11 +45,15 @@ def seconds(profiler: str, workload: str) -> tuple[float, float] | None:
     script = list(WORKLOADS[workload])
     if profiler.startswith("kernprof"):
         command += ["-p", script[0]]
+    if profiler == "Scalene":
+        script.insert(1, "---")  # what follows is the script's
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         done = subprocess.run(
             [*command, *script], capture_output=True, text=True, cwd=folder, env=environment, check=False, timeout=600
         )
+    if steps := [float(value) for value in _STEP.findall(done.stdout)]:
+        return sum(steps[2:]), sum(steps[len(steps) * 3 // 5 :])
     found = _LINE.search(done.stdout)
     return (float(found[1]), float(found[2])) if found else None
 
@@ -56,10 +65,10 @@ def interval(ratios: Sequence[float]) -> tuple[float, float]:
     return medians[50], medians[1949]
 
 
-def measure(rounds: int) -> list[tuple[str, str, list[float], list[float]]]:
+def measure(rounds: int, chosen: str = "") -> list[tuple[str, str, list[float], list[float]]]:
     """Ratios of each round, (workload, profiler, whole, tail)."""
     rows = []
-    for workload in WORKLOADS:
+    for workload in (name for name in WORKLOADS if chosen in name):
         taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROFILERS}
         for number in range(rounds):
             for profiler in PROFILERS:
@@ -116,7 +125,7 @@ def main() -> None:
         print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}, {rounds} rounds\n")
     print(startup(max(rounds, 7)))
     print()
-    print(table(measure(rounds)))
+    print(table(measure(rounds, sys.argv[2] if len(sys.argv) > 2 else "")))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Used by the agent of ``tfperf run`` and by ``tfperfkit.watch``. No exception of 
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import threading
@@ -27,7 +26,7 @@ from tfperfkit.instruments.opens import FileOpens
 from tfperfkit.instruments.pulse import Pulse
 from tfperfkit.instruments.sampler import Sampler, interval_s
 from tfperfkit.instruments.switching import Switching
-from tfperfkit.instruments.updates import GraphUpdates
+from tfperfkit.instruments.updates import GraphUpdates, is_keras_own, own_code
 from tfperfkit.origin import Origin
 from tfperfkit.probe import BackgroundProbe, Cost, Probe
 from tfperfkit.recording import SessionRecording
@@ -94,7 +93,7 @@ class Session:
         self._armed = True
         self._armed_ns = now_ns()
         self._safely("agent.json", lambda: self.run.write_json("agent.json", agent_facts(self.manifest, facts)))
-        self._safely("tracing", self._install_tracing)
+        self._safely("tracing", self._subscribe)
         self._safely("steps", self.markers.install_tensorflow)
         for package in ("keras", "tf_keras"):
             spec = getattr(sys.modules.get(package), "__spec__", None)
@@ -150,7 +149,7 @@ class Session:
         self.event("end", ns=now_ns())
         self.streams.close()
 
-    def _install_tracing(self) -> None:
+    def _subscribe(self) -> None:
         self._unsubscribe = tracing.subscribe(self._traced)
 
     def _load_probes(self) -> None:
@@ -202,7 +201,7 @@ class Session:
         """A ``tf.function`` that was traced before the session began is called for the first time since."""
         for concrete in function._list_all_concrete_functions():
             updates, loop, optimizers = self._updates.of(concrete.graph)
-            if updates and not _keras_own(function.python_function):
+            if updates and not is_keras_own(function.python_function):
                 name = getattr(function.python_function, "__name__", "tf.function")
                 self.markers.updates_weights(function, name, loop, optimizers, of_signature(concrete))
 
@@ -267,7 +266,7 @@ class Session:
         self._traces += 1
         if self._gate.wanted:
             self._gate.check()
-        code = _code(traced.python_function)
+        code = own_code(traced.python_function)
         if code is not None and self.origin.is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
             self.stream("traces").append(row)
@@ -275,7 +274,7 @@ class Session:
         if traced.function is None or traced.concrete is None:
             return
         updates, loop, optimizers = self._updates.of(traced.concrete.graph)
-        if updates and not _keras_own(traced.python_function):
+        if updates and not is_keras_own(traced.python_function):
             name = getattr(traced.python_function, "__name__", "tf.function")
             batch_size = of_signature(traced.concrete)
             self.markers.updates_weights(traced.function, name, loop, optimizers, batch_size)
@@ -364,8 +363,6 @@ class Session:
             self._sample_precisely(True)
             self._pulse.on_main_thread(lambda: self._open_window(spec.probe, None))
 
-    # --- sources, failures ----------------------------------------------------------------------------------------
-
     def keep_source(self, filename: str) -> None:
         """Copy a source file into the run directory, once."""
         if filename in self._sources:
@@ -396,19 +393,6 @@ class Session:
             self._unsubscribe()
         except Exception:
             pass
-
-
-def _code(function: Any) -> Any:
-    """The code of the person's function: TensorFlow traces a wrapper around it. None if it has none."""
-    try:
-        return getattr(inspect.unwrap(function), "__code__", None)
-    except ValueError:  # wrappers in a circle
-        return None
-
-
-def _keras_own(function: Any) -> bool:
-    """Keras' own training functions run inside ``fit`` and ``train_on_batch``, which are observed themselves."""
-    return (getattr(function, "__module__", None) or "").startswith(("keras.", "tf_keras."))
 
 
 def _window(item: tuple[str, str]) -> WindowSpec:

@@ -46,3 +46,24 @@ class Updating:
             except Exception:
                 values.append(0)
         return values
+
+
+class Targets:
+    """Numbers for optimizers, models and functions, in order of appearance. Identities of dead objects are reused."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
+        self._last = 0
+
+    def number(self, target: Any) -> int:
+        """The object's number, from 1."""
+        known = self._known.get(id(target))
+        if known is not None and (known[1] is None or known[1]() is target):
+            return known[0]
+        try:
+            reference = weakref.ref(target)
+        except TypeError:
+            reference = None
+        self._last += 1
+        self._known[id(target)] = (self._last, reference)
+        return self._last

@@ -20,7 +20,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import around
 from tfperfkit.instruments.batchsize import of_fit, of_iterator
 from tfperfkit.instruments.callchain import LoopFinder, thread_frame, user_frames
-from tfperfkit.instruments.calls import Token, Updating
+from tfperfkit.instruments.calls import Targets, Token, Updating
 from tfperfkit.instruments.fitloop import batch_argument, steps_per_execution
 from tfperfkit.instruments.named import NamedCalls
 from tfperfkit.steps import Marker, MarkerKind, Site
@@ -52,7 +52,7 @@ class Markers:
         )
         self._loops = LoopFinder()
         self._sites: dict[tuple[Any, ...], int] = {}
-        self._targets: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
+        self._targets = Targets()
         self._restores: list[Callable[[], None]] = []
         self._inside = 0
         self._known: dict[str, bool] = {}
@@ -207,7 +207,7 @@ class Markers:
             self.thread = thread
         elif thread != self.thread:
             return None
-        number = self._target(target)
+        number = self._targets.number(target)
         site = self._sites.get(self._key(kind, number, frame))
         if site is None:
             name = known.name if known else getattr(target, "name", "") or type(target).__name__
@@ -337,7 +337,7 @@ class Markers:
     def _site(
         self, kind: MarkerKind, target: Any, name: str, frame: FrameType | None, batch: Callable[[], int] = lambda: 0
     ) -> int:
-        number = 0 if kind == "named" else self._target(target)
+        number = 0 if kind == "named" else self._targets.number(target)
         known = self._sites.get(self._key(kind, number, frame))
         return known if known is not None else self._new_site(kind, number, name, frame, batch)
 
@@ -361,18 +361,6 @@ class Markers:
             )
         )
         return site
-
-    def _target(self, target: Any) -> int:
-        known = self._targets.get(id(target))
-        if known is not None and (known[1] is None or known[1]() is target):
-            return known[0]
-        try:
-            reference = weakref.ref(target)
-        except TypeError:
-            reference = None
-        number = len(self._targets) + 1 if known is None else max(n for n, _ in self._targets.values()) + 1
-        self._targets[id(target)] = (number, reference)
-        return number
 
     def _named_entered(self) -> None:
         if self.thread is None:

@@ -6,6 +6,7 @@ gradients. Nothing of this runs on the steady path.
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -75,3 +76,16 @@ def _assigns_gradients(graph: Any) -> bool:
                 seen.add(name)
                 pending.append(nested)
     return False
+
+
+def own_code(function: Any) -> Any:
+    """The code of the person's function: TensorFlow traces a wrapper around it. None if it has none."""
+    try:
+        return getattr(inspect.unwrap(function), "__code__", None)
+    except ValueError:  # wrappers in a circle
+        return None
+
+
+def is_keras_own(function: Any) -> bool:
+    """Keras' own training functions run inside ``fit`` and ``train_on_batch``, which are observed themselves."""
+    return (getattr(function, "__module__", None) or "").startswith(("keras.", "tf_keras."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -17,6 +18,7 @@ from tfperfkit.probe import Recording
 #: A function on less than this share of the sampled stacks is not worth its tracing.
 HOT_SHARE = 0.01
 MOST_FUNCTIONS = 24
+MOST_OTHERS = 200
 MOST_FILES = 400
 
 
@@ -54,6 +56,9 @@ def choose(recording: Recording) -> Choice:
         if code is not None and (function.share >= HOT_SHARE or function.share == 0):
             codes.append(code)
     codes += _running(recording)
+    # More functions cost nothing more: line_profiler traces every line of the thread anyway. So short ones that no
+    # sample fell on are measured too, as long as reading the sources is quick.
+    codes += islice(_everywhere(recording), MOST_OTHERS)
     return Choice(tuple(dict.fromkeys(codes)), "hot")
 
 

@@ -30,6 +30,7 @@ PROFILERS: dict[str, Sequence[str]] = {
     "tfperf none": [sys.executable, "-m", "tfperfkit", "run", "--probes", "none"],
     "tfperf retrace": [sys.executable, "-m", "tfperfkit", "run", "--probes", "retrace"],
     "tfperf lines,retrace,tfprof": [sys.executable, "-m", "tfperfkit", "run", "--probes", "lines,retrace,tfprof"],
+    "tfperf ops,devices": [sys.executable, "-m", "tfperfkit", "run", "--probes", "ops,devices"],
     "cProfile": [sys.executable, "-m", "cProfile", "-o", os.devnull],
     "kernprof -l -p": [sys.executable, "-m", "kernprof", "-l", "-o", os.devnull],
     "pyinstrument": [sys.executable, "-m", "pyinstrument", "-o", os.devnull],

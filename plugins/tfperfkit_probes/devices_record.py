@@ -80,7 +80,7 @@ class Recorder:
         placement, reason = None, _JIT if jit else run.reason
         try:
             if run.graphs is not None:
-                placement = placement_of(run.concrete, run.graphs, run.arguments, _logical())
+                placement = placement_of(run.concrete, run.graphs, run.arguments, devices.logical_names())
             else:
                 placement = variables_only(run.concrete)
         except Exception as error:
@@ -171,9 +171,3 @@ def _writer(
             ))
 
     return write
-
-
-def _logical() -> frozenset[str]:
-    from tensorflow.python.eager import context
-
-    return frozenset(devices.short(device.name) for device in context.context().list_logical_devices())

@@ -122,6 +122,13 @@ def short(name: str) -> str:
     return name.removeprefix("/device:").removeprefix("/").removeprefix("physical_device:")
 
 
+def logical_names() -> frozenset[str]:
+    """The short names of the logical devices ("CPU:0"). Only after the script has woken TensorFlow."""
+    from tensorflow.python.eager import context
+
+    return frozenset(short(device.name) for device in context.context().list_logical_devices())
+
+
 def _physical(context: Any) -> list[Device]:
     visible = {device.name for device in context.get_visible_devices()}
     found = []

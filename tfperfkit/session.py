@@ -266,6 +266,8 @@ class Session:
         self._traces += 1
         if self._gate.wanted:
             self._gate.check()
+        if traced.outer_id is None:
+            self.stream("tracing").append([traced.begin_ns, traced.end_ns])
         code = own_code(traced.python_function)
         if code is not None and self.origin.is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]

@@ -11,7 +11,7 @@ import msgspec
 from tfperfkit.clock import ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.probe import Capture
-from tfperfkit_probes.lines_samples import TENSORFLOW, Samples
+from tfperfkit.samples import TENSORFLOW, Samples
 
 #: A file counts as reloaded when it is opened in at least this share of the steps that passed meanwhile.
 RELOAD_RATE = 0.9

@@ -9,10 +9,10 @@ import msgspec
 from tfperfkit.clock import ms
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Capture
+from tfperfkit.samples import Samples, read_samples
 from tfperfkit_probes import graphlines_report
 from tfperfkit_probes.graphlines_data import GraphFunction
 from tfperfkit_probes.lines_find import Evidence, find
-from tfperfkit_probes.lines_samples import Samples, read_samples
 
 MOST_TABLES = 6
 MOST_ROWS = 24

@@ -6,7 +6,7 @@ import math
 
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.probe import Capture
-from tfperfkit_probes.lines_samples import read_samples
+from tfperfkit.samples import read_samples
 from tfperfkit_probes.tfprof_analysis import TraceFacts
 
 #: XProf warns of eager execution from 10 % of the time on; below 30 operations a step there is little to compile.

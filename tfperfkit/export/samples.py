@@ -159,7 +159,7 @@ def _stack(rows: list[object], library: str) -> Stack:
 
 
 def _is_stack(row: object) -> bool:
-    return isinstance(row, list) and len(row) == 4 and row[0] == "stack" and _int(row[1]) and isinstance(row[2], list)
+    return isinstance(row, list) and len(row) >= 4 and row[0] == "stack" and _int(row[1]) and isinstance(row[2], list)
 
 
 def _is_sample(row: object) -> bool:

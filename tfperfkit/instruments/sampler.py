@@ -13,11 +13,13 @@ from types import CodeType, FrameType
 from typing import Any
 
 from tfperfkit.clock import NS_PER_S
+from tfperfkit.instruments.activity import FileFacts, activity, context, facts
 
 #: (until this age of the run in seconds, seconds between samples): 100 Hz for half a minute, then rarer. At 100 Hz the
 #: thread takes about 1 % of one processor, most of it for waking up with cold caches.
 RATES = ((30.0, 0.010), (1200.0, 0.050), (float("inf"), 0.5))
 MAX_STACKS = 20_000
+_TENSORFLOW = ("tensorflow", "keras", "tf_keras")
 
 
 def interval_s(age_ns: int) -> float:
@@ -26,8 +28,10 @@ def interval_s(age_ns: int) -> float:
 
 
 class Sampler:
-    """Takes samples and writes them: ``["stack", id, [[file, first line, name, line] …], library]`` once for each
-    new stack (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample."""
+    """Takes samples and writes them: ``["stack", id, [[file, first line, name, line] …], library, activity, context]``
+    once for each new stack (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample.
+
+    ``activity`` and ``context`` are the words of ``instruments.activity``."""
 
     def __init__(self, write: Callable[[Any], None], is_user: Callable[[str], bool]) -> None:
         self._write = write
@@ -37,8 +41,7 @@ class Sampler:
         self.hits: Counter[tuple[str, int, str]] = Counter()
         self.earlier: Counter[tuple[str, int, str]] = Counter()
         self.samples = 0
-        self._known: dict[str, bool] = {}
-        self._packages: dict[str, str] = {}
+        self._known: dict[str, FileFacts] = {}
 
     def forget_hits(self) -> None:
         """Start the count of hot functions anew: what ran before the steady steps comes after them."""
@@ -50,30 +53,41 @@ class Sampler:
         """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself)."""
         frame: FrameType | None = sys._current_frames().get(thread)
         library = ""
+        bits = innermost = 0
+        inside = False  # TensorFlow or Keras ran below the person's code
+        top = frame
         key: list[Any] = []
         frames: list[FrameType] = []
         known = self._known
         while frame is not None:
             code = frame.f_code
             name = code.co_filename
-            own = known.get(name)
-            if own is None:
-                own = known[name] = self._is_user(name)
-            if own:
+            about = known.get(name)
+            if about is None:
+                about = known[name] = facts(name, self._is_user(name))
+            if about.own:
                 frames.append(frame)
                 key += (name, code.co_firstlineno, frame.f_lineno)
-            elif not frames and not library:
-                library = self._packages.get(name) or self._packages.setdefault(name, _package(name))
+            else:
+                if not frames:
+                    library = library or about.package
+                    inside = inside or about.package in _TENSORFLOW
+                if about.marks is not None:
+                    mark = about.marks.get(code.co_name) or about.marks.get("*", 0)
+                    bits |= mark
+                    if frame is top:
+                        innermost = mark
             frame = frame.f_back
-        stack = self._stacks.get((library, *key))
+        doing, around = activity(bits, innermost, inside), context(bits)
+        stack = self._stacks.get((library, doing, around, *key))
         if stack is None:
             if len(self._stacks) >= MAX_STACKS:
                 return library
-            stack = self._stacks[(library, *key)] = len(self._stacks) + 1
+            stack = self._stacks[(library, doing, around, *key)] = len(self._stacks) + 1
             rows = [
                 [f.f_code.co_filename, f.f_code.co_firstlineno, f.f_code.co_name, f.f_lineno] for f in reversed(frames)
             ]
-            self._write(["stack", stack, rows, library])
+            self._write(["stack", stack, rows, library, doing, around])
         self._write(["s", when_ns, stack, thread])
         self.samples += 1
         counted = set()
@@ -86,10 +100,3 @@ class Sampler:
                 self.codes[function] = code
         return library
 
-
-def _package(filename: str) -> str:
-    for marker in ("site-packages/", "dist-packages/"):
-        _, found, rest = filename.rpartition(marker)
-        if found:
-            return rest.partition("/")[0]
-    return "python"

@@ -1,0 +1,231 @@
+"""The stack samples of the session, read back: shares of lines, functions and activities, and what ran below them."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+Place = tuple[str, int]  # file, line
+FunctionKey = tuple[str, int, str]  # file, first line, name
+Span = tuple[int, int]  # begin, end in ns of ``clock.now_ns``
+TENSORFLOW = ("tensorflow", "keras", "tf_keras")
+#: Fewer samples than this don't tell shares.
+LEAST = 20
+
+
+class Frame(NamedTuple):
+    """A frame of the person's own code."""
+
+    file: str
+    first: int
+    name: str
+    line: int
+
+
+class Stack(NamedTuple):
+    """What a sample saw: the person's frames, outermost first; the package that ran below them ("": their own code);
+    the words of ``instruments.activity`` ("" in recordings that are older than these)."""
+
+    frames: tuple[Frame, ...]
+    library: str
+    activity: str = ""
+    context: str = ""
+
+
+class Samples:
+    """Samples of some stretch of time. Shares are of these samples, 0 to 1."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.span_s = 0.0
+        self.activities: Counter[str] = Counter()
+        self.contexts: Counter[str] = Counter()
+        self._lines: Counter[tuple[FunctionKey, int]] = Counter()
+        self._places: Counter[Place] = Counter()
+        self._below: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        self._doing: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        self._leaves: Counter[Place] = Counter()
+        self._leaf_activity: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        self._functions: Counter[FunctionKey] = Counter()
+        self._function_activity: defaultdict[FunctionKey, Counter[str]] = defaultdict(Counter)
+        self._in_tensorflow = 0
+        self._leaf_above: defaultdict[Place, Counter[Place]] = defaultdict(Counter)
+
+    def add(self, stack: Stack) -> None:
+        """One sample."""
+        frames, library = stack.frames, stack.library
+        self.count += 1
+        self.activities[stack.activity] += 1
+        if stack.context:
+            self.contexts[stack.context] += 1
+        for frame in set(frames):
+            self._lines[(frame.file, frame.first, frame.name), frame.line] += 1
+        for function in {(frame.file, frame.first, frame.name) for frame in frames}:
+            self._functions[function] += 1
+            self._function_activity[function][stack.activity] += 1
+        for place in {(frame.file, frame.line) for frame in frames}:
+            self._places[place] += 1
+            self._below[place][library or "own"] += 1
+            self._doing[place][stack.activity] += 1
+        if library in TENSORFLOW:
+            self._in_tensorflow += 1
+        if frames:
+            leaf = (frames[-1].file, frames[-1].line)
+            self._leaves[leaf] += 1
+            self._leaf_activity[leaf][stack.activity] += 1
+            for frame in frames:
+                self._leaf_above[leaf][frame.file, frame.line] += 1
+
+    def share(self, place: Place) -> float:
+        """How often the line was on the stack."""
+        return self._places[place] / self.count if self.count else 0.0
+
+    def leaf_share(self, place: Place) -> float:
+        """How often the line was the innermost of the person's own: it, or the library that it called, ran."""
+        return self._leaves[place] / self.count if self.count else 0.0
+
+    def function_share(self, function: FunctionKey) -> float:
+        """How often the function was on the stack."""
+        return self._functions[function] / self.count if self.count else 0.0
+
+    def activity_share(self, activity: str) -> float:
+        """The share of the samples that one of ``instruments.activity.ACTIVITIES`` has."""
+        return self.activities[activity] / self.count if self.count else 0.0
+
+    def leaves(self) -> list[Place]:
+        """The innermost lines, most frequent first."""
+        return [place for place, _ in self._leaves.most_common()]
+
+    def places(self) -> list[Place]:
+        """All lines that were on the stack, most frequent first."""
+        return [place for place, _ in self._places.most_common()]
+
+    def functions(self) -> list[FunctionKey]:
+        """All functions that were on the stack, most frequent first."""
+        return [function for function, _ in self._functions.most_common()]
+
+    def within(self, leaf: Place, place: Place) -> float:
+        """Of the samples whose innermost line is ``leaf``, the share that has ``place`` on the stack too."""
+        return self._leaf_above[leaf][place] / self._leaves[leaf] if self._leaves[leaf] else 0.0
+
+    def below(self, place: Place) -> Counter[str]:
+        """What ran below a line, by package ("own": the person's Python itself), in samples."""
+        return self._below[place]
+
+    def doing(self, place: Place) -> Counter[str]:
+        """What ran below a line, by activity, in samples."""
+        return self._doing[place]
+
+    def doing_innermost(self, place: Place) -> Counter[str]:
+        """What ran while a line was the innermost of the person's, by activity, in samples."""
+        return self._leaf_activity[place]
+
+    def doing_in(self, function: FunctionKey) -> Counter[str]:
+        """What ran below a function, by activity, in samples."""
+        return self._function_activity[function]
+
+    def tensorflow_share(self, place: Place) -> float:
+        """Of all samples in which TensorFlow ran, the share that lies below this line; 0 if there are too few."""
+        if self._in_tensorflow < 5:
+            return 0.0
+        return sum(self._below[place][name] for name in TENSORFLOW) / self._in_tensorflow
+
+    @property
+    def tensorflow_total(self) -> float | None:
+        """The share of the samples in which TensorFlow or Keras ran below the person's code; None with too few."""
+        return self._in_tensorflow / self.count if self.count >= LEAST else None
+
+    def by_function(self) -> dict[FunctionKey, dict[int, float]]:
+        """For each function, the share of each of its lines."""
+        found: dict[FunctionKey, dict[int, float]] = {}
+        for (key, line), hits in self._lines.items():
+            found.setdefault(key, {})[line] = hits / max(self.count, 1)
+        return found
+
+
+class SampleLog:
+    """All samples of a run in order of time."""
+
+    def __init__(self, stacks: dict[int, Stack], taken: Sequence[tuple[int, int]]) -> None:
+        self._stacks = stacks
+        self._taken = [sample for sample in taken if sample[1] in stacks]
+        self._times = [when for when, _ in self._taken]
+
+    def inside(self, spans: Iterable[Span]) -> list[tuple[int, Stack]]:
+        """(when, stack) of the samples in ``spans``, which must not overlap."""
+        found = []
+        for begin, end in spans:
+            low, high = bisect.bisect_left(self._times, begin), bisect.bisect_right(self._times, end)
+            found += [(when, self._stacks[number]) for when, number in self._taken[low:high]]
+        return found
+
+    def samples(self, spans: Sequence[Span]) -> Samples:
+        """The samples in ``spans``, counted."""
+        samples = Samples()
+        samples.span_s = sum(end - begin for begin, end in spans) / 1e9
+        for _, stack in self.inside(spans):
+            samples.add(stack)
+        return samples
+
+    @property
+    def whole(self) -> tuple[Span, ...]:
+        return ((self._times[0], self._times[-1]),) if self._times else ()
+
+
+class _Source(Protocol):
+    """What the samples are read from: a probe's ``Capture`` or the analysis itself."""
+
+    @property
+    def steps(self) -> Any: ...
+
+    def session_records(self, stream: str) -> Iterable[Any]: ...
+
+
+def read_log(rows: Iterable[Any]) -> SampleLog:
+    """The log from the stream ``samples``; damaged rows are left out."""
+    stacks: dict[int, Stack] = {}
+    taken: list[tuple[int, int]] = []
+    for row in rows:
+        try:
+            if row[0] == "stack":
+                frames = tuple(Frame(str(f[0]), int(f[1]), str(f[2]), int(f[3])) for f in row[2])
+                words = [str(item) for item in row[3:6]]
+                stacks[int(row[1])] = Stack(frames, *words)
+            elif row[0] == "s":
+                taken.append((int(row[1]), int(row[2])))
+        except (TypeError, ValueError, IndexError, KeyError):
+            continue
+    return SampleLog(stacks, sorted(taken))
+
+
+def read_samples(source: _Source) -> Samples:
+    """The samples of clean steps, if possible of the time when they were precise; without such, all of the run."""
+    log = read_log(source.session_records("samples"))
+    return steady_samples(log, source.steps, source.session_records("events"))
+
+
+def steady_samples(log: SampleLog, steps: Any, events: Iterable[Any]) -> Samples:
+    """See ``read_samples``."""
+    clean = [(step.begin_ns, step.end_ns) for step in steps.clean]
+    begin, end = precise_span(events)
+    precise = [span for span in clean if begin <= span[0] and span[1] <= end]
+    samples = Samples()
+    for spans in (precise, clean, list(log.whole)):
+        samples = log.samples(spans)
+        if samples.count >= LEAST:
+            break
+    return samples
+
+
+def precise_span(events: Iterable[Any]) -> Span:
+    """The time in which samples fell on short stretches of Python too (see ``instruments.switching``)."""
+    begin, end = 1 << 62, 1 << 62
+    for event in events:
+        if isinstance(event, dict) and isinstance(event.get("ns"), int):
+            if event.get("kind") == "precise":
+                begin = event["ns"]
+            elif event.get("kind") == "precise_end":
+                end = event["ns"]
+    return begin, end

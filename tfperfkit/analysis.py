@@ -13,8 +13,13 @@ import msgspec
 from tfperfkit import registry
 from tfperfkit.clock import ms
 from tfperfkit.config import runs_folder
+from tfperfkit.diagnosis.gathering import gather, parts_of
+from tfperfkit.diagnosis.headline import headline
+from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.diagnosis.rules import apply
 from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.evidence import Evidence
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Finding,
@@ -108,7 +113,6 @@ def analyze(path: Path, options: Mapping[str, Mapping[str, Any]] | None = None) 
     outcomes: list[ProbeOutcome] = []
     findings: list[Finding] = []
     installed = registry.available() if manifest.probes else {}
-    breakdown: tuple[dict[str, float], str] | None = None
     for name in manifest.probes:
         result = _analyze_probe(run, name, manifest, info, facts, installed, bool(agent))
         outcomes.append(
@@ -118,17 +122,18 @@ def analyze(path: Path, options: Mapping[str, Mapping[str, Any]] | None = None) 
             )
         )
         findings += result.findings
-        data = outcomes[-1].data
-        parts = data.get("breakdown_ms") if isinstance(data, dict) else None
-        if isinstance(parts, dict) and parts and all(isinstance(part, (int, float)) for part in parts.values()):
-            breakdown = (parts, name)
-    steps = _summarize(facts.steps, breakdown)
+    evidence = gather(
+        run, info, agent, manifest.started_ns, facts.steps, facts.events, facts.sources, outcomes
+    )
+    given, troubles = apply(evidence) if manifest.probes and agent else ([], [])
+    ranked = rank(merge([*findings, *given]))
+    steps = _summarize(facts.steps, evidence)
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
-    notes = _notes(facts, agent, info)
     return Report(
-        schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=rank(findings),
-        overhead=_overhead(run, facts), windows=tuple(facts.windows.values()), notes=notes,
+        schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=ranked,
+        overhead=_overhead(run, facts), windows=tuple(facts.windows.values()),
+        headline=headline(ranked, evidence), notes=(*_notes(facts, agent, info), *troubles),
     )
 
 
@@ -263,7 +268,7 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
 
 
-def _summarize(table: StepTable, breakdown: tuple[dict[str, float], str] | None) -> StepSummary:
+def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     clean = table.clean
     note = table.note
     if not clean and table.count:
@@ -272,6 +277,7 @@ def _summarize(table: StepTable, breakdown: tuple[dict[str, float], str] | None)
     durations = sorted(step.duration_ns for step in clean for _ in range(step.count))
     if not durations:
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
+    parts, window = _breakdown(evidence)
     median = statistics.median(durations)
     p90 = durations[min(len(durations) - 1, int(0.9 * len(durations)))]
     return StepSummary(
@@ -284,11 +290,27 @@ def _summarize(table: StepTable, breakdown: tuple[dict[str, float], str] | None)
         p90_ms=ms(p90),
         examples_per_s=table.batch_size / (median / 1e9) if table.batch_size else None,
         batch_size=table.batch_size or None,
-        breakdown_ms=breakdown[0] if breakdown else None,
-        breakdown_window=breakdown[1] if breakdown else "",
+        breakdown_ms=parts,
+        breakdown_window=window,
         definition=table.definition,
         note=note,
+        account=evidence.account,
+        warm_up=evidence.warm_up,
     )
+
+
+#: Parts that the JSON always has; the others only where they took time.
+_ALWAYS = ("input", "python", "eager_ops", "graph", "tracing", "other")
+
+
+def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
+    """The parts of the mean clean step; without clean steps those of the traced step; and what told them."""
+    made = evidence.account
+    if made is not None and made.parts_ms:
+        parts = {name: value for name, value in made.parts_ms.items() if value or name in _ALWAYS}
+        return parts, " and ".join(made.windows)
+    traced = parts_of(evidence.raw)
+    return (dict(traced), "tfprof") if traced else (None, "")
 
 
 def _overhead(run: RunDirectory, facts: _Facts) -> Overhead:

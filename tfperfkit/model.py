@@ -17,6 +17,9 @@ Severity = Literal["high", "medium", "low", "info"]
 ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
 RunStatus = Literal["finished", "failed", "killed", "interrupted"]
 StepSource = Literal["keras", "custom", "function", "none"]
+#: What ``share_of_step`` is a share of: the steady step, or the whole run (a short run spent on tracing). "risk": no
+#: time is lost yet (memory that grows, a device that is not used), so the share says nothing.
+Basis = Literal["step", "run", "risk"]
 #: How a column is printed. ``ms``, ``us`` and ``bytes`` are scaled; ``share`` is 0 to 1, printed as per cent.
 Unit = Literal["text", "count", "ms", "us", "bytes", "share", "ratio", "source", "location", "number"]
 
@@ -57,6 +60,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     advice: str
     detail: str = ""  # more lines for the console, plain text, e.g. the causes of a retrace
     predicted_range: tuple[float, float] | None = None
+    basis: Basis = "step"
+    absorbs: tuple[str, ...] = ()  # codes of findings that only show what this one explains: folded into it
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -121,10 +126,50 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     handle: str = ""  # what to type after "tfperf report": the run's name, or its folder
 
 
+class Outlier(msgspec.Struct, frozen=True, kw_only=True):
+    """A clean step that took much longer than the ordinary one. ``cause``: "" when nothing explains it.
+
+    ``found_ms``: how much of ``excess_ms`` the cause was seen to take.
+    """
+
+    step: int
+    ms: float
+    excess_ms: float
+    cause: str = ""
+    found_ms: float = 0.0
+
+
+class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """The steady phase, see ``tfperfkit.account``. All times are ms for one step; ``parts_ms`` add up to ``mean_ms``.
+
+    ``between_ms``: what ran between steps (validation, checkpoints), by kind, on top of ``mean_ms``.
+    ``windows``: what told the proportions: "tfprof" (the trace), "samples".
+    """
+
+    steps: int
+    mean_ms: float
+    ordinary_ms: float
+    parts_ms: dict[str, float] = {}
+    windows: tuple[str, ...] = ()
+    outliers: tuple[Outlier, ...] = ()
+    between_ms: dict[str, float] = {}
+    between_total_ms: float = 0.0
+
+
+class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
+    """From the start of the process to the first steady step, in seconds; ``parts_s`` add up to ``total_s``.
+
+    "compile and first runs": what the first steps took beyond tracing and an ordinary step: Grappler, XLA, memory.
+    """
+
+    total_s: float
+    parts_s: dict[str, float] = {}
+
+
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The training steps. Times are of the clean windows (nothing invasive ran); None where not measured.
 
-    ``breakdown_ms`` adds up to the mean step of the window that ``breakdown_window`` names.
+    ``breakdown_ms`` adds up to ``mean_ms``; ``breakdown_window`` names what told its proportions.
     """
 
     count: int
@@ -140,6 +185,8 @@ class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
     breakdown_window: str = ""
     definition: str = ""  # what counts as a step, in words: "a call of Model.fit's batch", "loop at train.py:88"
     note: str = ""
+    account: StepAccount | None = None
+    warm_up: WarmUp | None = None
 
 
 class Overhead(msgspec.Struct, frozen=True, kw_only=True):

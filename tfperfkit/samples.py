@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from tfperfkit.spans import Span
+
 Place = tuple[str, int]  # file, line
 FunctionKey = tuple[str, int, str]  # file, first line, name
-Span = tuple[int, int]  # begin, end in ns of ``clock.now_ns``
 TENSORFLOW = ("tensorflow", "keras", "tf_keras")
 #: Fewer samples than this don't tell shares.
 LEAST = 20

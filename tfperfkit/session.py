@@ -25,12 +25,14 @@ from tfperfkit.instruments.markers import Markers
 from tfperfkit.instruments.opens import FileOpens
 from tfperfkit.instruments.pulse import Pulse
 from tfperfkit.instruments.sampler import Sampler, interval_s
+from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.switching import Switching
 from tfperfkit.instruments.updates import GraphUpdates, is_keras_own, own_code
 from tfperfkit.origin import Origin
 from tfperfkit.probe import BackgroundProbe, Cost, Probe
 from tfperfkit.recording import SessionRecording
 from tfperfkit.schedule import PATIENCE_NS, TIME_WINDOW_NS, Action, Scheduler, WindowSpec, parse_window
+from tfperfkit.sources import Sources
 from tfperfkit.steps import PAUSE, Marker, Site
 from tfperfkit.store import Manifest, RunDirectory, StreamWriter
 from tfperfkit.streams import Streams
@@ -64,7 +66,7 @@ class Session:
         self._last_boundary = 0
         self._quiet = False
         self._gate = GpuGate(bool(manifest.options.get("devices", {}).get("require_gpu")), self._refuse)
-        self._sources: set[str] = set()
+        self._sources = Sources(self.streams, self.origin.is_user)
         self._keras: set[str] = set()
         self._switching = Switching()
         self._precise_since = 0
@@ -143,6 +145,9 @@ class Session:
         if self.manifest.in_process:
             self.run.free_room("parent")
         if self._armed:
+            self._safely("source", self._sources.keep_main)
+            if self._scheduler.warm_at == 0:
+                self._safely("settings", lambda: self.event("settings", **settings()))
             self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
         for reason in self.markers.reasons:
             self.event("note", text=reason)
@@ -246,6 +251,7 @@ class Session:
 
     def _act(self, action: Action) -> None:
         if action.kind == "warm":
+            self._safely("settings", lambda: self.event("settings", **settings()))
             self.event("warm", step=self.step, ns=now_ns())
             self.sampler.forget_hits()
             self._sample_precisely(True)
@@ -367,14 +373,7 @@ class Session:
 
     def keep_source(self, filename: str) -> None:
         """Copy a source file into the run directory, once."""
-        if filename in self._sources:
-            return
-        self._sources.add(filename)
-        import linecache
-
-        lines = linecache.getlines(filename)
-        if lines and sum(map(len, lines)) < 2_000_000:
-            self.streams.writer("sources.jsonl").append([filename, lines])
+        self._sources.keep(filename)
 
     def _safely(self, what: str, action: Callable[[], Any]) -> None:
         try:

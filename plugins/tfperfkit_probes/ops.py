@@ -13,6 +13,7 @@ from tfperfkit.model import ProbeResult, Table
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 from tfperfkit_probes import ops_dump, ops_findings, ops_tables
 from tfperfkit_probes.ops_analysis import Records, functions
+from tfperfkit_probes.ops_brief import brief
 from tfperfkit_probes.ops_model import Function, OpsData
 from tfperfkit_probes.ops_record import Recorder
 from tfperfkit_probes.ops_source import Sources
@@ -54,7 +55,7 @@ class OpsProbe:
         lost = len(records.functions) and not every
         if lost:
             notes.append("the recorded graphs are damaged or were cut off: no function can be shown")
-        data = OpsData(functions=shown, left_out=len(every) - len(shown))
+        data = OpsData(functions=shown, left_out=len(every) - len(shown), all=tuple(map(brief, every)))
         extra: list[Table] = []
         data = _dump(capture, records, every, data, extra, notes)
         data = _autograph(capture, records, data, extra, notes)

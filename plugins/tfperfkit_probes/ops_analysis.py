@@ -159,6 +159,8 @@ def _function(
         side_effects=_unique(effects),
         control=control,
         lines_known=summary.lines_known,
+        half_flops=summary.half_flops,
+        jit_compile=record.jit_compile,
         xla=_xla(record, summary.graphs, records.xla.get(record.graph)),
     )
 

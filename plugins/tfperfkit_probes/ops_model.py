@@ -237,7 +237,36 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     side_effects: list[SideEffect]
     control: list[Control]
     lines_known: float
+    half_flops: float  # of 16-bit operations
+    jit_compile: bool
     xla: Xla
+
+
+class Brief(msgspec.Struct, frozen=True, kw_only=True):
+    """A concrete function in short, Keras' own included. ``graph``: its name in the runtime and in a trace.
+
+    ``elementwise``: operations that work number by number, which a compiler could fuse; ``heavy``: matrix products,
+    convolutions and the like. Both after Grappler where that is known, else before.
+    """
+
+    function: str
+    file: str
+    line: int
+    owner: Owner
+    graph: str
+    operations: int
+    flops: float | None
+    flops_note: str
+    moved_bytes: float
+    first_execution_ms: float | None
+    trace_ms: float
+    jit_compile: bool
+    elementwise: int
+    heavy: int
+    float64_flops_share: float
+    half_flops_share: float | None
+    python_calls: int
+    control: int
 
 
 class OpsData(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,6 +274,7 @@ class OpsData(msgspec.Struct, frozen=True, kw_only=True):
 
     functions: list[Function]
     left_out: int = 0
+    all: tuple[Brief, ...] = ()
     dump: list[dict[str, Any]] | None = None
     dump_function: str = ""
     autograph: AutographRecord | None = None

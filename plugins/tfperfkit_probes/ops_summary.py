@@ -47,6 +47,7 @@ class Summary:
         self.constants_bytes = 0
         self.int32_ops = 0
         self.float64_flops = 0.0
+        self.half_flops = 0.0
         self._open = open_size
         self._marked: dict[str, Counter[tuple[str, SourceSpan | None, str]]] = defaultdict(Counter)
         self._types: dict[str, _Sum] = defaultdict(_Sum)
@@ -113,6 +114,8 @@ class Summary:
         if made is None or kind in PASSING:
             return
         self.int32_ops += made.dtype == "int32"
+        if made.dtype in ("float16", "bfloat16"):
+            self.half_flops += amount
         if made.dtype == "float64":
             self.float64_flops += amount
             self._mark("float64", node)

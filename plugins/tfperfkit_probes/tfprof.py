@@ -14,7 +14,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.model import Column, Finding, Measurement, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
 from tfperfkit.timeline import Tick, Timeline
-from tfperfkit_probes.tfprof_analysis import OpRow, TraceFacts, analyse
+from tfperfkit_probes.tfprof_analysis import CallRow, OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
 from tfperfkit_probes.tfprof_eager import eager_step
 from tfperfkit_probes.tfprof_names import is_fetch, is_input
@@ -50,6 +50,8 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     ended: str
     start_ms: float
     stop_ms: float
+    prefetches: bool = False  # the pipeline ends with a prefetch, the script's or one that tf.data put in
+    calls: tuple[CallRow, ...] = ()
 
 
 class TfprofProbe:
@@ -87,6 +89,7 @@ class TfprofProbe:
             window_ms=facts.window_ms, wall_ms=facts.wall_ms, input_ops=facts.input_ops, rest_ms=facts.rest_ms,
             devices=facts.devices, python_tracer=_python_tracer(facts, recorded), ended=ended,
             start_ms=recorded.start_ms if recorded else 0.0, stop_ms=recorded.stop_ms if recorded else 0.0,
+            prefetches=facts.prefetches, calls=facts.calls,
         )
         notes = [*capture.notes, *facts.notes]
         if wanted(capture.options.get("python")) and not data.python_tracer:

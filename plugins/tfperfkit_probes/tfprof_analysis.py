@@ -12,7 +12,7 @@ from tfperfkit_probes.tfprof_breakdown import PARTS, breakdown
 from tfperfkit_probes.tfprof_host import Host, Marker, read_host
 from tfperfkit_probes.tfprof_names import is_fetch
 from tfperfkit_probes.tfprof_ops import OpKey, OpReader, OpTime, read_device
-from tfperfkit_probes.tfprof_spans import Span, intersect, subtract, total, union
+from tfperfkit_probes.tfprof_spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.xplane import Space, profile_options
 
 PS_PER_MS = 1_000_000_000
@@ -43,6 +43,15 @@ class DeviceRow(msgspec.Struct, frozen=True, kw_only=True):
     busy_share: float
 
 
+class CallRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A compiled function that Python called in the traced steps; ``name`` is the runtime's
+    (``__inference_train_step_1234``). ``ms``: in the runtime, per step, on the training thread."""
+
+    name: str
+    per_step: float
+    ms: float
+
+
 class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the trace tells. Times are in ms; ``breakdown_ms`` and ``step_ms`` are means of one step.
 
@@ -63,6 +72,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     rest_ms: float
     options: dict[str, int] | None
     prefetches: bool = False
+    calls: tuple[CallRow, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -108,8 +118,19 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         rest_ms=rest,
         options=profile_options(space),
         prefetches=host.prefetches,
+        calls=_calls(timeline.calls, window, count) if count else (),
         notes=tuple(notes),
     )
+
+
+def _calls(calls: Sequence[tuple[Span, str]], window: Sequence[Span], steps: int) -> tuple[CallRow, ...]:
+    index = SpanIndex(window)
+    found: dict[str, list[int]] = {}
+    for span, name in calls:
+        if span.begin in index:
+            found.setdefault(name, []).append(span.end - span.begin)
+    rows = [CallRow(name=name, per_step=len(all_) / steps, ms=_ms(sum(all_)) / steps) for name, all_ in found.items()]
+    return tuple(sorted(rows, key=lambda row: -row.ms)[:TOP])
 
 
 def choose_steps(markers: Sequence[Marker], table: StepTable) -> tuple[list[Marker], list[int], list[str]]:

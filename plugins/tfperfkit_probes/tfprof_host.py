@@ -31,6 +31,7 @@ class Timeline:
 
     markers: list[Marker] = field(default_factory=list)
     events: list[Labelled] = field(default_factory=list)
+    calls: list[tuple[Span, str]] = field(default_factory=list)  # of compiled functions, by their runtime name
 
 
 @dataclass
@@ -118,6 +119,8 @@ def read_host(plane: Plane) -> Host:
                     sources.setdefault(named.name, []).append(span)
             elif (label := _label(named)) is not None:
                 timeline.events.append(Labelled(span.begin, span.end, label))
+                if label == "graph":
+                    timeline.calls.append((span, named.type))
         if timeline.markers or timeline.events:
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)

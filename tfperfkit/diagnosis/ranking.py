@@ -1,9 +1,12 @@
-"""The order of findings: what fixing them gains, the most first."""
+"""The order of findings: what fixing them gains, the most first; and how loud each may be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
+from tfperfkit.gain import LOW, severity
 from tfperfkit.model import Finding
 
 _SEVERITY = {"high": 0, "medium": 1, "low": 2, "info": 3}
@@ -17,7 +20,26 @@ def gain(finding: Finding) -> float:
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Costliest first. A mere "info" stands after everything that asks for a change; ties keep their order."""
-    return tuple(
-        sorted(findings, key=lambda f: (f.severity == "info", -gain(f), -f.share_of_step, _SEVERITY[f.severity]))
-    )
+    """Costliest first. A mere "info" stands after everything that asks for a change; ties keep their order.
+
+    What concerns the whole run or a risk stands between them, by its own severity.
+    """
+    voiced = [_voiced(finding) for finding in findings]
+    return tuple(sorted(voiced, key=_key))
+
+
+def _key(finding: Finding) -> tuple[float, ...]:
+    worth = gain(finding) if finding.basis == "step" else max(gain(finding), finding.share_of_step)
+    if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
+        worth = max(worth, {"high": 0.2, "medium": 0.05, "low": 0.02, "info": 0.0}[finding.severity])
+    return (finding.severity == "info", -worth, -finding.share_of_step, _SEVERITY[finding.severity])
+
+
+def _voiced(finding: Finding) -> Finding:
+    """Nothing under 2 % of the step is shouted, and nothing that no measurement prices."""
+    if finding.basis != "step" or finding.severity == "info":
+        return finding
+    saved = gain(finding)
+    if saved < LOW:
+        return msgspec.structs.replace(finding, severity="info")
+    return msgspec.structs.replace(finding, severity=severity(saved))

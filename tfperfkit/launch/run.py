@@ -13,7 +13,7 @@ from tfperfkit.arguments import Split
 from tfperfkit.clock import now_ns, wall_s
 from tfperfkit.config import NAMES, Setting, find_run, resolve, runs_folder
 from tfperfkit.errors import RunDirectoryError, UsageError
-from tfperfkit.launch import output, supervisor, target
+from tfperfkit.launch import machine, output, supervisor, target
 from tfperfkit.launch.header import print_header
 from tfperfkit.schedule import parse_window
 from tfperfkit.store import Manifest, RunDirectory
@@ -59,6 +59,8 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
             None if reason else supervisor.environment(directory, target.needs_profile(source)), directory,
         )  # fmt: skip
+        if not reason:
+            machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
         output.report(folder, json_file, None if reason else file)
     return ended.exit_code

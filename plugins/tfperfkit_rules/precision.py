@@ -1,0 +1,7 @@
+"""Rules about number formats."""
+
+from __future__ import annotations
+
+from tfperfkit.evidence import Rule
+
+RULES: tuple[Rule, ...] = ()

@@ -1,0 +1,214 @@
+"""Where the steady steps' time went, every millisecond of it counted once; and what the warm-up was spent on.
+
+The mean clean step is split in two: the ordinary step (outliers left out), whose parts have the proportions that the
+trace and the stack samples measured, and what the outliers took beyond it, each by its cause. So the parts add up to
+the mean step, and a fault that comes in bursts is counted although the median step never sees it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from tfperfkit.clock import ms
+from tfperfkit.model import Outlier, StepAccount
+from tfperfkit.samples import LEAST, SampleLog, Samples
+from tfperfkit.spans import Span, Spans
+from tfperfkit.steps import Step, StepTable
+
+#: The parts of a step, as the report and its JSON name them. ``python``: the person's own and other libraries';
+#: ``dispatch``: of TensorFlow and Keras; ``other``: freeing tensors and iterators, and what nothing explains.
+PARTS = (
+    "input", "python", "dispatch", "eager_ops", "graph", "tracing", "host_sync", "copies", "collectives", "saving",
+    "gc", "other",
+)
+#: An outlier: a modified z-score above 3.5 (Iglewicz and Hoaglin 1993; XProf's rule for stragglers) ...
+OUTLIER_Z = 3.5
+#: ... that is also longer than the median by this share and this much: on a shared machine jitter alone passes the z.
+OUTLIER_SHARE, OUTLIER_NS = 0.3, 1_000_000
+#: A cause explains an outlier when it fills this share of what the step took beyond the ordinary.
+EXPLAINS = 0.3
+#: The training thread's Python in the trace: the samples split it.
+_PYTHON = ("python", "dispatch", "host_sync", "saving")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What the account is made from. Spans are ns of ``clock.now_ns``, on the training thread.
+
+    ``trace_ms``: the parts of a traced step (of probe ``tfprof``). ``moved``: of the time in compiled functions, the
+    shares that copies and collectives have, by the trace. ``seen_input``: fetches are seen from Python.
+    """
+
+    steps: StepTable
+    log: SampleLog
+    steady: Samples
+    tracing: Spans
+    collections: Spans  # of garbage
+    trace_ms: Mapping[str, float] | None = None
+    moved: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+def account(facts: Facts) -> StepAccount | None:
+    """The account of the steady phase; None without a clean step."""
+    clean = facts.steps.clean
+    if not clean:
+        return None
+    outliers, ordinary = _split(clean)
+    count = sum(step.count for step in clean)
+    mean_ms = ms(sum(step.end_ns - step.begin_ns for step in clean)) / count
+    typical_ms = ms(sum(step.end_ns - step.begin_ns for step in ordinary)) / sum(step.count for step in ordinary)
+    explained = tuple(_explain(step, typical_ms, facts) for step in outliers)
+    parts, windows = _ordinary(facts, ordinary, typical_ms)
+    if parts:
+        for outlier in explained:
+            part = _PART_OF.get(outlier.cause, "other")
+            parts[part] += outlier.excess_ms / count
+        parts = _to_sum(parts, mean_ms)
+    between, gaps_ms = _between(facts, count)
+    return StepAccount(
+        steps=count, mean_ms=mean_ms, ordinary_ms=typical_ms, parts_ms=parts, windows=windows,
+        outliers=explained, between_ms=between, between_total_ms=gaps_ms,
+    )
+
+
+#: Which part of the step the cause of an outlier belongs to.
+_PART_OF = {
+    "tracing": "tracing", "first run of a new trace": "tracing", "garbage collection": "gc", "input": "input",
+    "checkpoint or export": "saving", "summary": "saving", "validation": "other", "the script's Python": "python",
+    "TensorFlow's Python": "dispatch", "a compiled function": "graph", "operations": "eager_ops",
+    "reading values": "host_sync",
+}
+_CAUSE_OF = {
+    "saving": "checkpoint or export", "summary": "summary", "input": "input", "python": "the script's Python",
+    "dispatch": "TensorFlow's Python", "graph": "a compiled function", "eager_ops": "operations",
+    "host_sync": "reading values", "tracing": "tracing",
+}
+
+
+def _split(clean: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """The outliers among the steps, and the others."""
+    durations = [step.duration_ns for step in clean]
+    median = statistics.median(durations)
+    spread = statistics.median(abs(value - median) for value in durations)
+    limit = max(median + OUTLIER_Z * spread / 0.6745, median * (1 + OUTLIER_SHARE), median + OUTLIER_NS)
+    outliers = [step for step in clean if step.duration_ns > limit]
+    if len(clean) < 8 or 2 * len(outliers) >= len(clean):
+        return [], list(clean)
+    far = set(map(id, outliers))
+    return outliers, [step for step in clean if id(step) not in far]
+
+
+def _explain(step: Step, typical_ms: float, facts: Facts) -> Outlier:
+    excess = ms(step.end_ns - step.begin_ns) - typical_ms * step.count
+    span = (step.begin_ns, step.end_ns)
+    traced = ms(facts.tracing.overlap(*span))
+    collected = ms(facts.collections.overlap(*span))
+    waited = ms(step.input_ns) if step.input_ns else 0.0
+    cause, found = "", 0.0
+    if traced >= EXPLAINS * excess:
+        cause, found = "tracing", traced
+    elif traced > 0:
+        cause, found = "first run of a new trace", excess
+    elif collected >= EXPLAINS * excess:
+        cause, found = "garbage collection", collected
+    elif waited >= EXPLAINS * excess:
+        cause, found = "input", waited
+    else:
+        cause, found = _sampled_cause(span, typical_ms, excess, facts)
+    return Outlier(step=step.number, ms=ms(step.end_ns - step.begin_ns), excess_ms=excess, cause=cause,
+                   found_ms=min(found, excess))
+
+
+def _sampled_cause(span: Span, typical_ms: float, excess: float, facts: Facts) -> tuple[str, float]:
+    """What the samples inside an outlier have more of than the ordinary step, if there are enough to tell."""
+    samples = facts.log.samples([span])
+    if samples.count < 3:
+        return "", 0.0
+    whole = ms(span[1] - span[0])
+    if samples.contexts["evaluate"] > 0.5 * samples.count:
+        return "validation", excess
+    usual = {name: facts.steady.activity_share(name) * typical_ms for name in samples.activities}
+    more = {name: samples.activity_share(name) * whole - usual[name] for name in samples.activities}
+    name = max(more, key=lambda key: more[key])
+    if more[name] < EXPLAINS * excess:
+        return "", 0.0
+    return _CAUSE_OF.get(name, ""), more[name]
+
+
+def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The parts (ms) of the ordinary step and the windows that told; empty when neither trace nor samples can."""
+    sampled = {name: facts.steady.activity_share(name) for name in facts.steady.activities}
+    enough = facts.steady.count >= LEAST and "" not in sampled
+    parts = dict.fromkeys(PARTS, 0.0)
+    if facts.trace_ms and sum(facts.trace_ms.values()) > 0:
+        whole = sum(facts.trace_ms.values())
+        for name, value in facts.trace_ms.items():
+            parts[name if name in parts else "other"] += value / whole * typical_ms
+        windows: tuple[str, ...] = ("tfprof",)
+        if enough:
+            _split_python(parts, sampled)
+            windows = ("tfprof", "samples")
+    elif enough:
+        for name, share in sampled.items():
+            key = "saving" if name == "summary" else name
+            parts[key if key in parts else "other"] += share * typical_ms
+        windows = ("samples",)
+    else:
+        return {}, ()
+    _take(parts, "gc", ms(sum(facts.collections.overlap(s.begin_ns, s.end_ns) for s in ordinary))
+          / sum(step.count for step in ordinary), ("python", "dispatch", "other"))
+    for name, share in facts.moved.items():
+        _take(parts, name, parts["graph"] * share, ("graph",))
+    fetched = ms(sum(step.input_ns for step in ordinary)) / sum(step.count for step in ordinary)
+    if fetched > parts["input"]:  # every fetch of the steady phase was timed: more than a window's worth
+        _take(parts, "input", fetched - parts["input"], ("python", "dispatch", "other", "graph", "eager_ops"))
+    return _to_sum(parts, typical_ms), windows
+
+
+def _split_python(parts: dict[str, float], sampled: Mapping[str, float]) -> None:
+    """The trace knows one kind of Python only; the samples tell whose it is, and what reads values or saves."""
+    shares = {name: sampled.get(name, 0.0) for name in _PYTHON}
+    shares["saving"] += sampled.get("summary", 0.0)
+    # Between Python and the runtime the two disagree a little: Python's part of an operation's call.
+    whole = sum(shares.values())
+    python = parts["python"]
+    if whole > 0:
+        for name in _PYTHON:
+            parts[name] = python * shares[name] / whole
+
+
+def _take(parts: dict[str, float], name: str, wanted: float, givers: Sequence[str]) -> None:
+    """Move up to ``wanted`` ms to ``name``, from each giver in proportion to what it has."""
+    there = sum(parts[giver] for giver in givers)
+    if there <= 0 or wanted <= 0:
+        return
+    moved = min(wanted, there)
+    for giver in givers:
+        parts[giver] -= moved * parts[giver] / there
+    parts[name] += moved
+
+
+def _to_sum(parts: dict[str, float], whole: float) -> dict[str, float]:
+    """The same proportions, adding up to ``whole``."""
+    there = sum(parts.values())
+    return {name: value / there * whole for name, value in parts.items()} if there > 0 else parts
+
+
+def _between(facts: Facts, count: int) -> tuple[dict[str, float], float]:
+    """What ran between clean steps that follow each other, in ms for each step; and its sum."""
+    clean = facts.steps.clean
+    gaps = [
+        (before.end_ns, after.begin_ns)
+        for before, after in zip(clean, clean[1:], strict=False)
+        if after.number == before.number + before.count and after.begin_ns > before.end_ns
+    ]
+    total = ms(sum(end - begin for begin, end in gaps)) / count
+    found = facts.log.inside([gap for gap in gaps if gap[1] - gap[0] > OUTLIER_NS])
+    if not found or total <= 0:
+        return {}, total
+    kinds = Counter(stack.context or stack.activity or "other" for _, stack in found)
+    return {kind: total * number / len(found) for kind, number in kinds.items()}, total
+

@@ -1,0 +1,68 @@
+"""The report's first line: what to do first, or that there is nothing to do and what bounds the step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfperfkit.evidence import Evidence
+from tfperfkit.model import Finding
+
+#: In words, for "The step is mostly ...".
+_WORDS = {
+    "input": "waiting for its input", "python": "the script's own Python", "dispatch": "Python of TensorFlow and Keras",
+    "eager_ops": "operations called one by one", "graph": "computing in compiled functions",
+    "tracing": "tracing functions", "host_sync": "reading values of tensors", "copies": "copies between devices",
+    "collectives": "communication between replicas", "saving": "saving and summaries", "gc": "garbage collection",
+    "other": "time that nothing explains",
+}
+
+
+def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
+    """One or two plain sentences; "" when no step was seen."""
+    loud = [finding for finding in findings if finding.severity != "info"]
+    if loud:
+        return _first(loud[0])
+    if evidence.account is None or not evidence.account.parts_ms:
+        return ""
+    parts = evidence.account.parts_ms
+    name = max(parts, key=lambda part: parts[part])
+    share = parts[name] / evidence.account.mean_ms
+    return f"Nothing to fix: {share:.0%} of a step is {_WORDS[name]}.{bound(evidence)}"
+
+
+def _first(finding: Finding) -> str:
+    place = ""
+    if finding.where:
+        place = f" ({finding.where[0].file.rpartition('/')[2]}:{finding.where[0].line})"
+    return f"First: {finding.title[:1].lower()}{finding.title[1:]}{place}."
+
+
+def bound(evidence: Evidence) -> str:
+    """What bounds a step that computes: the FLOP/s that it reaches, against a matrix product on this machine."""
+    reached = achieved_gflops(evidence)
+    if reached is None or not evidence.machine_gflops:
+        return ""
+    peak = evidence.machine_gflops
+    return (
+        f" It reaches {reached:,.0f} GFLOP/s there; a float32 matrix product reaches {peak:,.0f} on this machine"
+        f" ({reached / peak:.0%})."
+    )
+
+
+def achieved_gflops(evidence: Evidence) -> float | None:
+    """FLOPs of the functions that run in a step, over the time in compiled functions; None if either is unknown."""
+    flops = step_flops(evidence)
+    graph = evidence.part("graph", "eager_ops")
+    return flops / (graph / 1e3) / 1e9 if flops and graph > 0 else None
+
+
+def step_flops(evidence: Evidence) -> float | None:
+    """FLOPs of one step, as the probe ``ops`` counted them in the functions that the trace saw Python call in it."""
+    calls = {row.get("name"): row.get("per_step", 0.0) for row in evidence.raw.get("tfprof", {}).get("calls") or ()}
+    total = 0.0
+    for row in evidence.raw.get("ops", {}).get("all") or ():
+        per_step = calls.get(row.get("graph"), 0.0)
+        if per_step and row.get("flops") is None:
+            return None
+        total += per_step * (row.get("flops") or 0.0)
+    return total or None

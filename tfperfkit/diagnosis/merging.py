@@ -1,0 +1,55 @@
+"""Findings that show the same lost time are told once, by the one that explains it.
+
+A finding names in ``absorbs`` the codes whose findings are only its symptoms (a file that is loaded again at each step
+also shows as input, and as a hot line of Python). Two findings of one code at one place are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from tfperfkit.diagnosis.ranking import gain
+from tfperfkit.model import Finding
+
+#: A finding is not folded into one that explains less than this part of what it costs.
+EXPLAINS = 0.5
+
+
+def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings without those that another one explains; what was folded in is said in its detail."""
+    left = _without_doubles(findings)
+    folded: dict[int, list[Finding]] = {}
+    gone: set[int] = set()
+    for index, minor in enumerate(left):
+        for other, major in enumerate(left):
+            if other == index or other in gone or minor.code not in major.absorbs:
+                continue
+            if _cost(major) >= EXPLAINS * _cost(minor):
+                folded.setdefault(other, []).append(minor)
+                gone.add(index)
+                break
+    return tuple(_with(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
+
+
+def _without_doubles(findings: Iterable[Finding]) -> list[Finding]:
+    known: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        place = (finding.where[0].file, finding.where[0].line) if finding.where else finding.title
+        key = (finding.code, place)
+        if key not in known or _cost(finding) > _cost(known[key]):
+            known[key] = finding
+    return list(known.values())
+
+
+def _cost(finding: Finding) -> float:
+    return max(gain(finding), finding.share_of_step)
+
+
+def _with(finding: Finding, minor: list[Finding]) -> Finding:
+    if not minor:
+        return finding
+    told = "; ".join(dict.fromkeys(f"{item.code} {item.title[:1].lower()}{item.title[1:]}" for item in minor))
+    detail = f"Part of the same: {told}."
+    return msgspec.structs.replace(finding, detail=f"{finding.detail}\n{detail}".strip())

@@ -1,0 +1,50 @@
+"""The installed rules, and what they find: first-party ones come through the same door as anyone's.
+
+An entry point of the group ``tfperfkit.rules`` names a sequence of rules (``evidence.Rule``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
+
+import msgspec
+
+from tfperfkit.evidence import Evidence, Rule
+from tfperfkit.model import Finding
+
+GROUP = "tfperfkit.rules"
+
+
+def available() -> tuple[EntryPoint, ...]:
+    """All installed sets of rules, by name."""
+    return tuple(sorted(entry_points(group=GROUP), key=lambda point: point.name))
+
+
+def apply(evidence: Evidence, points: Iterable[EntryPoint] | None = None) -> tuple[list[Finding], list[str]]:
+    """What the rules find; and a sentence for each rule or set of rules that failed."""
+    found: list[Finding] = []
+    troubles: list[str] = []
+    for point in available() if points is None else points:
+        try:
+            rules = tuple(point.load())
+        except (Exception, SystemExit) as error:
+            troubles.append(f"The rules {point.name!r} can't be loaded: {type(error).__name__}: {error}")
+            continue
+        for rule in rules:
+            found += _one(rule, point.name, evidence, troubles)
+    return found, troubles
+
+
+def _one(rule: Rule, group: str, evidence: Evidence, troubles: list[str]) -> list[Finding]:
+    name = f"{group}.{getattr(rule, '__name__', 'rule')}"
+    try:
+        given = msgspec.convert(msgspec.to_builtins(list(rule(evidence))), list[Finding])
+    except (Exception, SystemExit) as error:
+        troubles.append(f"The rule {name} failed: {type(error).__name__}: {error}")
+        return []
+    kept = [finding for finding in given if finding.evidence and math.isfinite(finding.share_of_step)]
+    if len(kept) < len(given):
+        troubles.append(f"The rule {name} gave a finding without evidence: left out.")
+    return kept

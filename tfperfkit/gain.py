@@ -1,0 +1,44 @@
+"""Predicted speed-ups: Amdahl's law over measured shares. All shares are of the steady step, 0 to 1."""
+
+from __future__ import annotations
+
+import math
+
+from tfperfkit.model import Severity
+
+#: No prediction beyond this factor: what is left of a step is never nothing.
+MOST = 1000.0
+#: Severities by the share of the step that fixing saves: XProf's "high" and "moderate" input bounds, and the
+#: design's floor under which nothing is shouted.
+HIGH, MEDIUM, LOW = 0.20, 0.05, 0.02
+
+
+def speedup(saved: float) -> float:
+    """The factor by which a step gets faster when ``saved`` of it (a share) is gone: 1 / (1 - saved)."""
+    return min(MOST, 1 / (1 - min(max(saved, 0.0), 0.999)))
+
+
+def speedups(low: float, high: float) -> tuple[float, float]:
+    """The range for a saving between ``low`` and ``high``."""
+    return speedup(min(low, high)), speedup(max(low, high))
+
+
+def middle(bounds: tuple[float, float]) -> float:
+    """The figure to print for a range of factors: their geometric mean."""
+    return math.sqrt(bounds[0] * bounds[1])
+
+
+def interval(share: float, samples: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of ``samples`` samples; +- 0.02 (the window's own cost) when it was measured
+    exactly (``samples`` 0)."""
+    if samples <= 0:
+        return max(share - 0.02, 0.0), min(share + 0.02, 1.0)
+    z = 1.96
+    centre = (share + z * z / (2 * samples)) / (1 + z * z / samples)
+    half = z / (1 + z * z / samples) * math.sqrt(share * (1 - share) / samples + z * z / (4 * samples * samples))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def severity(saved: float) -> Severity:
+    """The severity of a finding whose fix saves this share."""
+    return "high" if saved >= HIGH else "medium" if saved >= MEDIUM else "low" if saved >= LOW else "info"

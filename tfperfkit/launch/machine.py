@@ -1,0 +1,37 @@
+"""What this machine can compute, measured by a short matrix product after the script has ended."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from tfperfkit.store import RunDirectory
+
+#: Rows and columns: 2 GFLOP a product, 12 MB, which runs at the library's best speed and takes 5 to 30 ms on two cores.
+_SIZE = 1024
+_BUDGET_S = 0.25
+
+
+def measure(directory: RunDirectory) -> None:
+    """Write ``machine.json``: ``float32_gflops``, the best of a few products on all processors that we may use.
+
+    A CPU's figure only: the parent has no TensorFlow. Nothing is written when the run has no agent (no TensorFlow).
+    """
+    if directory.read_json("agent.json") is None or directory.read_json("machine.json") is not None:
+        return
+    import numpy as np
+
+    left = np.full((_SIZE, _SIZE), 0.5, np.float32)
+    right = np.full((_SIZE, _SIZE), 0.25, np.float32)
+    out = np.empty_like(left)
+    best = math.inf
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < _BUDGET_S:
+        start = time.perf_counter()
+        np.matmul(left, right, out=out)
+        best = min(best, time.perf_counter() - start)
+    try:
+        gflops = 2 * _SIZE**3 / best / 1e9
+        directory.write_json("machine.json", {"float32_gflops": gflops, "of": "NumPy, float32 matrix product"})
+    except OSError:
+        pass

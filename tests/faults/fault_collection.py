@@ -1,0 +1,137 @@
+"""The fault collection: what is planted where (``manifest.toml``), and whether a run under tfperf named it.
+
+Used by ``test_faults.py`` and by ``python -m benchmarks.accuracy``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FOLDER = Path(__file__).resolve().parent
+MARK = "# FAULT"
+#: How far from a marked line a finding may point: a call that spans lines is named by its first or by its last.
+NEAR = 2
+#: Seconds that one run may take, under tfperf too.
+TIMEOUT = 180.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A script of the collection. ``codes`` are the acceptable codes, the best first; empty for a healthy script."""
+
+    name: str
+    style: str
+    healthy: bool
+    kind: str = "time"
+    cause: str = ""
+    codes: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
+    source: str = ""
+    note: str = ""
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def script(self) -> Path:
+        return FOLDER / ("healthy" if self.healthy else "scripts") / f"{self.name}.py"
+
+    @property
+    def fixed(self) -> Path:
+        return FOLDER / "scripts" / f"{self.name}_fixed.py"
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """The lines that should be named, from 1."""
+        lines = self.script.read_text(encoding="utf-8").splitlines()
+        return tuple(number for number, line in enumerate(lines, 1) if line.endswith(MARK))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``rank`` of the first right finding, from 1; None if there is none. ``by_code``: its code is an acceptable one.
+
+    ``loud``: the codes of the findings above "info", in their order.
+    """
+
+    rank: int | None
+    by_code: bool
+    loud: tuple[str, ...]
+
+    def passes(self, case: Case) -> bool:
+        return not self.loud if case.healthy else self.rank == 1
+
+
+def cases() -> tuple[Case, ...]:
+    """All scripts: the faulty ones first, each group in the order of the manifest."""
+    manifest = tomllib.loads((FOLDER / "manifest.toml").read_text(encoding="utf-8"))
+
+    def case(row: dict[str, Any], healthy: bool) -> Case:
+        lists = {key: tuple(row.get(key, ())) for key in ("codes", "families", "arguments")}
+        return Case(healthy=healthy, **{**row, **lists})
+
+    return tuple(case(row, False) for row in manifest["fault"]) + tuple(case(row, True) for row in manifest["healthy"])
+
+
+def environment() -> dict[str, str]:
+    """That of the caller, without what would change tfperf or Python."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
+    return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def plain(script: Path, arguments: Sequence[str], folder: Path) -> float:
+    """Seconds that the script takes under python itself, in ``folder``. Raises ``CalledProcessError`` if it fails."""
+    begin = time.perf_counter()
+    subprocess.run(
+        [sys.executable, str(script), *arguments], cwd=folder, env=environment(), check=True, timeout=TIMEOUT,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    return time.perf_counter() - begin
+
+
+def profiled(case: Case, folder: Path) -> dict[str, Any]:
+    """The JSON report of ``tfperf run`` on the script, with the default probes, in ``folder``.
+
+    Raises ``RuntimeError`` if there is no report or the script failed.
+    """
+    report = folder / "report.json"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "tfperfkit", "run", "--out", str(folder / "run"), "--json", str(report),
+             str(case.script), "--", *case.arguments],
+            cwd=folder, env=environment(), timeout=TIMEOUT, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise RuntimeError(f"not done after {TIMEOUT:.0f} s") from error
+    if done.returncode or not report.exists():
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr[-800:]}")
+    decoded: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return decoded
+
+
+def points_at(case: Case, finding: dict[str, Any]) -> bool:
+    """Whether one of the finding's places is a marked line, or within ``NEAR`` of one."""
+    places = [place["line"] for place in finding["where"] if Path(place["file"]).name == case.script.name]
+    return any(abs(line - marked) <= NEAR for line in places for marked in case.marked)
+
+
+def judge(case: Case, findings: Sequence[dict[str, Any]]) -> Verdict:
+    """Whether the findings, costliest first, name what was planted: an acceptable code or family, at the right line."""
+    loud = tuple(finding["code"] for finding in findings if finding["severity"] != "info")
+    for rank, finding in enumerate(findings, 1):
+        by_code = finding["code"] in case.codes
+        if (by_code or finding["family"] in case.families) and points_at(case, finding):
+            return Verdict(rank, by_code, loud)
+    return Verdict(None, False, loud)

@@ -1,0 +1,22 @@
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+np.random.seed(0)
+N_ROWS, N_FEATURES = 20000, 40
+clicks = np.random.rand(N_ROWS, N_FEATURES).astype("float32")
+bought = (clicks[:, :5].sum(axis=1) > 2.5).astype("float32")
+
+
+dataset = tf.data.Dataset.from_tensor_slices((clicks, bought)).shuffle(N_ROWS)
+dataset = dataset.batch(128).prefetch(tf.data.AUTOTUNE)
+
+model = keras.Sequential([
+    keras.layers.Input((N_FEATURES,)),
+    keras.layers.Dense(64, activation="relu"),
+    keras.layers.Dense(32, activation="relu"),
+    keras.layers.Dense(1, activation="sigmoid"),
+])
+model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
+history = model.fit(dataset, epochs=2, verbose=2)
+print(history.history["loss"][-1])

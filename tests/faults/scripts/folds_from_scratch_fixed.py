@@ -1,0 +1,34 @@
+"""Leave-some-out cross-validation of a small regressor."""
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.default_rng(33)
+X = rng.normal(size=(240, 8)).astype("float32")
+Y = (X @ rng.normal(size=(8, 1)) + 0.1 * rng.normal(size=(240, 1))).astype("float32")
+FOLDS = 24
+
+
+def make_model():
+    model = tf.keras.Sequential([
+        tf.keras.Input((8,)),
+        tf.keras.layers.Dense(32, activation="relu"),
+        tf.keras.layers.Dropout(0.1),
+        tf.keras.layers.Dense(1),
+    ])
+    model.compile(tf.keras.optimizers.Adam(0.01), loss="mse")
+    return model
+
+
+scores = []
+model = make_model()
+model.optimizer.build(model.trainable_variables)
+initial = model.get_weights()
+slots = [v.numpy() for v in model.optimizer.variables]
+for fold in range(FOLDS):
+    held = np.arange(240) % FOLDS == fold
+    model.set_weights(initial)
+    for variable, value in zip(model.optimizer.variables, slots):
+        variable.assign(value)
+    model.fit(X[~held], Y[~held], batch_size=46, epochs=6, verbose=0)
+    scores.append(float(np.mean((np.array(model(X[held])) - Y[held]) ** 2)))
+print("cross-validated mse", np.mean(scores))

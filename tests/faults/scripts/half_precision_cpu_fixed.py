@@ -1,0 +1,20 @@
+import numpy as np
+from tensorflow import keras
+from tensorflow.keras import layers, mixed_precision
+
+mixed_precision.set_global_policy("float32")
+
+inputs = keras.Input((20, 20, 3))
+x = layers.Conv2D(8, 3, activation="relu")(inputs)
+x = layers.MaxPooling2D()(x)
+x = layers.Flatten()(x)
+x = layers.Dense(64, activation="relu")(x)
+outputs = layers.Dense(10, activation="softmax", dtype="float32")(x)
+model = keras.Model(inputs, outputs)
+model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+
+rng = np.random.default_rng(1)
+images = rng.random((1600, 20, 20, 3), dtype=np.float32)
+labels = rng.integers(0, 10, 1600)
+history = model.fit(images, labels, batch_size=32, epochs=3, verbose=2)
+print("loss", history.history["loss"][-1])

@@ -1,0 +1,30 @@
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.default_rng(4)
+x = rng.normal(size=(1024, 1024)).astype(np.float32)
+y = rng.integers(0, 20, 1024)
+data = tf.data.Dataset.from_tensor_slices((x, y)).batch(256).cache().repeat()
+
+model = tf.keras.Sequential([
+    tf.keras.Input((1024,)),
+    tf.keras.layers.Dense(1024, activation="relu"),
+    tf.keras.layers.Dense(1024, activation="relu"),
+    tf.keras.layers.Dense(20),
+])
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+
+@tf.function
+def train_step(features, labels):
+    with tf.GradientTape() as tape:
+        logits = model(features, training=True)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+    variables = model.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+    return loss
+
+
+for number, (features, labels) in enumerate(data.take(250)):
+    loss = train_step(features, labels)
+print("loss after", number + 1, "steps:", float(loss))

@@ -1,0 +1,32 @@
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+x = np.random.rand(3200, 50).astype(np.float32)
+y = np.random.randint(0, 40, 3200)
+ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(32).prefetch(2)
+
+model = tf.keras.Sequential([
+    tf.keras.Input((50,)),
+    tf.keras.layers.Dense(64, activation="relu"),
+    tf.keras.layers.Dense(40),
+])
+opt = tf.keras.optimizers.SGD(0.1)
+cce = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+@tf.function
+def train_step(images, labels):
+    with tf.GradientTape() as tape:
+        logits = model(images, training=True)
+        loss = cce(labels, logits)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    opt.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+
+
+for epoch in range(6):
+    for images, labels in ds:
+        loss = train_step(images, labels)
+    print("epoch", epoch, "loss", float(loss), file=sys.stdout)

@@ -1,0 +1,54 @@
+import numpy as np
+import tensorflow as tf
+from tensorflow.keras import layers
+
+rng = np.random.default_rng(18)
+LETTERS = list("abcdefghijklmnopqrstuvwxyz .,!?ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+reviews = ["".join(rng.choice(LETTERS, 600)) for _ in range(800)]
+good = rng.integers(0, 2, 800).astype("float32")
+KEEP = "abcdefghijklmnopqrstuvwxyz "
+LENGTH = 400
+
+
+TABLE = np.zeros(128, dtype=np.int64)
+for place, letter in enumerate(KEEP):
+    TABLE[ord(letter)] = TABLE[ord(letter.upper())] = place + 1
+
+
+def encode(text):
+    codes = TABLE[np.frombuffer(text.encode("ascii"), np.uint8)]
+    codes = codes[codes > 0][:LENGTH]
+    return np.pad(codes, (0, LENGTH - len(codes)))
+
+
+encoded = np.stack([encode(t) for t in reviews])
+
+
+def get_batch(start, size=32):
+    return encoded[start:start + size], good[start:start + size]
+
+
+model = tf.keras.Sequential([
+    layers.Input((LENGTH,), dtype="int64"),
+    layers.Embedding(28, 8),
+    layers.Conv1D(8, 7, strides=4, activation="relu"),
+    layers.GlobalMaxPooling1D(),
+    layers.Dense(1),
+])
+optimizer = tf.keras.optimizers.Adam(1e-3)
+loss_fn = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+
+
+@tf.function
+def train_step(ids, labels):
+    with tf.GradientTape() as tape:
+        loss = loss_fn(labels[:, None], model(ids, training=True))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+
+for epoch in range(10):
+    for start in range(0, 800, 32):
+        ids, labels = get_batch(start)
+        loss = train_step(tf.constant(ids), tf.constant(labels))
+    print("epoch", epoch, "loss", float(loss))

@@ -1,0 +1,26 @@
+import numpy as np
+from tensorflow.keras import Input, Model, Sequential, layers
+
+LATENT, BATCH = 10, 32
+real = np.random.default_rng(1).normal(2.0, 0.3, (1000, 20)).astype("float32")
+
+generator = Sequential([Input((LATENT,)), layers.Dense(32, activation="relu"), layers.Dense(20)])
+discriminator = Sequential([Input((20,)), layers.Dense(32, activation="relu"), layers.Dense(1, activation="sigmoid")])
+z = Input((LATENT,))
+gan = Model(z, discriminator(generator(z)))
+discriminator.compile("adam", "binary_crossentropy")
+discriminator.train_on_batch(real[:2 * BATCH], np.ones((2 * BATCH, 1), "float32"))
+discriminator.trainable = False
+gan.compile("adam", "binary_crossentropy")
+
+for step in range(40):
+    noise = np.random.normal(size=(BATCH, LATENT)).astype("float32")
+    fake = np.array(generator(noise))
+    chosen = real[np.random.randint(0, 1000, BATCH)]
+    x = np.concatenate([chosen, fake])
+    y = np.concatenate([np.ones((BATCH, 1)), np.zeros((BATCH, 1))]).astype("float32")
+    d_loss = discriminator.train_on_batch(x, y)
+    g_loss = gan.train_on_batch(noise, np.ones((BATCH, 1), "float32"))
+    if step % 10 == 0:
+        print(step, d_loss, g_loss)
+print("done", d_loss, g_loss)

@@ -1,0 +1,81 @@
+"""Each planted fault is the first finding at its line; the healthy scripts are left in peace.
+
+A few of each run always; all of them with TFPERF_LONG=1. ``python -m benchmarks.accuracy`` gives the table.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from fault_collection import FOLDER, MARK, Case, cases, judge, profiled
+from tfperfkit.model import Family
+
+ALL = cases()
+#: Quick ones of different families, whose finding stands.
+SELECTED: frozenset[str] = frozenset()
+
+
+def parameter(case: Case) -> object:
+    return pytest.param(case, id=case.name, marks=() if case.name in SELECTED else pytest.mark.long)
+
+
+@pytest.mark.parametrize("case", [parameter(case) for case in ALL if not case.healthy])
+def test_the_planted_cause_is_the_first_finding(case: Case, tmp_path: Path) -> None:
+    findings = profiled(case, tmp_path)["findings"]
+    told = [(finding["code"], finding["where"]) for finding in findings]
+    assert judge(case, findings).rank == 1, (case.codes, case.marked, told)
+
+
+@pytest.mark.parametrize("case", [parameter(case) for case in ALL if case.healthy])
+def test_a_healthy_script_gets_no_finding_above_info(case: Case, tmp_path: Path) -> None:
+    findings = profiled(case, tmp_path)["findings"]
+    assert not judge(case, findings).loud, [(finding["code"], finding["where"]) for finding in findings]
+
+
+def test_the_manifest_names_the_scripts_that_there_are() -> None:
+    expected = {case.script for case in ALL} | {case.fixed for case in ALL if not case.healthy}
+    assert len({case.name for case in ALL}) == len(ALL)
+    assert {*(FOLDER / "scripts").glob("*.py"), *(FOLDER / "healthy").glob("*.py")} == expected
+    assert sum(not case.healthy for case in ALL) >= 40
+    assert sum(case.healthy for case in ALL) >= 15
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL])
+def test_a_case_is_well_formed(case: Case) -> None:
+    text = case.script.read_text(encoding="utf-8")
+    ast.parse(text)
+    if case.healthy:
+        assert MARK not in text
+        return
+    fixed = case.fixed.read_text(encoding="utf-8")
+    ast.parse(fixed)
+    assert case.marked
+    assert case.cause and case.source and case.codes
+    assert MARK not in fixed
+    changed = difflib.SequenceMatcher(None, text.replace(f"  {MARK}", "").splitlines(), fixed.splitlines())
+    assert 0.4 < changed.ratio() < 1
+    assert set(case.families) <= set(get_args(Family))
+    assert all(re.fullmatch(r"[A-Z]{3}\d{3}", code) for code in case.codes)
+    assert case.kind in ("time", "memory", "no effect")
+
+
+def test_the_judge_wants_both_the_cause_and_the_place() -> None:
+    case = next(case for case in ALL if not case.healthy)
+    line = case.marked[0]
+
+    def finding(code: str, family: str, line: int, file: str = case.script.name) -> dict[str, object]:
+        return {"code": code, "family": family, "severity": "high", "where": [{"file": file, "line": line}]}
+
+    good = finding(case.codes[0], case.families[0], line)
+    assert judge(case, [good]).rank == 1
+    assert judge(case, [finding("XXX001", "none", line), good]).rank == 2
+    assert judge(case, [finding(case.codes[0], case.families[0], line + 30)]).rank is None
+    assert judge(case, [finding(case.codes[0], case.families[0], line, "other.py")]).rank is None
+    by_family = judge(case, [finding("XXX001", case.families[0], line)])
+    assert by_family.rank == 1 and not by_family.by_code

@@ -97,10 +97,14 @@ class StoredRun:
         return StoredCapture(self.directory, name, self.manifest, info, self._facts)
 
 
-def analyze(path: Path, options: Mapping[str, Mapping[str, Any]] | None = None) -> Report:
+def analyze(
+    path: Path, options: Mapping[str, Mapping[str, Any]] | None = None, shown: tuple[str, ...] | None = None,
+    *, show_all: bool = False,
+) -> Report:
     """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read.
 
-    ``options`` (by probe) are added to those that the run was made with.
+    ``options`` (by probe) are added to those that the run was made with. ``shown`` (or ``show_all``) takes the place
+    of the run's own choice of the probes that the console shows in full.
     """
     run, manifest = RunDirectory.open(path)
     if options:
@@ -134,7 +138,12 @@ def analyze(path: Path, options: Mapping[str, Mapping[str, Any]] | None = None) 
         schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=ranked,
         overhead=_overhead(run, facts), windows=tuple(facts.windows.values()),
         headline=headline(ranked, evidence), notes=(*_notes(facts, agent, info), *troubles),
+        shown=None if show_all else shown if shown is not None else _shown(manifest),
     )
+
+
+def _shown(manifest: Manifest) -> tuple[str, ...] | None:
+    return tuple(manifest.shown) if manifest.shown is not None else None
 
 
 def open_run(path: Path) -> StoredRun:

@@ -29,13 +29,14 @@ def cli() -> None:
 _RUN_OPTIONS = [
     click.Option(
         ["--probes"], metavar="NAMES",
-        help="Probes with commas, or all, default, none. Default: lines,retrace,tfprof.",
+        help="Probes with commas, or all, default, none. Default: all that tfperf brings.",
     ),
     click.Option(
         ["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."
     ),
     click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
     click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
+    click.Option(["--show"], metavar="NAMES", help="Probes whose tables the report shows in full, or all."),
     click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
     click.Option(
         ["--window"], metavar="PROBE=START:COUNT", multiple=True,
@@ -119,11 +120,12 @@ cli.add_command(
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
 @click.option("--lines-depth", type=click.IntRange(0), metavar="N", help="Unfold lines of compiled functions N deep.")
 @click.option("--ops-dump", metavar="FUNCTION", help="List all operations of a tf.function (probe ops).")
-def report(run: str, json_file: str | None, output: str | None, **options: Any) -> None:
+@click.option("--show", metavar="NAMES", help="Probes whose tables are shown in full (with commas), or all.")
+def report(run: str, json_file: str | None, output: str | None, show: str | None, **options: Any) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
-    from tfperfkit.launch.run import show
+    from tfperfkit.launch.run import show as show_run
 
-    show(run, json_file, output, _for_probes(options))
+    show_run(run, json_file, output, _for_probes(options), show)
 
 
 @cli.command()

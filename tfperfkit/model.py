@@ -223,6 +223,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     windows: tuple[WindowSummary, ...] = ()
     headline: str = ""
     notes: tuple[str, ...] = ()
+    shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
 
 
 #: Version of the JSON report. Raised when a name that others rely on changes its meaning.

@@ -14,7 +14,9 @@ from tfperfkit.probe import API_VERSION, Cost, Probe
 
 GROUP = "tfperfkit.probes"
 #: What ``--probes default`` stands for.
-DEFAULT = ("lines", "retrace", "tfprof")
+DEFAULT = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")
+#: Of these, the ones whose tables the report shows unasked; of the others it shows a line.
+SHOWN = ("lines",)
 
 
 def available() -> dict[str, EntryPoint]:
@@ -31,6 +33,7 @@ def select(text: str) -> tuple[str, ...]:
     names: list[str] = []
     for part in (item.strip() for item in text.split(",")):
         if part == "all":
+            names += [name for name in DEFAULT if name in installed]  # the windows that tell most come first
             names += installed
         elif part == "default":
             names += [name for name in DEFAULT if name in installed]
@@ -41,6 +44,19 @@ def select(text: str) -> tuple[str, ...]:
             hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(installed)}"
             raise UsageError(f"no probe named {part!r}; {hint} (tfperf probes lists them)")
     return tuple(dict.fromkeys(names))
+
+
+def shown(probes: str, show: str | None) -> tuple[str, ...] | None:
+    """The probes whose sections a report shows in full, None for all: those of ``show``, else those that were named.
+
+    ``probes`` is what ``--probes`` was given. Raises UsageError for a name that is none.
+    """
+    if show:
+        return None if "all" in show.split(",") else select(show)
+    named = [part.strip() for part in probes.split(",")]
+    if "default" not in named:
+        return None
+    return (*SHOWN, *select(",".join(part for part in named if part != "default")))
 
 
 def load(name: str, installed: dict[str, EntryPoint] | None = None) -> Probe:

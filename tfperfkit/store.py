@@ -64,6 +64,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     user_roots: list[str] = []
     in_process: bool = False
     last_step: int | None = None  # recording ends after this step
+    shown: list[str] | None = None  # probes whose sections the report shows in full; None: all
 
 
 class Exit(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from test_report_records import EAGER_FINDING, HELLO, NAIVE_GAN, NO_STEPS, RETRACE
+from test_report_records import BRIEF, EAGER_FINDING, HELLO, NAIVE_GAN, NO_STEPS, RETRACE
 
 from tfperfkit.model import (
     Finding,
@@ -57,6 +57,11 @@ def test_gold_naive_gan(width: int) -> None:
 @pytest.mark.parametrize("width", [80, 140])
 def test_gold_no_steps(width: int) -> None:
     assert_gold(f"report_no_steps_{width}", rendered(NO_STEPS, width))
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_gold_brief(width: int) -> None:
+    assert_gold(f"report_brief_{width}", rendered(BRIEF, width))
 
 
 def test_gold_nothing_to_fix() -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Column,
     Finding,
     Measurement,
+    Outlier,
     Overhead,
     ProbeOutcome,
     Report,
     RunInfo,
     SourceSpan,
+    StepAccount,
     StepSummary,
     Table,
+    WarmUp,
     WindowSummary,
 )
 
@@ -307,6 +312,29 @@ NO_STEPS = Report(
     findings=(),
     overhead=Overhead(),
     headline="",
+)
+
+
+#: As with the default probes: one section in full, an account with outliers, a remark.
+BRIEF = msgspec.structs.replace(
+    NAIVE_GAN,
+    shown=("lines",),
+    headline="First: the data set is loaded again in every step (train.py:397).",
+    findings=(INPUT_FINDING, msgspec.structs.replace(EAGER_FINDING, severity="info")),
+    steps=msgspec.structs.replace(
+        NAIVE_GAN.steps,
+        breakdown_window="tfprof and samples",
+        account=StepAccount(
+            steps=27, mean_ms=515.0, ordinary_ms=500.0, between_ms={"evaluate": 30.0, "saving": 8.0},
+            between_total_ms=41.0,
+            outliers=(
+                Outlier(step=12, ms=720.0, excess_ms=220.0, cause="tracing", found_ms=200.0),
+                Outlier(step=20, ms=700.0, excess_ms=200.0, cause="tracing", found_ms=190.0),
+                Outlier(step=31, ms=560.0, excess_ms=60.0),
+            ),
+        ),
+        warm_up=WarmUp(total_s=7.2, parts_s={"importing TensorFlow": 3.4, "tracing": 2.1, "data and other Python": 1.7}),
+    ),
 )
 
 

@@ -29,6 +29,7 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
     target.check(parts)
     try:
         names = registry.select(settings["probes"].value or "none")
+        shown = registry.shown(settings["probes"].value or "none", options["show"])
     except UsageError as error:
         raise UsageError(f"{error}{_origin(settings['probes'])}") from None
     windows = _windows(options["window"], names)
@@ -43,6 +44,7 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
         cwd=target.printable(str(cwd)), python=target.printable(sys.executable), probes=list(names),
         options=probe_options, windows=windows, steps_from=settings["steps-from"].value, started_ns=now_ns(),
         started_wall_s=wall_s(), tool_version=__version__, user_roots=target.user_roots(parts),
+        shown=list(shown) if shown is not None else None,
     )  # fmt: skip
     try:
         folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
@@ -67,15 +69,18 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
 
 
 def show(
-    name: str, json_file: str | None, output_file: str | None, given: dict[str, dict[str, Any]] | None = None
+    name: str, json_file: str | None, output_file: str | None, given: dict[str, dict[str, Any]] | None = None,
+    probes: str | None = None,
 ) -> None:
     """Render the report of a finished run; raises RunDirectoryError or UsageError.
 
-    ``given`` are options of probes, by probe, on top of those that the run was made with.
+    ``given`` are options of probes, by probe, on top of those that the run was made with. ``probes``: those whose
+    sections are shown in full, with commas, or ``all``.
     """
     from tfperfkit.analysis import analyze
 
-    report = analyze(find_run(name), given)
+    shown = registry.shown("", probes) if probes else None
+    report = analyze(find_run(name), given, shown, show_all=bool(probes) and shown is None)
     if json_file == "-":
         from tfperfkit.report.json import encode
 

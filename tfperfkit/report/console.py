@@ -5,6 +5,7 @@ Text of scripts is never taken as markup, nothing is cut, and without colour no 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from tfperfkit.model import ProbeOutcome, Report
 from tfperfkit.report.findings import finding_sections
 from tfperfkit.report.layout import heading, prose
-from tfperfkit.report.paths import name, with_short_paths
+from tfperfkit.report.paths import name, short_path, with_short_paths
 from tfperfkit.report.summary import bottom_lines, top_lines
 from tfperfkit.report.table import table_lines
 from tfperfkit.report.terminal import MIN_WIDTH, Screen, terminal_of
@@ -40,7 +41,11 @@ def render(report: Report, *, file: TextIO, width: int | None = None, color: boo
 def report_lines(report: Report, screen: Screen) -> list[Text]:
     """The report as lines of at most ``screen.width`` cells."""
     sections = [top_lines(report, screen), finding_sections(report, screen)]
-    sections += [_probe(probe, screen) for probe in report.probes]
+    full = [probe for probe in report.probes if report.shown is None or probe.name in report.shown]
+    brief = [probe for probe in report.probes if probe not in full]
+    sections += [_probe(probe, screen) for probe in full]
+    if brief:
+        sections.append(_brief(brief, report, screen))
     sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
     lines: list[Text] = []
     for section in sections:
@@ -77,6 +82,21 @@ def _probe(probe: ProbeOutcome, screen: Screen) -> list[Text]:
     for note in probe.notes:
         lines += prose(note, screen, indent=6, label="note")
     return lines
+
+
+def _brief(probes: Sequence[ProbeOutcome], report: Report, screen: Screen) -> list[Text]:
+    """The probes whose tables nobody asked for: a line or two each, and how to see them."""
+    handle = report.run.handle or report.run.directory or "last"
+    command = f"tfperf report {shlex.quote(short_path(handle))} --show {probes[0].name}"
+    lines = heading("more was recorded", "", screen)
+    margin = max(len(probe.name) for probe in probes) + 2
+    for probe in probes:
+        words = [probe.reason or ("" if probe.status == "ok" else "no reason was given"), probe.summary]
+        if probe.status != "ok":
+            words.insert(0, probe.status)
+        text = "; ".join(with_short_paths(word) for word in words if word)
+        lines += prose(text or "nothing to show", screen, indent=margin, label=name(probe.name, screen))
+    return lines + prose(f"its tables: {name(visible(command, unicode=screen.unicode), screen)}", screen, style="dim")
 
 
 def _print(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:

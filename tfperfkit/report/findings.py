@@ -23,12 +23,28 @@ _PLACES = 6
 
 def finding_sections(report: Report, screen: Screen) -> list[Text]:
     """The section of the findings; if there are none, what that means."""
-    count = len(report.findings)
-    if not count:
-        return _nothing(report, screen)
-    lines = heading(f"{count} finding{'s' * (count > 1)}", "costliest first" if count > 1 else "", screen)
-    for number, finding in enumerate(report.findings, 1):
-        lines += [Text(), *_finding(number, finding, screen)]
+    told = [finding for finding in report.findings if finding.severity != "info" or report.shown is None]
+    remarks = [finding for finding in report.findings if finding not in told]
+    lines: list[Text] = []
+    if told:
+        count = len(told)
+        lines += heading(f"{count} finding{'s' * (count > 1)}", "costliest first" if count > 1 else "", screen)
+        for number, finding in enumerate(told, 1):
+            lines += [Text(), *_finding(number, finding, screen)]
+    elif not report.headline.startswith("Nothing to fix"):
+        lines += _nothing(report, screen)
+    return lines + _remarks(remarks, bool(lines), screen)
+
+
+def _remarks(findings: Sequence[Finding], space: bool, screen: Screen) -> list[Text]:
+    """What was seen and costs next to nothing here: a line or two each."""
+    if not findings:
+        return []
+    lines = [Text()] * space + heading("remarks", "nothing to gain here", screen)
+    for finding in findings:
+        at = f" at {place(finding.where[0], screen)}" if finding.where else ""
+        text = f"{name(finding.code, screen)}  {name(finding.title, screen)}{at}"
+        lines += prose(text, screen, indent=_INDENT, style="dim")
     return lines
 
 

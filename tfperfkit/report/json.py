@@ -27,6 +27,7 @@ def encode(report: Report) -> bytes:
     """
     probes = tuple(map(_writable, report.probes))
     document = _clean(msgspec.to_builtins(msgspec.structs.replace(report, probes=probes), enc_hook=_foreign))
+    document.pop("shown", None)  # a choice for the console
     text = msgspec.json.format(msgspec.json.encode(document), indent=2)
     return _UNSAFE.sub(_escaped, text) + b"\n"
 

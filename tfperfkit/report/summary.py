@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tfperfkit.model import Report, RunInfo, StepSummary, WindowSummary
 from tfperfkit.report import numbers
+from tfperfkit.report.account import account_lines
 from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
 from tfperfkit.report.terminal import Screen
@@ -18,8 +19,12 @@ from tfperfkit.report.text import visible
 _LABELLED = 10
 _BAR_WIDTH = 50
 _CLEAN = frozenset({"clean", "baseline"})
-_NAMES = {"warmup": "warm-up", "eager_ops": "eager ops"}
+_NAMES = {
+    "warmup": "warm-up", "eager_ops": "eager ops", "host_sync": "reading values", "dispatch": "TensorFlow's Python",
+    "gc": "garbage collection", "python": "Python", "collectives": "communication",
+}
 _BAR = "cyan"
+_TOLD = {"tfprof": "the trace", "samples": "stack samples"}
 
 
 def top_lines(report: Report, screen: Screen) -> list[Text]:
@@ -37,6 +42,7 @@ def top_lines(report: Report, screen: Screen) -> list[Text]:
     lines += _breakdown(steps, screen)
     if steps.count and steps.definition:
         lines += prose(f"a step is {with_short_paths(steps.definition)}", screen, style="dim")
+    lines += account_lines(steps, screen)
     return lines + prose(steps.note, screen, style="dim")
 
 
@@ -93,7 +99,8 @@ def _breakdown(steps: StepSummary, screen: Screen) -> list[Text]:
         sign = signs[min(index, len(signs) - 1)]
         items.append(f"{sign} {_label(part, screen)} {numbers.alone(float(ms), 'ms', screen.symbols)} ({share})")
     if steps.breakdown_window:
-        items.append(f"in the {_label(steps.breakdown_window, screen)} window")
+        told = " and ".join(_TOLD.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
+        items.append(f"by {name(told, screen)}")
     lines = joined(items, screen)
     if screen.unicode:  # ASCII's signs may be part of the words
         for line in lines:

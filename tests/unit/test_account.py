@@ -1,0 +1,175 @@
+"""The step's account: parts that add up, outliers by their cause, what runs between steps, the warm-up."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfperfkit.account import Facts, account
+from tfperfkit.model import StepAccount
+from tfperfkit.samples import SampleLog, Stack, steady_samples
+from tfperfkit.spans import Span, Spans
+from tfperfkit.steps import Step, StepTable
+from tfperfkit.warmup import warm_up
+
+MS = 1_000_000
+
+
+def steps(durations_ms: list[float], gap_ms: float = 0.0, window: str = "clean") -> StepTable:
+    made, now = [], 0
+    for number, duration in enumerate(durations_ms, 1):
+        end = now + int(duration * MS)
+        made.append(Step(number, now, end, window=window))
+        now = end + int(gap_ms * MS)
+    return StepTable(steps=tuple(made), source="custom")
+
+
+def log(table: StepTable, activity: dict[str, int]) -> SampleLog:
+    """Samples spread over the whole run, in the given proportions."""
+    kinds = [name for name, count in activity.items() for _ in range(count)]
+    stacks = {i: Stack((), "tensorflow", name) for i, name in enumerate(activity)}
+    numbers = {name: i for i, name in enumerate(activity)}
+    end = table.steps[-1].end_ns
+    taken = [(end * i // len(kinds), numbers[kind]) for i, kind in enumerate(kinds)]
+    return SampleLog(stacks, sorted(taken))
+
+
+def made(
+    table: StepTable, activity: dict[str, int] | None = None, tracing: list[Span] | None = None,
+    collections: list[Span] | None = None, trace_ms: dict[str, float] | None = None, **more: dict[str, float],
+) -> StepAccount:
+    samples = log(table, activity) if activity else SampleLog({}, [])
+    result = account(Facts(
+        steps=table, log=samples, steady=steady_samples(samples, table, []), tracing=Spans(tracing or []),
+        collections=Spans(collections or []), trace_ms=trace_ms, **more,
+    ))
+    assert result is not None
+    return result
+
+
+def test_without_a_clean_step_there_is_no_account() -> None:
+    empty = SampleLog({}, [])
+    table = steps([10.0] * 5, window="warmup")
+    facts = Facts(steps=table, log=empty, steady=steady_samples(empty, table, []), tracing=Spans(), collections=Spans())
+    assert account(facts) is None
+
+
+def test_the_traces_parts_are_scaled_to_the_clean_step() -> None:
+    found = made(steps([10.0] * 20), trace_ms={"graph": 9.0, "python": 3.0, "input": 0.0})
+    assert found.parts_ms["graph"] == pytest.approx(7.5)
+    assert found.parts_ms["python"] == pytest.approx(2.5)
+    assert found.windows == ("tfprof",)
+
+
+def test_the_samples_tell_whose_python_it_was() -> None:
+    found = made(steps([10.0] * 20), {"python": 30, "dispatch": 10, "graph": 60}, trace_ms={"graph": 6.0, "python": 4.0})
+    assert found.parts_ms["python"] == pytest.approx(3.0, rel=0.05)
+    assert found.parts_ms["dispatch"] == pytest.approx(1.0, rel=0.2)
+    assert found.windows == ("tfprof", "samples")
+
+
+def test_samples_alone_make_an_account() -> None:
+    found = made(steps([10.0] * 20), {"eager_ops": 50, "dispatch": 50})
+    assert found.parts_ms["eager_ops"] == pytest.approx(5.0, rel=0.05)
+    assert found.windows == ("samples",)
+
+
+def test_without_trace_and_samples_nothing_is_guessed() -> None:
+    found = made(steps([10.0] * 20))
+    assert found.parts_ms == {} and found.mean_ms == pytest.approx(10.0)
+
+
+def test_a_retrace_at_every_tenth_step_is_counted_though_the_median_never_sees_it() -> None:
+    table = steps([10.0] * 9 + [110.0] + [10.0] * 9 + [110.0])
+    tracing = [(s.begin_ns, s.begin_ns + 95 * MS) for s in table.steps if s.duration_ns > 50 * MS]
+    found = made(table, {"graph": 100}, tracing=tracing)
+    assert found.ordinary_ms == pytest.approx(10.0) and found.mean_ms == pytest.approx(20.0)
+    assert [outlier.cause for outlier in found.outliers] == ["tracing", "tracing"]
+    assert [outlier.step for outlier in found.outliers] == [10, 20]
+    assert found.parts_ms["tracing"] == pytest.approx(10.0)
+
+
+def test_a_collection_explains_an_outlier_and_its_part() -> None:
+    table = steps([10.0] * 12 + [60.0] + [10.0] * 7)
+    slow = table.steps[12]
+    found = made(table, {"graph": 100}, collections=[(slow.begin_ns + MS, slow.begin_ns + 50 * MS)])
+    assert [outlier.cause for outlier in found.outliers] == ["garbage collection"]
+    assert found.parts_ms["gc"] == pytest.approx(50 / 20)
+
+
+def test_what_nothing_explains_is_said_to_be_unexplained() -> None:
+    found = made(steps([10.0] * 12 + [60.0] + [10.0] * 7), trace_ms={"graph": 10.0})
+    assert [outlier.cause for outlier in found.outliers] == [""]
+    assert found.parts_ms["other"] == pytest.approx(2.5)
+
+
+def test_jitter_is_no_outlier() -> None:
+    assert made(steps([10.0, 10.1, 10.0, 9.9, 10.2, 10.0, 11.5, 10.0, 10.1, 12.0])).outliers == ()
+
+
+def test_two_kinds_of_steps_are_not_outliers_of_each_other() -> None:
+    assert made(steps([10.0, 100.0] * 10)).outliers == ()
+
+
+def test_fetches_that_python_timed_outweigh_the_window() -> None:
+    table = StepTable(steps=tuple(
+        Step(n, (n - 1) * 10 * MS, n * 10 * MS, 1, 4 * MS, "clean") for n in range(1, 21)
+    ))
+    found = made(table, trace_ms={"input": 1.0, "graph": 9.0})
+    assert found.parts_ms["input"] == pytest.approx(4.0)
+
+
+def test_copies_are_taken_from_the_compiled_part() -> None:
+    found = made(steps([10.0] * 20), trace_ms={"graph": 10.0}, moved={"copies": 0.2, "collectives": 0.0})
+    assert found.parts_ms["copies"] == pytest.approx(2.0)
+    assert found.parts_ms["graph"] == pytest.approx(8.0)
+
+
+def test_time_between_steps_has_its_own_account() -> None:
+    table = steps([10.0] * 20, gap_ms=5.0)
+    end = table.steps[-1].end_ns
+    stacks = {1: Stack((), "keras", "graph", "evaluate"), 2: Stack((), "keras", "graph")}
+    inside = [(s.end_ns + 2 * MS, 1) for s in table.steps[:-1]] + [(s.begin_ns + MS, 2) for s in table.steps]
+    samples = SampleLog(stacks, sorted(inside))
+    found = account(Facts(
+        steps=table, log=samples, steady=steady_samples(samples, table, []), tracing=Spans(), collections=Spans(),
+    ))
+    assert found is not None and end
+    assert found.between_total_ms == pytest.approx(19 * 5 / 20)
+    assert found.between_ms == {"evaluate": pytest.approx(19 * 5 / 20)}
+
+
+@given(
+    st.lists(st.floats(0.5, 500), min_size=1, max_size=60),
+    st.dictionaries(st.sampled_from(["input", "python", "graph", "eager_ops", "tracing", "other"]), st.floats(0, 50)),
+    st.dictionaries(st.sampled_from(["python", "dispatch", "graph", "host_sync", "saving"]), st.integers(1, 60)),
+)
+def test_the_parts_always_add_up_to_the_mean(
+    durations: list[float], trace_ms: dict[str, float], activity: dict[str, int]
+) -> None:
+    found = made(steps(durations), activity, trace_ms=trace_ms)
+    if found.parts_ms:
+        assert sum(found.parts_ms.values()) == pytest.approx(found.mean_ms)
+        assert min(found.parts_ms.values()) >= -1e-9
+
+
+def test_the_warm_up_adds_up() -> None:
+    table = StepTable(steps=(
+        Step(1, 5000 * MS, 6000 * MS, window="warmup"), Step(2, 6000 * MS, 6010 * MS, window="warmup"),
+        Step(3, 6010 * MS, 6020 * MS, window="clean"),
+    ))
+    agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
+    found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5600 * MS)]), 10.0)
+    assert found is not None and found.total_s == pytest.approx(6.010)
+    assert found.parts_s["tracing"] == pytest.approx(0.6)
+    assert found.parts_s["importing TensorFlow"] == pytest.approx(2.1)
+    assert found.parts_s["the steps themselves"] == pytest.approx(0.020)
+    assert found.parts_s["compile and first runs"] == pytest.approx(0.390)
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100))), st.integers(0, 100), st.integers(0, 100))
+def test_spans_count_each_moment_once(spans: list[Span], begin: int, end: int) -> None:
+    covered = {moment for low, high in spans for moment in range(low, high)}
+    expected = len([moment for moment in covered if begin <= moment < end])
+    assert Spans(spans).overlap(begin, max(begin, end)) == expected

@@ -1,0 +1,75 @@
+"""The lines on the steady phase beyond the ordinary step: outliers, what ran between steps, the warm-up."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from rich.text import Text
+
+from tfperfkit.model import StepAccount, StepSummary, WarmUp
+from tfperfkit.report import numbers
+from tfperfkit.report.layout import prose
+from tfperfkit.report.paths import name
+from tfperfkit.report.terminal import Screen
+
+#: Under this share of the steady phase nothing is said of outliers and of what runs between steps.
+_FLOOR = 0.01
+_WORDS = {"evaluate": "validation", "callback": "callbacks", "graph": "compiled functions", "eager_ops": "operations",
+          "python": "Python", "dispatch": "TensorFlow's Python", "host_sync": "reading values", "build": "building"}
+_PARTS = 4
+
+
+def account_lines(steps: StepSummary, screen: Screen) -> list[Text]:
+    """One dim line each, only for what took a share worth a line."""
+    lines: list[Text] = []
+    if steps.account is not None:
+        lines += _outliers(steps.account, screen) + _between(steps.account, screen)
+    if steps.warm_up is not None:
+        lines += _warm_up(steps.warm_up, screen)
+    return lines
+
+
+def _outliers(account: StepAccount, screen: Screen) -> list[Text]:
+    """``3 steps took longer, 8.2 % of the time: tracing 310 ms (12, 40) · unexplained 20 ms (55)``"""
+    whole = account.mean_ms * account.steps
+    beyond = sum(outlier.excess_ms for outlier in account.outliers)
+    if not whole or beyond < _FLOOR * whole:
+        return []
+    by_cause: dict[str, list[int]] = defaultdict(list)
+    taken: dict[str, float] = defaultdict(float)
+    for outlier in account.outliers:
+        by_cause[outlier.cause or "unexplained"].append(outlier.step)
+        taken[outlier.cause or "unexplained"] += outlier.excess_ms
+    items = []
+    for cause in sorted(taken, key=lambda key: -taken[key]):
+        which = by_cause[cause]
+        numbered = ", ".join(str(step) for step in which[:3]) + (" …" if len(which) > 3 and screen.unicode else "")
+        plural = "s" if len(which) > 1 else ""
+        time = numbers.alone(taken[cause], "ms", screen.symbols)
+        items.append(f"{name(cause, screen)} {time} (step{plural} {numbered})")
+    count = len(account.outliers)
+    share = numbers.alone(beyond / whole, "share")
+    head = f"{count} step{'s' * (count != 1)} took longer than the rest, {share} of the time: "
+    return prose(head + screen.symbols.dot.join(items), screen, style="dim")
+
+
+def _between(account: StepAccount, screen: Screen) -> list[Text]:
+    if account.between_total_ms < _FLOOR * account.mean_ms:
+        return []
+    kinds = sorted(account.between_ms.items(), key=lambda item: -item[1])[:_PARTS]
+    inside = ", ".join(
+        f"{_WORDS.get(kind, kind)} {numbers.alone(value, 'ms', screen.symbols)}" for kind, value in kinds
+    )
+    text = f"between steps {numbers.alone(account.between_total_ms, 'ms', screen.symbols)} for each step"
+    return prose(f"{text}: {name(inside, screen)}" if inside else text, screen, style="dim")
+
+
+def _warm_up(warm_up: WarmUp, screen: Screen) -> list[Text]:
+    if not math.isfinite(warm_up.total_s) or warm_up.total_s <= 0:
+        return []
+    parts = sorted(warm_up.parts_s.items(), key=lambda item: -item[1])
+    shown = [item for item in parts if item[1] >= 0.02 * warm_up.total_s][: _PARTS + 1]
+    inside = ", ".join(f"{part} {numbers.alone(value, 's')}" for part, value in shown)
+    return prose(f"{numbers.alone(warm_up.total_s, 's')} before the steady steps: {name(inside, screen)}", screen,
+                 style="dim")

@@ -38,4 +38,4 @@ data = tf.data.Dataset.from_tensor_slices((pairs, ratings)).batch(64).prefetch(2
 for epoch in range(2):
     for p, r in data:
         loss = train_step(p, r)
-    tf.print("epoch", epoch, "loss", loss)
+    print("epoch", epoch, "loss", float(loss))

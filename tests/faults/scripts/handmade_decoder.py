@@ -4,7 +4,7 @@ import tensorflow as tf
 TEXT = "the quick brown fox jumps over the lazy dog and runs away from the slow red cat " * 40
 alphabet = sorted(set(TEXT))
 codes = np.array([alphabet.index(c) for c in TEXT], dtype=np.int32)
-LENGTH = 24
+LENGTH = 16
 
 
 class CharModel(tf.keras.Model):

@@ -29,7 +29,8 @@ def train(batch_x, batch_y):  # FAULT
     return loss
 
 
-for epoch in range(2):
-    for start in range(0, 960, 32):
-        loss = train(tf.constant(images[start:start + 32]), tf.constant(boxes[start:start + 32]))
-    print("epoch", epoch, "loss", float(loss))
+for start in range(0, 960, 16):
+    loss = train(tf.constant(images[start:start + 16]), tf.constant(boxes[start:start + 16]))
+    if start % 160 == 0:
+        print("at", start, "loss", float(loss))
+print("loss", float(loss))

@@ -20,7 +20,7 @@ model = keras.Sequential([
 model.compile("adam", "mse")
 
 losses = []
-for first in range(0, 5600, 32):
+for first in range(0, 2400, 32):
     x, y = windows(first, 32)
     result = model.fit(x, y, epochs=1, verbose=0)  # FAULT
     losses.append(result.history["loss"][0])

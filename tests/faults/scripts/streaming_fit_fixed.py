@@ -20,7 +20,7 @@ model = keras.Sequential([
 model.compile("adam", "mse")
 
 losses = []
-for first in range(0, 5600, 32):
+for first in range(0, 2400, 32):
     x, y = windows(first, 32)
     losses.append(model.train_on_batch(x, y))
 print("first", losses[0], "last", losses[-1])

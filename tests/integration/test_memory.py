@@ -1,0 +1,96 @@
+"""The probe ``memory`` on real runs: what is kept is found with its line, what is not kept is no growth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tfperf_runner import Tfperf
+
+KEEPS = '''
+import gc, sys
+import numpy as np
+import tensorflow as tf
+
+KEEP = sys.argv[1] == "keep"
+weights = tf.Variable(tf.random.normal([128, 32]))
+optimizer = tf.keras.optimizers.SGD(0.01)
+outputs = []
+
+class Trainer:
+    def __init__(self):
+        self.history = {"loss": []}
+        self.made = []
+
+    @tf.function
+    def step(self, x, n):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(x @ weights)) * n
+        optimizer.apply_gradients([(tape.gradient(loss, weights), weights)])
+        return loss
+
+    def train(self):
+        rows = []
+        x = tf.random.normal([64, 128])
+        for i in range(120):
+            loss = self.step(x, i if KEEP else tf.constant(float(i)))
+            self.history["loss"].append(float(loss))
+            made = tf.random.normal([256, 256])
+            if KEEP:
+                outputs.append(made)
+                rows.append(np.ones(1000))
+                self.made.append(tf.Variable(tf.zeros([10])))
+            else:
+                rows[:] = [np.ones(1000)]
+
+Trainer().train()
+print(len(gc.callbacks), "callback")
+'''
+
+
+def run(tfperf: Tfperf, *arguments: str) -> tuple[dict[str, Any], Path]:
+    script = tfperf.script(KEEPS)
+    done = tfperf("run", "--probes", "memory", "--json", "report.json", "--out", "kept", script.name, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("1 ")  # the callback is there, and told in docs/transparency.md
+    report = json.loads((tfperf.folder / "report.json").read_text())
+    (row,) = [row for row in report["probes"] if row["name"] == "memory"]
+    assert row["status"] == "ok", row["reason"]
+    return row["data"], tfperf.folder / "kept/probes/memory"
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate(KEEPS.splitlines(), 1) if text in line)
+
+
+def test_what_a_script_keeps(tfperf: Tfperf) -> None:
+    data, folder = run(tfperf, "keep")
+    assert data["growth_is_significant"]
+    assert data["growth_bytes_per_step"] > 256 * 256 * 4 * 0.8
+    found = {row["name"]: row for row in data["growers"]}
+    tensors = found["outputs"]
+    assert (tensors["kind"], tensors["element"], tensors["per_step"]) == ("tensors", "EagerTensor", 1.0)
+    assert (tensors["line"], tensors["function"]) == (line_of("outputs.append"), "train")
+    assert tensors["bytes_per_step"] == pytest.approx(256 * 256 * 4, rel=0.01)
+    assert (found["rows"]["kind"], found["rows"]["line"]) == ("arrays", line_of("rows.append"))
+    assert found["self.made"]["kind"] == "variables"
+    assert found["self.history['loss']"]["element"] == "float"
+    (graphs,) = [row for row in data["growers"] if row["kind"] == "graphs"]
+    assert (graphs["function"], graphs["per_step"]) == ("step", pytest.approx(1.0, abs=0.2))
+    (variables,) = [row for row in data["growers"] if row["name"] == "variables"]
+    assert (variables["line"], variables["bytes_per_step"]) == (line_of("self.made.append"), 40)
+    assert data["rss_peak_bytes"] >= data["rss_last_bytes"] > data["rss_first_bytes"] > 0
+    assert 0 < data["share_of_limit"] < 1 and data["steps_to_limit"] > 0
+    assert {"train", "<module>"} <= {row["function"] for row in data["functions"]}
+    rows = [json.loads(line) for line in (folder / "gc.jsonl").read_text().splitlines()]
+    assert rows and all(row[1] > row[0] and (row[2] == 2 or row[1] - row[0] >= 1_000_000) for row in rows)
+
+
+def test_a_healthy_script_does_not_grow(tfperf: Tfperf) -> None:
+    data, _ = run(tfperf, "drop")
+    assert data["growth_bytes_per_step"] is not None
+    assert not data["growth_is_significant"]
+    assert data["steps_to_limit"] is None
+    assert [row["name"] for row in data["growers"]] == ["self.history['loss']"]

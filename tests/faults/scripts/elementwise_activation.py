@@ -13,6 +13,7 @@ frequency = tf.Variable(tf.random.stateless_uniform((WAVES,), (1, 3)) * 5.0)
 phase = tf.Variable(tf.zeros(WAVES))
 parameters = [amplitude, decay, frequency, phase]
 optimizer = tf.keras.optimizers.Adam(0.02)
+optimizer.build(parameters)
 
 
 @tf.function  # FAULT

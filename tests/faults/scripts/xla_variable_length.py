@@ -25,13 +25,13 @@ def train_step(ids, labels):  # FAULT
 
 
 def batch_of(size):
-    length = int(rng.integers(10, 80))
+    length = int(rng.integers(10, 30))
     ids = rng.integers(0, 200, (size, length)).astype(np.int32)
     return tf.constant(ids), tf.constant((ids[:, :1] > 100).astype(np.float32))
 
 
 running = None
-for step in range(120):
+for step in range(80):
     ids, labels = batch_of(16)
     loss = float(train_step(ids, labels))  # FAULT
     running = loss if running is None else 0.95 * running + 0.05 * loss

@@ -73,6 +73,8 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, int] | None
     prefetches: bool = False
     calls: tuple[CallRow, ...] = ()
+    xla_compiles: int = 0  # in the traced steps, in all
+    xla_compile_ms: float = 0.0  # of these, making machine code; XLA's passes before that are not in it
     notes: tuple[str, ...] = ()
 
 
@@ -102,6 +104,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         notes.append("with an accelerator, python includes the waits for its results")
     parts = breakdown(window, timeline.events, waits)
     count = sum(counts)
+    compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
     compute, feeding, rest = _rows(reader.ops)
     return TraceFacts(
         steps=count,
@@ -119,6 +122,8 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         options=profile_options(space),
         prefetches=host.prefetches,
         calls=_calls(timeline.calls, window, count) if count else (),
+        xla_compiles=len(compiles),
+        xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
         notes=tuple(notes),
     )
 

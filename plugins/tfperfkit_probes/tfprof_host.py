@@ -44,6 +44,7 @@ class Host:
     fetches: list[Span] = field(default_factory=list)  # a graph waiting for its next element
     end: int = 0
     prefetches: bool = False  # the pipeline ends with a prefetch, the script's own or one that tf.data put in
+    compiles: list[Span] = field(default_factory=list)  # XLA making machine code
 
     @property
     def training(self) -> Timeline:
@@ -85,7 +86,8 @@ def nested(line: Line, names: Names) -> Iterator[tuple[Event, Named, list[tuple[
 
 
 _FIRST = frozenset(
-    {Kind.MARKER, Kind.EAGER, Kind.TRACING, Kind.FREEING, Kind.CALL, Kind.ITERATOR, Kind.GET_NEXT, Kind.REDUCE}
+    {Kind.MARKER, Kind.EAGER, Kind.TRACING, Kind.FREEING, Kind.CALL, Kind.ITERATOR, Kind.GET_NEXT, Kind.REDUCE,
+     Kind.COMPILE}
 )
 
 
@@ -105,6 +107,8 @@ def read_host(plane: Plane) -> Host:
                 # Other tools and scripts mark steps by the same name; ours also carry "tfperf".
                 if isinstance(number, int) and event.stat("tfperf") is not None:
                     timeline.markers.append(Marker(number, span))
+            elif named.kind is Kind.COMPILE:
+                host.compiles.append(span)
             elif named.kind is Kind.CALL:
                 number = event.stat("id")
                 if isinstance(number, int):

@@ -21,6 +21,7 @@ class Kind(enum.Enum):
     TRACING = "tracing"
     FREEING = "freeing"
     MARKER = "marker"  # a step's
+    COMPILE = "compile"  # XLA making machine code; its passes come before
     MAYBE_THUNK = "thunk"  # an XLA kernel if it carries the stat ``hlo_op``
 
 
@@ -46,6 +47,8 @@ _EXACT = {
     "TFE_DeleteTensorHandle": Kind.FREEING,
 }
 _EAGER = "EagerLocalExecute: "
+#: One for each XLA compilation: ``CpuCompiler::RunBackend``, ``GpuCompiler::RunBackend`` (seen on 2.21).
+_BACKEND = "Compiler::RunBackend"
 
 
 def parse(event: str) -> Named | None:
@@ -54,6 +57,8 @@ def parse(event: str) -> Named | None:
         return Named(Kind.EAGER, type=event[len(_EAGER) :])
     if event in _EXACT:
         return Named(_EXACT[event])
+    if event.endswith(_BACKEND):
+        return Named(Kind.COMPILE)
     if event.startswith(("$", "ThreadpoolListener::", "end: ")):
         return None
     if event.startswith(("Iterator::", "ReduceIterator::")):

@@ -1,0 +1,106 @@
+"""Loaders written by hand: files that the person's lines open during training, and functions that return the same."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from tfperfkit.clock import ms
+from tfperfkit.model import SourceSpan
+from tfperfkit.probe import Capture
+from tfperfkit.samples import LEAST, Samples
+from tfperfkit_probes.input_model import ConstantFunction, Loader
+from tfperfkit_probes.input_record import Watched
+
+#: Fewer opens during training than this are no loader: a checkpoint, a vocabulary.
+LEAST_OPENS = 4
+#: Opens that fall in fewer steps are of something done once.
+LEAST_STEPS = 3
+_CODE = (".py", ".pyc", ".so")  # an import in the midst of training
+#: A call below which more than this share of all of TensorFlow's samples lies does more than load.
+MIXED = 0.3
+#: Functions that take less of a step are left out.
+LEAST_SHARE = 0.01
+#: Equal values are told from this size in bytes on: a number or a flag that stays the same costs nothing.
+LEAST_BYTES = 256
+
+
+def loaders(capture: Capture, samples: Samples, step_ms: float | None) -> tuple[Loader, ...]:
+    """By the calls that lead to the file, the most time first."""
+    steps = capture.steps.steps
+    if not steps:
+        return ()
+    grouped: dict[tuple[tuple[Any, ...], ...], dict[str, list[Any]]] = {}
+    for row in capture.session_records("opens"):
+        if isinstance(row, list) and len(row) == 6:
+            chain = tuple(tuple(place) for place in row[1])
+            grouped.setdefault(chain, {})[str(row[0])] = row  # a later row of the same file has the newer count
+    updating = {tuple(place) for row in capture.session_records("sites") for place in row.get("chain", ())}
+    found = []
+    for chain, files in grouped.items():
+        # A file opened once, before the first step or in it, was loaded for good.
+        rows = [row for row in files.values() if row[4] >= steps[0].begin_ns]
+        rows = [row for row in rows if not str(row[0]).endswith(_CODE)]
+        opens = sum(int(row[2]) for row in rows)
+        if opens < LEAST_OPENS:
+            continue
+        begin, end = min(row[3] for row in rows), max(row[4] for row in rows)
+        if sum(step.count for step in steps if begin <= step.end_ns and step.begin_ns <= end) < LEAST_STEPS:
+            continue
+        passed = sum(step.count for step in steps if begin <= step.end_ns)
+        loader, share = _loader(chain, updating, samples)
+        found.append(Loader(
+            path=str(rows[0][0]), paths=len(rows), chain=tuple(SourceSpan(*place) for place in chain),
+            loader=SourceSpan(*loader), opens=opens, opens_per_step=opens / passed,
+            bytes_per_step=sum(int(row[2]) * int(row[5]) for row in rows) / passed, share_of_step=share,
+            ms_per_step=step_ms * share if step_ms is not None and share is not None else None,
+        ))
+    return tuple(sorted(found, key=lambda item: (-(item.share_of_step or 0.0), -item.opens_per_step)))
+
+
+def _loader(
+    chain: tuple[tuple[Any, ...], ...], updating: set[tuple[Any, ...]], samples: Samples
+) -> tuple[tuple[Any, ...], float | None]:
+    """The outermost call on the way to the file that does nothing of the step but load, and its share."""
+    loader = chain[0]
+    for place in chain:
+        if place[:2] in updating or samples.tensorflow_share((place[0], place[1])) > MIXED:
+            break
+        loader = place
+    return loader, samples.share((loader[0], loader[1])) if samples.count >= LEAST else None
+
+
+def constant_functions(watched: Sequence[Watched], samples: Samples) -> tuple[ConstantFunction, ...]:
+    """Functions with one value in all watched calls of two steps and more. The share is of all lines of the function;
+    with recursion it would count twice, so it is held at 1."""
+    values: dict[tuple[str, int, str], Counter[str]] = {}
+    about: dict[tuple[str, int, str], list[Any]] = {}
+    for step in watched:
+        for row in step.functions:
+            key = (row.file, row.line, row.function)
+            values.setdefault(key, Counter()).update(row.values)
+            entry = about.setdefault(key, [0, 0, 0, row.what, row.size])
+            entry[0] += row.calls
+            entry[1] += 1
+            entry[2] += row.calls - sum(row.values.values())
+    shares: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for (file, line, _), lines in samples.by_function().items():
+        shares[file, line] += sum(lines.values())
+    found = []
+    for key, seen in values.items():
+        calls, steps, unknown, what, size = about[key]
+        share = min(shares[key[:2]], 1.0) if samples.count >= LEAST else None
+        if len(seen) != 1 or unknown or steps < 2 or size < LEAST_BYTES or (share is not None and share < LEAST_SHARE):
+            continue
+        found.append(ConstantFunction(
+            file=key[0], line=key[1], function=key[2], calls=calls, steps=steps, calls_per_step=calls / steps,
+            returns=what, size=size, share_of_step=share,
+        ))
+    return tuple(sorted(found, key=lambda item: -(item.share_of_step or 0.0)))
+
+
+def typical_step_ms(capture: Capture) -> float | None:
+    """The median of the clean steps; of all where none was."""
+    durations = sorted(step.duration_ns for step in capture.steps.clean or capture.steps.steps)
+    return ms(durations[len(durations) // 2]) if durations else None

@@ -16,7 +16,6 @@ from tfperfkit.probe import Cost, Recording
 from tfperfkit.timeline import Tick, Timeline
 from tfperfkit_probes.tfprof_analysis import CallRow, OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
-from tfperfkit_probes.tfprof_eager import eager_step
 from tfperfkit_probes.tfprof_names import is_fetch, is_input
 from tfperfkit_probes.tfprof_record import Capture, Recorder, wanted
 from tfperfkit_probes.tfprof_timeline import timeline
@@ -52,6 +51,8 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     stop_ms: float
     prefetches: bool = False  # the pipeline ends with a prefetch, the script's or one that tf.data put in
     calls: tuple[CallRow, ...] = ()
+    xla_compiles: int = 0  # in the traced steps, in all
+    xla_compile_ms: float = 0.0  # of these, making machine code
 
 
 class TfprofProbe:
@@ -90,6 +91,7 @@ class TfprofProbe:
             devices=facts.devices, python_tracer=_python_tracer(facts, recorded), ended=ended,
             start_ms=recorded.start_ms if recorded else 0.0, stop_ms=recorded.stop_ms if recorded else 0.0,
             prefetches=facts.prefetches, calls=facts.calls,
+            xla_compiles=facts.xla_compiles, xla_compile_ms=facts.xla_compile_ms,
         )
         notes = [*capture.notes, *facts.notes]
         if wanted(capture.options.get("python")) and not data.python_tracer:
@@ -98,7 +100,7 @@ class TfprofProbe:
         return ProbeResult(
             data=data,
             tables=tuple(_tables(facts)),
-            findings=(*_findings(facts), *eager_step(capture, facts)),
+            findings=tuple(_findings(facts)),
             summary=_summary(facts),
             notes=tuple(dict.fromkeys(notes)),
             status="cut" if cut else "ok",

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tfperfkit.evidence import Rule
+from tfperfkit_rules.eager_step import eager_step
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (eager_step,)

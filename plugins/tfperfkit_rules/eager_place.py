@@ -1,0 +1,113 @@
+"""Where the training step stands in the person's code: the function that makes it, and the loop around it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from tfperfkit.evidence import Evidence
+from tfperfkit.model import SourceSpan
+from tfperfkit.steps import Site
+from tfperfkit_rules.eager_source import enclosing, find_in, function_span, loop_at, text
+
+#: A site reached less often than this share of the busiest one builds something or belongs to another phase.
+RARE = 0.05
+TAPE = "GradientTape"
+_LOOP = re.compile(r"loop at (.+):(\d+)$")
+
+
+class StepPlace(NamedTuple):
+    """``functions``: the ``def`` of each function that makes the step's updates; empty when the body stands in the
+    loop itself: then ``tape`` is where it begins. ``updates``: optimizers applied per step (1 when not known)."""
+
+    functions: tuple[SourceSpan, ...]
+    loop: SourceSpan | None
+    tape: SourceSpan | None
+    updates: int
+    by_keras: bool = False  # ``fit`` or ``train_on_batch`` makes it: ``functions`` is the line of the call
+
+    @property
+    def where(self) -> tuple[SourceSpan, ...]:
+        """The function first, then the loop; without a function the loop and the line of the tape."""
+        spans = (*self.functions[:3], self.loop) if self.functions else (self.loop, self.tape)
+        return tuple(dict.fromkeys(span for span in spans if span is not None))
+
+
+def reached(evidence: Evidence, *kinds: str) -> list[Site]:
+    """The sites of these kinds that the run turned on, the busiest first."""
+    counts: Counter[int] = Counter()
+    for row in evidence.records("markers"):
+        if isinstance(row, (list, tuple)) and row and isinstance(row[0], int):
+            counts[row[0]] += 1
+    sites = [site for site in evidence.sites() if site.kind in kinds and counts[site.id]]
+    most = max((counts[site.id] for site in sites), default=0)
+    kept = [site for site in sites if counts[site.id] >= RARE * most]
+    return sorted(kept, key=lambda site: -counts[site.id])
+
+
+def step_place(evidence: Evidence) -> StepPlace | None:
+    """The place of a step whose updates Python makes; None when no such update was seen."""
+    sites = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
+    if not sites:
+        return None
+    applied = [site for site in sites if site.kind == "apply"]
+    if not applied:
+        span = SourceSpan(sites[0].file, sites[0].line, sites[0].function)
+        return StepPlace((span,), _loop(evidence, sites[0]), None, 1, by_keras=True)
+    functions: list[SourceSpan] = []
+    tape = None
+    loop = None
+    for site in sorted(applied, key=lambda site: site.id):
+        loop = _loop(evidence, site) or loop
+        inner = _inside(evidence, site, loop)
+        if inner:
+            functions.append(_maker(evidence, inner))
+        elif loop is not None:
+            whole = loop_at(evidence, loop.file, loop.line)
+            line = find_in(evidence, loop.file, loop.line, whole.last if whole else site.line, TAPE)
+            tape = tape or SourceSpan(loop.file, line or site.line)
+        else:
+            functions.append(function_span(evidence, site.file, site.line))
+    updates = len({(site.target, site.file, site.line) for site in applied})
+    return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1))
+
+
+def _loop(evidence: Evidence, site: Site) -> SourceSpan | None:
+    """The training loop: the one that the steps were counted by, else the innermost around the update."""
+    found = _LOOP.search(evidence.steps.definition)
+    if found and found[1] in {loop.file for loop in site.loops}:
+        return SourceSpan(found[1], int(found[2]), _name(evidence, found[1], int(found[2])))
+    if not site.loops:
+        return None
+    last = site.loops[-1]
+    return SourceSpan(last.file, last.line, _name(evidence, last.file, last.line))
+
+
+def _name(evidence: Evidence, file: str, line: int) -> str:
+    function = enclosing(evidence, file, line)
+    return function.name if function else ""
+
+
+def _inside(evidence: Evidence, site: Site, loop: SourceSpan | None) -> list[tuple[str, int]]:
+    """The lines that lead from the loop to the update, outermost first, the one in the loop itself left out."""
+    chain = list(reversed(site.chain or ((site.file, site.line),)))
+    if loop is None:
+        return []
+    scope = enclosing(evidence, loop.file, loop.line)
+    whole = loop_at(evidence, loop.file, loop.line)
+    for index, (file, line) in enumerate(chain):
+        within = whole is None or whole.line <= line <= whole.last
+        if file == loop.file and within and enclosing(evidence, file, line) == scope:
+            return chain[index + 1 :]
+    return chain[-1:] if enclosing(evidence, *chain[-1]) else []
+
+
+def _maker(evidence: Evidence, inner: list[tuple[str, int]]) -> SourceSpan:
+    """Of the functions on the way to the update, the outermost that holds the tape, so that all of the step is in it;
+    else the outermost: the tape is in a function that it calls (``strategy.run``)."""
+    for file, line in inner:
+        function = enclosing(evidence, file, line)
+        if function is not None and TAPE in text(evidence, file, function.line, function.last):
+            return SourceSpan(file, function.line, function.name)
+    return function_span(evidence, *inner[0])

@@ -1,0 +1,95 @@
+"""EAG001: the training step runs operation by operation, not as a compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit_probes.devices_model import DevicesData
+
+from tfperfkit.evidence import Evidence
+from tfperfkit.gain import middle, severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit_rules.eager_gain import Compiled, compiled
+from tfperfkit_rules.eager_place import StepPlace, step_place
+from tfperfkit_rules.eager_source import enclosing
+
+#: XProf warns of eager execution from 10 % of the time on; below 30 operations a step there is little to compile.
+LEAST_SHARE = 0.10
+LEAST_OPS = 30
+
+
+def runs_eagerly(evidence: Evidence) -> bool:
+    """Whether eager operations and the Python that hands them out fill the step, rather than compiled functions."""
+    eager = evidence.part("eager_ops")
+    return (
+        evidence.share("eager_ops", "dispatch") >= LEAST_SHARE
+        and eager > 0.02 * (evidence.step_ms or 0.0)
+        and evidence.part("graph") <= eager + evidence.part("dispatch")
+    )
+
+
+def eager_step(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, or nothing when the step is compiled, has too few operations, or Keras makes it."""
+    if not runs_eagerly(evidence):
+        return
+    place = step_place(evidence)
+    if place is None or place.by_keras:
+        return
+    estimate = compiled(evidence, place)
+    if estimate is None or estimate.operations < LEAST_OPS:
+        return
+    yield Finding(
+        code="EAG001", family="eager",
+        title=f"The step runs as {estimate.operations:,.0f} separate operations, called one by one from Python",
+        severity=severity(1 - estimate.most_ms / estimate.step_ms),
+        share_of_step=lost(estimate), predicted_speedup=middle(estimate.range), predicted_range=estimate.range,
+        where=place.where, evidence=measured(estimate), advice=_advice(evidence, place), detail=_detail(estimate),
+    )
+
+
+def lost(estimate: Compiled) -> float:
+    """The share of the step that goes into running it one operation at a time."""
+    work = min(estimate.heavy_ms, estimate.eager_ms)
+    return min(1.0, max(0.0, estimate.eager_ms - work + estimate.dispatch_ms) / estimate.step_ms)
+
+
+def measured(estimate: Compiled) -> tuple[Measurement, ...]:
+    """What a finding of this family rests on."""
+    return (
+        Measurement("operations per step", estimate.operations, "count", "trace"),
+        Measurement("time in them", estimate.eager_ms, "ms", "trace"),
+        Measurement("of it heavy work (convolutions, products)", estimate.heavy_ms, "ms", "trace"),
+        Measurement("TensorFlow's Python that hands them out", estimate.dispatch_ms, "ms", "trace"),
+        Measurement("step now", estimate.step_ms, "ms", "baseline"),
+    )
+
+
+def _detail(estimate: Compiled) -> str:
+    return (
+        f"Of {estimate.step_ms:,.1f} ms, {estimate.dispatch_ms:,.1f} ms is Python that hands out operations and "
+        f"{estimate.heavy_ms:,.1f} ms heavy work that a compiled step must do too."
+    )
+
+
+def _advice(evidence: Evidence, place: StepPlace) -> str:
+    if place.functions:
+        names = [span.function for span in place.functions if span.function]
+        what = f"Put @tf.function on {' and '.join(names[:3])}" if names else "Put the step into a @tf.function"
+    else:
+        what = "Move the body of the loop, from the tape to the update, into a function with @tf.function"
+    return f"{what}, so that TensorFlow compiles the step once and runs it as one graph.{reads(evidence, place)}"
+
+
+def reads(evidence: Evidence, place: StepPlace) -> str:
+    """What in the step can't be compiled: lines where Python reads the value of a tensor."""
+    data = evidence.data("devices", DevicesData)
+    lines = []
+    for row in data.host_syncs if data is not None else ():
+        function = enclosing(evidence, row.file, row.line)
+        if (row.per_step or 0) >= 1 and function is not None and any(
+            function.line == span.line and row.file == span.file for span in place.functions
+        ) and not row.through:
+            lines.append(f"{row.file.rpartition('/')[2]}:{row.line}")
+    if not lines:
+        return " Inside it use TensorFlow instead of NumPy and .numpy()."
+    return f" Before that, replace what reads values of tensors inside it ({', '.join(lines[:3])}) by TensorFlow."

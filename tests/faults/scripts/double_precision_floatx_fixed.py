@@ -14,5 +14,5 @@ model.compile(
     optimizer=tf.keras.optimizers.SGD(0.01),
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
 )
-history = model.fit(x, y, epochs=8, batch_size=128, verbose=2)
+history = model.fit(x, y, epochs=20, batch_size=128, verbose=2)
 print(history.history["loss"])

@@ -5,7 +5,7 @@ import tensorflow as tf
 rng = np.random.default_rng(33)
 X = rng.normal(size=(240, 8)).astype("float32")
 Y = (X @ rng.normal(size=(8, 1)) + 0.1 * rng.normal(size=(240, 1))).astype("float32")
-FOLDS = 24
+FOLDS = 16
 
 
 def make_model():

@@ -25,7 +25,7 @@ class Vae(tf.keras.Model):
         variables = self.trainable_variables
         total = [tf.zeros_like(v) for v in variables]
         for term in (reconstruction, kl, smooth):
-            grads = tape.gradient(term, variables, unconnected_gradients="zero")  # FAULT
+            grads = tape.gradient(term, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)  # FAULT
             total = [t + g for t, g in zip(total, grads)]
         self.optimizer.apply_gradients(zip(total, variables))
         return {"reconstruction": reconstruction, "kl": kl}

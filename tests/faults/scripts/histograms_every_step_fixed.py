@@ -10,8 +10,8 @@ dataset = tf.data.Dataset.from_tensor_slices((features, targets)).batch(32).pref
 
 model = tf.keras.Sequential([
     tf.keras.Input((100,)),
-    tf.keras.layers.Dense(128, activation="relu"),
-    tf.keras.layers.Dense(128, activation="relu"),
+    tf.keras.layers.Dense(256, activation="relu"),
+    tf.keras.layers.Dense(256, activation="relu"),
     tf.keras.layers.Dense(1),
 ])
 optimizer = tf.keras.optimizers.Adam()
@@ -33,7 +33,7 @@ def train_step(x, y, step):
 
 
 step = tf.Variable(0, dtype=tf.int64)
-for epoch in range(4):
+for epoch in range(8):
     for x, y in dataset:
         loss = train_step(x, y, step)
         step.assign_add(1)

@@ -20,7 +20,7 @@ target = data[:, :1] * data[:, 1:2]
 
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
-    for step in range(700):
+    for step in range(350):
         rows = np.random.randint(0, 1000, 32)
         session.run(set_rate, {new_rate: 0.1 * 0.999 ** step})
         _, value = session.run([train, loss], {x: data[rows], y: target[rows]})

@@ -26,7 +26,7 @@ def train_step(images, labels):
     return loss
 
 
-for epoch in range(6):
+for epoch in range(25):
     for images, labels in ds:
         loss = train_step(images, labels)
     print("epoch", epoch, "loss", float(loss), file=sys.stdout)

@@ -23,7 +23,7 @@ def ranks(values):
 def train_step(batch):
     with tf.GradientTape() as tape:
         error = net(batch, training=True) - batch
-        weight = tf.py_function(ranks, [error], tf.float32)  # FAULT
+        weight = tf.numpy_function(ranks, [error], tf.float32)  # FAULT
         loss = tf.reduce_mean(tf.ensure_shape(weight, (None, 48)) * error ** 2)
     grads = tape.gradient(loss, net.trainable_variables)
     optimizer.apply_gradients(zip(grads, net.trainable_variables))

@@ -47,7 +47,7 @@ def train_step(ids, labels):
     return loss
 
 
-for epoch in range(10):
+for epoch in range(20):
     for start in range(0, 800, 32):
         ids, labels = get_batch(start)
         loss = train_step(tf.constant(ids), tf.constant(labels))

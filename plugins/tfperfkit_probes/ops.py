@@ -55,16 +55,17 @@ class OpsProbe:
         lost = len(records.functions) and not every
         if lost:
             notes.append("the recorded graphs are damaged or were cut off: no function can be shown")
-        data = OpsData(functions=shown, left_out=len(every) - len(shown), all=tuple(map(brief, every)))
+        found = ops_findings.findings(every, lambda file: bool(capture.source(file)))
+        data = OpsData(
+            functions=shown, left_out=len(every) - len(shown), all=tuple(map(brief, every)), found=tuple(found)
+        )
         extra: list[Table] = []
         data = _dump(capture, records, every, data, extra, notes)
         data = _autograph(capture, records, data, extra, notes)
         _hlo(capture, records, every, notes)
-        found = ops_findings.findings(every, lambda file: bool(capture.source(file)))
         return ProbeResult(
             data=data,
             tables=(*ops_tables.tables(shown, capture.source), *extra),
-            findings=tuple(found),
             summary=_summary(every, shown),
             notes=tuple(dict.fromkeys(notes)),
         )

@@ -136,7 +136,8 @@ def _constants(function: Function) -> Iterable[Finding]:
             [
                 _count("constant_bytes", total, "bytes"), _count("constants", len(constants)),
                 _count("constants_bytes_of_the_function", function.constants_bytes, "bytes"),
-                _count("traces", function.traces),
+                _count("traces", function.traces), _count("trace_ms", function.trace_ms, "ms"),
+                _count("first_execution_ms", function.first_execution_ms or 0.0, "ms"),
             ],
             "Pass the array as an argument, feed it with a tf.data.Dataset, or make it a tensor before the function "
             "(tf.constant, tf.Variable): then it is captured by reference. A NumPy array used inside is copied into "

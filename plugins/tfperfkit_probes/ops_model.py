@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from tfperfkit.instruments.graph_extras import AutographCode, XlaView
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import Finding, SourceSpan
 from tfperfkit_probes.retrace_model import Argument, Owner
 
 Became = Literal["graph", "unrolled", "python", "none"]
@@ -278,3 +278,4 @@ class OpsData(msgspec.Struct, frozen=True, kw_only=True):
     dump: list[dict[str, Any]] | None = None
     dump_function: str = ""
     autograph: AutographRecord | None = None
+    found: tuple[Finding, ...] = ()  # what the graphs show, without prices: the rules price it

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tfperfkit.evidence import Rule
+from tfperfkit_rules.graph_ops import graph_findings
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (graph_findings,)

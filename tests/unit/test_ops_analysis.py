@@ -57,18 +57,18 @@ SOURCE = "def step(x):\n    for i in range(n):\n        x = tf.sin(x)\n        x
 
 
 def test_an_unrolled_loop_is_a_finding_from_a_thousand_operations_on(analyze: Any) -> None:
-    assert analyze(unrolled(499), source=SOURCE).findings == ()
-    (finding,) = analyze(unrolled(500), source=SOURCE).findings
+    assert analyze(unrolled(499), source=SOURCE).data.found == ()
+    (finding,) = analyze(unrolled(500), source=SOURCE).data.found
     assert (finding.code, finding.severity) == (ops_codes.UNROLLED_LOOP, "low")
     assert finding.where[0].line == 2 and finding.predicted_speedup is None
     evidence = {each.name: each.value for each in finding.evidence}
     assert evidence["copies_of_its_body"] == 500 and evidence["operations_of_the_loop"] == 1000
-    (many,) = analyze(unrolled(1500), source=SOURCE).findings
+    (many,) = analyze(unrolled(1500), source=SOURCE).data.found
     assert many.severity == "medium"
 
 
 def test_few_turns_of_a_large_body_are_none(analyze: Any) -> None:
-    assert analyze(unrolled(60, per_turn=2), source=SOURCE).findings == ()
+    assert analyze(unrolled(60, per_turn=2), source=SOURCE).data.found == ()
 
 
 def control(builder: Builder, source: str) -> dict[int, tuple[str, int]]:

@@ -14,8 +14,9 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit_rules import graph_time
 
 #: Of the time of float64 arithmetic, what float32 saves. Half the bytes and twice the numbers per instruction say
-#: 0.5; oneDNN has float32 only. Pairs on two busy cores: 0.14 (matrix factorisation) to 0.54 (dense network of Keras).
-FLOAT64_LEAST, FLOAT64_MOST = 0.2, 0.6
+#: 0.5, and oneDNN has float32 only: products and convolutions alone took 1.4 to 6.7 times as long in float64, on two
+#: busy cores (0.27 to 0.85 saved).
+FLOAT64_LEAST, FLOAT64_MOST = 0.2, 0.8
 #: Of the time in a call back into Python, what its replacement by operations still takes at worst.
 PYTHON_LEFT = 0.5
 PYTHON_TYPES = ("PyFunc", "EagerPyFunc", "PyFuncStateless")

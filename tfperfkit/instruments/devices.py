@@ -34,6 +34,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     visible: bool = True
     memory_growth: bool | None = None  # GPUs only
     description: str = ""
+    compute_capability: tuple[int, int] | None = None  # of an NVIDIA GPU
 
 
 class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +144,7 @@ def _physical(context: Any) -> list[Device]:
         found.append(Device(
             name=short(device.name), type=device.device_type, kind="physical", visible=device.name in visible,
             memory_growth=growth, description=str(details.get("device_name", "")),
+            compute_capability=details.get("compute_capability"),
         ))
     return found
 

@@ -25,8 +25,8 @@ class Vae(tf.keras.Model):
         variables = self.trainable_variables
         total = [tf.zeros_like(v) for v in variables]
         for term in (reconstruction, kl, smooth):
-            grads = tape.gradient(term, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)  # FAULT
-            total = [t + g for t, g in zip(total, grads)]
+            grads = tape.gradient(term, variables)  # FAULT
+            total = [t if g is None else t + g for t, g in zip(total, grads)]
         self.optimizer.apply_gradients(zip(total, variables))
         return {"reconstruction": reconstruction, "kl": kl}
 

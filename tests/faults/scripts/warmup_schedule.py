@@ -14,7 +14,7 @@ y = tf.argmax(x[:, :5], axis=1)
 batches = tf.data.Dataset.from_tensor_slices((x, y)).repeat().shuffle(2048).batch(64)
 
 
-def schedule(step, warmup=40, total=160):
+def schedule(step, warmup=30, total=90):
     if step < warmup:
         return 0.1 * step / warmup
     return 0.05 * (1 + math.cos(math.pi * (step - warmup) / (total - warmup)))
@@ -31,7 +31,7 @@ def train_step(features, labels, learning_rate):  # FAULT
 
 
 history = []
-for step, (features, labels) in enumerate(batches.take(160)):
+for step, (features, labels) in enumerate(batches.take(90)):
     loss = train_step(features, labels, schedule(step))  # FAULT
     history.append(float(loss))
 print("mean of the last ten", np.mean(history[-10:]))

@@ -60,6 +60,7 @@ class Recorder:
         self._recording = recording
         self._pipelines = Pipelines(self, recording.is_user_code)
         self._keras = KerasDatasets(self._told, recording.is_user_code, self._pipelines.number)
+        self._reader = pipelines_model.Reader(recording.directory / "model.pb")
         self._live: list[tuple[int, weakref.ref[Any]]] = []
         self._lock = threading.RLock()
         self._said: set[str] = set()
@@ -83,6 +84,10 @@ class Recorder:
         self._keras.restore()
         if self._live and self._readings < 2 and self._readings < _MOST_READINGS:
             self._read(0, now_ns())
+        try:
+            self._reader.close()
+        except Exception as error:  # the script has taken TensorFlow's context down
+            self._say(f"a function of tfperf stayed in TensorFlow ({type(error).__name__})")
         for reason in self._keras.reasons:
             self._say(reason)
         if self._pipelines.made:
@@ -140,7 +145,7 @@ class Recorder:
         for number, iterator in live[:_MOST_READ]:
             begin = now_ns()
             try:
-                root, nodes = pipelines_model.read(iterator)
+                root, nodes = self._reader.read(iterator)
             except Unavailable as reason:
                 self._say(str(reason))
                 self._forget(number)

@@ -62,6 +62,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     predicted_range: tuple[float, float] | None = None
     basis: Basis = "step"
     absorbs: tuple[str, ...] = ()  # codes of findings that only show what this one explains: folded into it
+    absorbs_here: tuple[str, ...] = ()  # the same, if they share one of its places (file and line)
 
 
 class Column(msgspec.Struct, frozen=True):

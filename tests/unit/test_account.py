@@ -63,7 +63,8 @@ def test_the_traces_parts_are_scaled_to_the_clean_step() -> None:
 
 
 def test_the_samples_tell_whose_python_it_was() -> None:
-    found = made(steps([10.0] * 20), {"python": 30, "dispatch": 10, "graph": 60}, trace_ms={"graph": 6.0, "python": 4.0})
+    activity = {"python": 30, "dispatch": 10, "graph": 60}
+    found = made(steps([10.0] * 20), activity, trace_ms={"graph": 6.0, "python": 4.0})
     assert found.parts_ms["python"] == pytest.approx(3.0, rel=0.05)
     assert found.parts_ms["dispatch"] == pytest.approx(1.0, rel=0.2)
     assert found.windows == ("tfprof", "samples")

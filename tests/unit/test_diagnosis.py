@@ -14,11 +14,11 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 
 
 def finding(code: str, saved: float | None = 0.3, **fields: object) -> Finding:
-    known: dict[str, object] = dict(
-        code=code, family="step", title=f"Title of {code}", severity="high", share_of_step=saved or 0.0,
-        predicted_speedup=None if saved is None else gain.speedup(saved), where=(SourceSpan("t.py", 3),),
-        evidence=(Measurement("share", saved or 0.0, "share", "samples"),), advice="Do it.",
-    )
+    known: dict[str, object] = {
+        "code": code, "family": "step", "title": f"Title of {code}", "severity": "high", "share_of_step": saved or 0.0,
+        "predicted_speedup": None if saved is None else gain.speedup(saved), "where": (SourceSpan("t.py", 3),),
+        "evidence": (Measurement("share", saved or 0.0, "share", "samples"),), "advice": "Do it.",
+    }
     return Finding(**{**known, **fields})  # type: ignore[arg-type]
 
 
@@ -51,6 +51,13 @@ def test_a_symptom_is_folded_into_its_cause() -> None:
 def test_what_costs_much_more_than_the_cause_stands_for_itself() -> None:
     cause = finding("INP002", 0.1, absorbs=("INP001",))
     assert {item.code for item in merge([finding("INP001", 0.7), cause])} == {"INP001", "INP002"}
+
+
+def test_some_symptoms_are_folded_in_only_at_the_same_place() -> None:
+    cause = finding("INP002", 0.8, absorbs_here=("LIN001",))
+    near = finding("LIN001", 0.6, where=(SourceSpan("t.py", 40), SourceSpan("t.py", 3)))
+    far = finding("LIN001", 0.5, where=(SourceSpan("t.py", 50),))
+    assert [item.where[0].line for item in merge([cause, near, far])] == [3, 50]
 
 
 def test_two_that_absorb_each_other_leave_one() -> None:

@@ -333,7 +333,9 @@ BRIEF = msgspec.structs.replace(
                 Outlier(step=31, ms=560.0, excess_ms=60.0),
             ),
         ),
-        warm_up=WarmUp(total_s=7.2, parts_s={"importing TensorFlow": 3.4, "tracing": 2.1, "data and other Python": 1.7}),
+        warm_up=WarmUp(total_s=7.2, parts_s={
+            "importing TensorFlow": 3.4, "tracing": 2.1, "data and other Python": 1.7,
+        }),
     ),
 )
 

@@ -1,7 +1,7 @@
 """Findings that show the same lost time are told once, by the one that explains it.
 
 A finding names in ``absorbs`` the codes whose findings are only its symptoms (a file that is loaded again at each step
-also shows as input, and as a hot line of Python). Two findings of one code at one place are one.
+also shows as input), in ``absorbs_here`` those that are it at the same place (a hot line of Python on the way to it). Two findings of one code at one place are one.
 """
 
 from __future__ import annotations
@@ -24,13 +24,20 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     gone: set[int] = set()
     for index, minor in enumerate(left):
         for other, major in enumerate(left):
-            if other == index or other in gone or minor.code not in major.absorbs:
+            if other == index or other in gone or not _explains(major, minor):
                 continue
             if _cost(major) >= EXPLAINS * _cost(minor):
                 folded.setdefault(other, []).append(minor)
                 gone.add(index)
                 break
     return tuple(_with(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
+
+
+def _explains(major: Finding, minor: Finding) -> bool:
+    if minor.code in major.absorbs:
+        return True
+    places = {(place.file, place.line) for place in major.where}
+    return minor.code in major.absorbs_here and any((place.file, place.line) in places for place in minor.where)
 
 
 def _without_doubles(findings: Iterable[Finding]) -> list[Finding]:

@@ -24,9 +24,12 @@ DATASETS, ITERATORS, KERAS, READINGS, RETURNED, COUNTS = (
 _ALL_ITERATORS = 16
 #: At one moment this many iterators are read, the newest first, and so many readings are made in a run.
 _MOST_READ, _MOST_READINGS = 4, 400
-#: From step 10 on readings are at least this far apart, so that they take less than a thousandth of the time.
+#: Later readings are at least this far apart, sooner after the making of an iterator.
 _APART_NS, _SOON_NS = NS_PER_S, NS_PER_S // 20
 _FRESH = 3
+_COST_APART = 100
+#: The first readings, of which the first two, the costly ones, fall into the warm-up.
+_READ = (2, 3, 9)
 #: Returned values are watched in the second step, which belongs to the warm-up, and, only where it showed functions
 #: that return data, in the third: no window opens before the fifth. Where no function was hot by then, which is so with
 #: short steps, later: the windows of a run of short steps are over.
@@ -64,7 +67,7 @@ class Recorder:
         self._live: list[tuple[int, weakref.ref[Any]]] = []
         self._lock = threading.RLock()
         self._said: set[str] = set()
-        self._last_ns = self._readings = self._last_step = self._fresh = 0
+        self._last_ns = self._readings = self._last_step = self._fresh = self._cost_ns = 0
         self._watching: Returns | None = None
         self._candidates: set[tuple[str, int]] | None = None  # None: not looked yet
         self._thread = 0
@@ -122,8 +125,12 @@ class Recorder:
 
     # --- steps --------------------------------------------------------------------------------------------------
 
-    def step(self, number: int) -> None:
-        """A step begins, on the training thread."""
+    def step(self, number: int) -> bool:
+        """A step begins, on the training thread; whether the next one matters too."""
+        self._step(number)
+        return self._watching is not None or number < _WATCHED_LATE[-1]
+
+    def _step(self, number: int) -> None:
         self._keras.install()
         self._end_watch()
         if number in _WATCHED or number in _WATCHED_LATE:
@@ -132,9 +139,9 @@ class Recorder:
             return
         now = now_ns()
         # Two readings one step apart tell which iterator feeds the step; after that now and then, sooner for an
-        # iterator that is new: those of short epochs are gone soon.
-        wait = _APART_NS if self._fresh <= 0 else _SOON_NS
-        if number in (3, 4, 6, 9) or (number > 9 and now - self._last_ns >= wait):
+        # iterator that is new (those of short epochs are gone soon), and never for more than a hundredth of the time.
+        wait = max(_APART_NS if self._fresh <= 0 else _SOON_NS, _COST_APART * self._cost_ns)
+        if number in _READ or (number > _READ[-1] and now - self._last_ns >= wait):
             self._fresh -= 1
             self._read(number, now)
 
@@ -155,6 +162,7 @@ class Recorder:
                 self._forget(number)
                 continue
             self._readings += 1
+            self._cost_ns = now_ns() - self._last_ns  # of all that were read now
             self._recording.append(READINGS, Reading(
                 iterator=number, step=step, ns=begin, root=root, nodes=nodes, own_ns=now_ns() - begin,
             ))

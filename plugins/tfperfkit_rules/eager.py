@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from tfperfkit.evidence import Rule
+from tfperfkit_rules.eager_calls import fit_in_loop, model_called, predict_in_loop
+from tfperfkit_rules.eager_loops import python_loop
+from tfperfkit_rules.eager_numpy import numpy_inside
 from tfperfkit_rules.eager_step import eager_step
+from tfperfkit_rules.eager_switch import left_eager
 
-RULES: tuple[Rule, ...] = (eager_step,)
+RULES: tuple[Rule, ...] = (
+    eager_step, numpy_inside, left_eager, python_loop, predict_in_loop, model_called, fit_in_loop,
+)

@@ -101,7 +101,8 @@ def _own(evidence: Evidence) -> float:
     samples = evidence.samples
     if evidence.account is None or samples.tensorflow_total is None:
         return min(there, evidence.part("python"))
-    return min(there, samples.activity_share("python") * evidence.account.mean_ms)
+    own = sum(samples.doing_innermost(leaf)["python"] for leaf in samples.leaves())
+    return min(there, own / samples.count * evidence.account.mean_ms)
 
 
 def _is(row: OpRow, types: tuple[str, ...]) -> bool:

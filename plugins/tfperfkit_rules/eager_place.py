@@ -60,6 +60,10 @@ def step_place(evidence: Evidence) -> StepPlace | None:
     loop = None
     for site in sorted(applied, key=lambda site: site.id):
         loop = _loop(evidence, site) or loop
+        handed = _handed_to_strategy(evidence, site)
+        if handed is not None:
+            functions.append(handed)
+            continue
         inner = _inside(evidence, site, loop)
         if inner:
             functions.append(_maker(evidence, inner))
@@ -69,6 +73,9 @@ def step_place(evidence: Evidence) -> StepPlace | None:
             tape = tape or SourceSpan(loop.file, line or site.line)
         else:
             functions.append(function_span(evidence, site.file, site.line))
+    fetches = [site for site in reached(evidence, "next") if site.loops]
+    if loop is None and fetches:
+        loop = SourceSpan(fetches[0].loops[-1].file, fetches[0].loops[-1].line, fetches[0].function)
     updates = len({(site.target, site.file, site.line) for site in applied})
     return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1))
 
@@ -82,6 +89,17 @@ def _loop(evidence: Evidence, site: Site) -> SourceSpan | None:
         return None
     last = site.loops[-1]
     return SourceSpan(last.file, last.line, _name(evidence, last.file, last.line))
+
+
+def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
+    """Where ``strategy.run`` is given the function that updates in another thread, whose stack ends there."""
+    function = enclosing(evidence, site.file, site.line)
+    if function is None or site.loops or len(site.chain) > 1:
+        return None
+    calls = evidence.find(rf"\.run\(\s*(self\.)?{re.escape(function.name)}\b")
+    if not calls:
+        return None
+    return function_span(evidence, calls[0].file, calls[0].line)
 
 
 def _name(evidence: Evidence, file: str, line: int) -> str:

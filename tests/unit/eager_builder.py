@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from evidence_builder import FILE, make_evidence, make_steps
 from tfperfkit_probes.tfprof import TfprofData
 from tfperfkit_probes.tfprof_analysis import CallRow, OpRow
 
 from tfperfkit.evidence import Evidence
-from tfperfkit.samples import Frame, Samples
-from tfperfkit.steps import Loop, Site
+from tfperfkit.samples import Frame, SampleLog, Samples, Stack
+from tfperfkit.steps import Loop, Site, StepTable
 
 STEPS = 5
 SCRIPT = """\
@@ -70,8 +71,6 @@ def sites(*rows: Site, count: int = 60) -> dict[str, list[Any]]:
 
 
 def _plain(row: Site) -> dict[str, Any]:
-    import msgspec
-
     made: dict[str, Any] = msgspec.to_builtins(row)
     return made
 
@@ -105,8 +104,30 @@ def leaf(line: int, function: str = "", first: int = 1) -> tuple[Frame, ...]:
     return (Frame(FILE, first, function or "<module>", line),)
 
 
-def sampled(stacks: Sequence[tuple[int, str, int]]) -> Samples:
-    """Samples of (how many, activity, innermost line) in the module."""
-    from evidence_builder import make_samples
+class Seen(NamedTuple):
+    """Samples of the clean steps, with the log that holds them; for ``make_evidence``."""
 
-    return make_samples([(count, doing, leaf(line)) for count, doing, line in stacks])
+    samples: Samples
+    log: SampleLog
+
+
+def seen(table: StepTable, stacks: Sequence[tuple[int, str, Sequence[Frame]]], context: str = "") -> Seen:
+    """Samples of (how many, activity, the person's frames from the outermost), evenly over the clean steps.
+
+    ``context`` is that of all but "graph". Python has no library below it.
+    """
+    made: list[Stack] = []
+    for count, doing, frames in stacks:
+        library = "" if doing == "python" else "keras" if context else "tensorflow"
+        made += [Stack(tuple(frames), library, doing, "" if doing == "graph" else context)] * count
+    clean = table.clean
+    kinds = {stack: number for number, stack in enumerate(dict.fromkeys(made), 1)}
+    begin, end = clean[0].begin_ns, clean[-1].end_ns
+    # In turns, so that each kind is spread over the steps.
+    order = sorted(range(len(made)), key=lambda index: (index * 7919) % len(made))
+    width = (end - begin) // (len(made) + 1)
+    taken = [(begin + (turn + 1) * width, kinds[made[index]]) for turn, index in enumerate(order)]
+    samples = Samples()
+    for stack in made:
+        samples.add(stack)
+    return Seen(samples, SampleLog({number: stack for stack, number in kinds.items()}, taken))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from eager_builder import BIG, IN_A_LOOP, TINY, eager_evidence, op, site
-from evidence_builder import FILE
-from tfperfkit_rules import eager_step
+import msgspec
+from eager_builder import BIG, IN_A_LOOP, SCRIPT, TINY, eager_evidence, leaf, op, seen, site, sites, traced
+from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from tfperfkit_probes.tfprof_analysis import CallRow
+from tfperfkit_rules import eager_calls, eager_loops, eager_numpy, eager_step, eager_switch
 
 from tfperfkit.model import Finding, SourceSpan
 
@@ -64,3 +66,164 @@ def test_a_compiled_step_is_left_in_peace() -> None:
 
 def test_few_operations_are_left_in_peace() -> None:
     assert not list(eager_step.eager_step(eager_evidence((op("Mul", 20, 4.0),), dispatch_ms=1.0)))
+
+
+NUMPY = """\
+def train_step(x, labels):
+    with tf.GradientTape() as tape:
+        z = encoder(x, training=True)
+        vectors = z.numpy()
+        hard = [np.argmin(np.sum((vectors - v) ** 2, axis=1)) for v in vectors]
+        loss = tf.reduce_mean(tf.gather(z, hard))
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+
+for x, y in dataset:
+    train_step(x, y)
+"""
+AT = (site(1, "apply", 7, 10, loops=(9,), function="train_step"),)
+
+
+def test_numpy_between_forward_and_update_is_told_at_the_line_that_reads() -> None:
+    stacks = [(30, "python", leaf(5, "train_step")), (70, "eager_ops", leaf(7, "train_step"))]
+    given = eager_evidence(source=NUMPY, at=AT, loop=9, parts={"python": 15.0}, samples=make_samples(stacks))
+    finding = one(eager_numpy.numpy_inside(given))
+    assert finding.where[:3] == (
+        SourceSpan(FILE, 4, "train_step"), SourceSpan(FILE, 5, "train_step"), SourceSpan(FILE, 1, "train_step"),
+    )
+    compiled = one(eager_step.eager_step(given))
+    assert finding.predicted_range and compiled.predicted_range
+    assert finding.predicted_range[1] > compiled.predicted_range[1]
+    assert "EAG001" in finding.absorbs
+
+
+def test_reading_a_value_without_working_on_it_is_not_told() -> None:
+    stacks = [(1, "python", leaf(5, "train_step")), (99, "eager_ops", leaf(7, "train_step"))]
+    assert not list(eager_numpy.numpy_inside(eager_evidence(source=NUMPY, at=AT, loop=9, samples=make_samples(stacks))))
+
+
+def test_the_global_switch_is_named_before_the_step() -> None:
+    source = "tf.config.run_functions_eagerly(True)  # debugging\n" + SCRIPT.partition("\n")[2]
+    finding = one(eager_switch.left_eager(eager_evidence(source=source, settings={"functions_run_eagerly": True})))
+    assert finding.where[:2] == (SourceSpan(FILE, 1), SourceSpan(FILE, 3, "train_step"))
+    assert "Delete tf.config.run_functions_eagerly(True)" in finding.advice
+    assert not list(eager_switch.left_eager(eager_evidence(source=source)))  # it was switched off again
+
+
+FIT = 'model.compile("adam", run_eagerly=True)\nmodel.fit(x, y)\n'
+
+
+def test_run_eagerly_of_a_model_is_named_before_fit() -> None:
+    at = (site(1, "batch", 2),)
+    finding = one(eager_switch.left_eager(eager_evidence(source=FIT, at=at)))
+    assert [place.line for place in finding.where] == [1, 2]
+    assert not list(eager_step.eager_step(eager_evidence(source=FIT, at=at)))
+
+
+def test_eager_work_around_a_compiled_fit_is_no_switch() -> None:
+    calls = (CallRow(name="__inference_multi_step_on_iterator_9", per_step=1.0, ms=2.0),)
+    given = eager_evidence(source="model.fit(x, y)\n", at=(site(1, "batch", 1),))
+    data = {"tfprof": traced({"eager_ops": 10.0, "python": 30.0}, TINY, calls)}
+    called = eager_evidence(source="model.fit(x, y)\n", at=(site(1, "batch", 1),), data=data)
+    assert list(eager_switch.left_eager(given)) and not list(eager_switch.left_eager(called))
+
+
+LOOP = """\
+def train(x, y):
+    with tf.GradientTape() as tape:
+        out = net(x)
+        loss = 0.0
+        for i in range(x.shape[0]):
+            loss += box_loss(y[i], out[i])
+    sgd.apply_gradients(zip(tape.gradient(loss, weights), weights))
+
+for x, y in data:
+    train(x, y)
+"""
+
+
+def looped(source: str, hits: int) -> Any:
+    steps = make_steps(60)
+    steps = msgspec.structs.replace(
+        steps, definition=f"an iteration of the loop at {FILE}:9",
+        steps=tuple(msgspec.structs.replace(s, window="lines") if 6 <= s.number < 9 else s for s in steps.steps),
+    )
+    lines = {"python_functions": [{"function": "train", "file": FILE, "line": 1, "lines": [{"line": 6, "hits": hits}]}]}
+    samples = make_samples([(30, "eager_ops", leaf(6, "train")), (70, "eager_ops", leaf(7, "train"))])
+    at = (site(1, "apply", 7, 10, loops=(9,), function="train"),)
+    given = eager_evidence(source=source, at=at, loop=9, samples=samples, data={"lines": lines})
+    given.steps = steps
+    return given
+
+
+def test_a_loop_over_the_examples_is_named_before_the_step() -> None:
+    finding = one(eager_loops.python_loop(looped(LOOP, 96)))
+    assert finding.where[0] == SourceSpan(FILE, 5, "train")
+    assert finding.evidence[0].value == 32
+    assert "EAG001" in finding.absorbs
+
+
+def test_a_loop_over_layers_or_of_few_turns_is_left_in_peace() -> None:
+    assert not list(eager_loops.python_loop(looped(LOOP.replace("range(x.shape[0])", "self.layers"), 96)))
+    assert not list(eager_loops.python_loop(looped(LOOP, 9)))
+
+
+PREDICT = """\
+for episode in range(5):
+    while not done:
+        action = np.argmax(q_net.predict(state[None], verbose=0)[0])
+        state, reward, done = env.step(action)
+        loss = learn(state)
+"""
+
+
+def test_predict_in_the_loop_is_told_at_its_line() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(90, "dispatch", leaf(3)), (10, "graph", leaf(5))], "evaluate")
+    given = make_evidence(parts_ms={"dispatch": 9.0, "graph": 1.0}, steps=table, source=PREDICT, **spied._asdict())
+    finding = one(eager_calls.predict_in_loop(given))
+    assert finding.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 2))
+    assert "tf.function(q_net)" in finding.advice
+    assert finding.predicted_range and 2 < finding.predicted_range[0] < 10 < finding.predicted_range[1]
+
+
+def test_predict_now_and_then_is_left_in_peace() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(3, "dispatch", leaf(3)), (97, "graph", leaf(5))], "evaluate")
+    given = make_evidence(parts_ms={"dispatch": 0.3, "graph": 9.7}, steps=table, source=PREDICT, **spied._asdict())
+    assert not list(eager_calls.predict_in_loop(given))
+
+
+def test_a_model_called_beside_a_compiled_update_is_told() -> None:
+    source = "for t in range(9):\n    action = policy(state)\n    learn(state)\n"
+    samples = make_samples([(40, "eager_ops", leaf(2)), (60, "graph", leaf(3))])
+    given = make_evidence(
+        parts_ms={"eager_ops": 4.0, "graph": 6.0}, source=source, samples=samples,
+        records=sites(site(1, "call", 3, loops=(1,))),
+    )
+    assert one(eager_calls.model_called(given)).where[0] == SourceSpan(FILE, 2)
+    eager = make_evidence(
+        parts_ms={"eager_ops": 4.0, "graph": 6.0}, source=source, samples=samples,
+        records=sites(site(1, "apply", 3, loops=(1,))),
+    )
+    assert not list(eager_calls.model_called(eager))
+
+
+def fitted(batches: int) -> Any:
+    table = make_steps(60)
+    stacks = [(70, "eager_ops", leaf(2)), (30, "graph", leaf(2))]
+    source = "for chunk in chunks:\n    model.fit(chunk.x, chunk.y)\n"
+    streams = sites(site(1, "batch", 2, loops=(1,)), count=60)
+    marks = []
+    for number, row in enumerate(streams["markers"], 1):
+        marks += [row, [1, row[2], row[2], 0]] if number % batches == 0 else [row]
+    return make_evidence(
+        parts_ms={"eager_ops": 7.0, "graph": 3.0}, steps=table, source=source, **seen(table, stacks)._asdict(),
+        records={**streams, "markers": marks},
+    )
+
+
+def test_fit_for_each_chunk_is_told_and_long_fits_are_not() -> None:
+    finding = one(eager_calls.fit_in_loop(fitted(1)))
+    assert [place.line for place in finding.where] == [2, 1]
+    assert "model.train_on_batch" in finding.advice
+    assert not list(eager_calls.fit_in_loop(fitted(12)))

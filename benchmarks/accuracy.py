@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import platformdirs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
 
-from fault_collection import Case, Verdict, cases, judge, plain, profiled
+from fault_collection import TIMEOUT, Case, Verdict, cases, judge, plain, profiled
 
 STATE = Path(platformdirs.user_cache_dir("tfperfkit")) / "accuracy.json"
 #: What of a finding is kept.
@@ -40,12 +41,12 @@ after the import of TensorFlow, over that of its mended twin (`--fixed`); tracin
 Results = dict[str, dict[str, Any]]
 
 
-def profile(case: Case) -> dict[str, Any]:
+def profile(case: Case, timeout: float) -> dict[str, Any]:
     """The findings of one run, or why there are none."""
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            report = profiled(case, Path(folder))
+            report = profiled(case, Path(folder), timeout)
         except RuntimeError as error:
             return {"error": str(error), "findings": []}
     findings = [{key: finding.get(key) for key in KEPT} for finding in report["findings"]]
@@ -116,7 +117,11 @@ def row(case: Case, result: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def markdown(faulty: list[Case], healthy: list[Case], results: Results) -> str:
+def markdown(everything: tuple[Case, ...], results: Results) -> str:
+    """The document; scripts that were never run are named, and count nowhere."""
+    known = [case for case in everything if case.name in results]
+    missing = [case.name for case in everything if case.name not in results]
+    faulty, healthy = ([case for case in known if case.healthy is kind] for kind in (False, True))
     verdicts = {case.name: judge(case, results[case.name]["findings"]) for case in (*faulty, *healthy)}
     ranks = [verdicts[case.name].rank for case in faulty]
     strict = [verdicts[case.name].rank == 1 and verdicts[case.name].by_code for case in faulty]
@@ -135,6 +140,8 @@ def markdown(faulty: list[Case], healthy: list[Case], results: Results) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]  # fmt: skip
     lines += ["| " + " | ".join(row(case, results[case.name])) + " |" for case in faulty]
+    if missing:
+        lines += ["", "Without a result: " + ", ".join(missing) + "."]
     lines += ["", "## Healthy scripts", "", "| script | style | findings above \"info\" |", "|---|---|---|"]
     for case in healthy:
         error = results[case.name]["error"]
@@ -170,6 +177,7 @@ def main() -> None:
     parser.add_argument("--fixed", action="store_true", help="time the faulty scripts and their twins too")
     parser.add_argument("--only-failed", action="store_true", help="run what is not right yet")
     parser.add_argument("--no-run", action="store_true", help="only judge again and write the table")
+    parser.add_argument("--timeout", type=float, default=TIMEOUT, help="seconds for a script (default: %(default)s)")
     parser.add_argument("--state", type=Path, default=STATE, help="where results are kept (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="write the table as Markdown, e.g. docs/accuracy.md")
     options = parser.parse_args()
@@ -186,7 +194,7 @@ def main() -> None:
 
     now = [] if options.no_run else chosen(everything, options.names, options.only_failed, results)
     with ThreadPoolExecutor(options.jobs) as pool:
-        for case, result in zip(now, pool.map(profile, now), strict=True):
+        for case, result in zip(now, pool.map(partial(profile, timeout=options.timeout), now), strict=True):
             keep(case, **result)
             verdict = judge(case, result["findings"])
             state = "ok  " if verdict.passes(case) and not result["error"] else "MISS"
@@ -203,8 +211,7 @@ def main() -> None:
         gain = measured_gain(results[case.name]["seconds"])
         print(f"{case.name:28s} measured gain {f'{gain:.2f}' if gain else 'unknown'}", flush=True)
 
-    known = [case for case in everything if case.name in results]
-    table = markdown([c for c in known if not c.healthy], [c for c in known if c.healthy], results)
+    table = markdown(everything, results)
     print("\n" + "\n".join(line for line in table.splitlines() if line.startswith(("| planted", "| and", "| healthy"))))
     if options.out:
         options.out.write_text(table, encoding="utf-8")

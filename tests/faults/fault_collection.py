@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -100,24 +101,35 @@ def plain(script: Path, arguments: Sequence[str], folder: Path) -> float:
     return time.perf_counter() - begin
 
 
-def profiled(case: Case, folder: Path) -> dict[str, Any]:
+def profiled(case: Case, folder: Path, timeout: float = TIMEOUT) -> dict[str, Any]:
     """The JSON report of ``tfperf run`` on the script, with the default probes, in ``folder``.
 
     Raises ``RuntimeError`` if there is no report or the script failed.
     """
     report = folder / "report.json"
+    command = [
+        sys.executable, "-m", "tfperfkit", "run", "--out", str(folder / "run"), "--json", str(report),
+        str(case.script), "--", *case.arguments,
+    ]  # fmt: skip
+    # In a session of its own: when the time is up, the script must go with tfperf.
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment(), start_new_session=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+    )  # fmt: skip
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "tfperfkit", "run", "--out", str(folder / "run"), "--json", str(report),
-             str(case.script), "--", *case.arguments],
-            cwd=folder, env=environment(), timeout=TIMEOUT, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise RuntimeError(f"not done after {TIMEOUT:.0f} s") from error
-    if done.returncode or not report.exists():
-        raise RuntimeError(f"exit status {done.returncode}: {done.stderr[-800:]}")
-    decoded: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+        _, told = process.communicate(timeout=timeout)
+    except BaseException as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise RuntimeError(f"not done after {timeout:.0f} s") from error
+        raise
+    try:
+        if process.returncode:
+            raise RuntimeError(f"exit status {process.returncode}: {told[-800:]}")
+        decoded: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RuntimeError(f"no report: {told[-800:]}") from error
     return decoded
 
 

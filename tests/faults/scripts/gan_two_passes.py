@@ -13,8 +13,8 @@ gen_opt, disc_opt = tf.keras.optimizers.Adam(1e-4), tf.keras.optimizers.Adam(1e-
 bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 
 
-def losses(images, noise):
-    fake = gen(noise, training=True)  # FAULT
+def losses(images):
+    fake = gen(tf.random.normal((BATCH, NOISE)), training=True)  # FAULT
     real_score = disc(images, training=True)  # FAULT
     fake_score = disc(fake, training=True)  # FAULT
     g_loss = bce(tf.ones_like(fake_score), fake_score)
@@ -24,12 +24,11 @@ def losses(images, noise):
 
 @tf.function
 def train_step(images):
-    noise = tf.random.normal((BATCH, NOISE))
     with tf.GradientTape() as tape:
-        g_loss, _ = losses(images, noise)  # FAULT
+        g_loss, _ = losses(images)  # FAULT
     g_grads = tape.gradient(g_loss, gen.trainable_variables)
     with tf.GradientTape() as tape:
-        _, d_loss = losses(images, noise)  # FAULT
+        _, d_loss = losses(images)  # FAULT
     d_grads = tape.gradient(d_loss, disc.trainable_variables)
     gen_opt.apply_gradients(zip(g_grads, gen.trainable_variables))
     disc_opt.apply_gradients(zip(d_grads, disc.trainable_variables))

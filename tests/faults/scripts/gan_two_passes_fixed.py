@@ -13,8 +13,8 @@ gen_opt, disc_opt = tf.keras.optimizers.Adam(1e-4), tf.keras.optimizers.Adam(1e-
 bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 
 
-def losses(images, noise):
-    fake = gen(noise, training=True)
+def losses(images):
+    fake = gen(tf.random.normal((BATCH, NOISE)), training=True)
     real_score = disc(images, training=True)
     fake_score = disc(fake, training=True)
     g_loss = bce(tf.ones_like(fake_score), fake_score)
@@ -24,9 +24,8 @@ def losses(images, noise):
 
 @tf.function
 def train_step(images):
-    noise = tf.random.normal((BATCH, NOISE))
     with tf.GradientTape() as g_tape, tf.GradientTape() as d_tape:
-        g_loss, d_loss = losses(images, noise)
+        g_loss, d_loss = losses(images)
     g_grads = g_tape.gradient(g_loss, gen.trainable_variables)
     d_grads = d_tape.gradient(d_loss, disc.trainable_variables)
     gen_opt.apply_gradients(zip(g_grads, gen.trainable_variables))

@@ -64,8 +64,13 @@ class Recording(Protocol):
     def append(self, stream: str, record: Any) -> None:
         """Append a record (anything msgspec encodes) to ``<directory>/<stream>.jsonl``, written within a second."""
 
-    def on_step(self, callback: Callable[[int], None]) -> None:
-        """Call ``callback(number)`` as each step begins, on the training thread, while the probe records."""
+    def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
+        """Call ``callback(number)`` as each step begins, on the training thread, while the probe records.
+
+        ``rarely``: each step until all windows have been given, then about twice a second, so that a long run pays
+        nothing; a callback that returns True is called at the next step for certain. From 50 microseconds on, what
+        callbacks take is a pause between two steps and part of neither.
+        """
 
     def is_user_code(self, filename: str) -> bool:
         """Whether a file is the person's own: not Python's, not an installed package's, not ours."""

@@ -21,7 +21,9 @@ class SessionRecording:
         self._session = session
         self._probe = probe
         self._planned = planned_steps
-        self._callbacks: list[Callable[[int], None]] = []
+        self._callbacks: list[Callable[[int], bool | None]] = []
+        self._each = self._again = False  # a callback wants every step; one wants the next
+        self.rare = False  # a callback wants a step now and then
 
     @property
     def directory(self) -> Path:
@@ -46,19 +48,22 @@ class SessionRecording:
     def append(self, stream: str, record: Any) -> None:
         self._session.streams.writer(f"probes/{self._probe}/{os.path.basename(stream)}.jsonl").append(record)
 
-    def on_step(self, callback: Callable[[int], None]) -> None:
+    def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
         self._callbacks.append(callback)
+        self.rare = self.rare or rarely
+        self._each = self._each or not rarely
 
     @property
     def follows(self) -> bool:
-        """Whether the probe asked to be told of steps."""
-        return bool(self._callbacks)
+        """Whether the probe must be told of the next step."""
+        return bool(self._callbacks) and (self._each or self._again)
 
     def announce(self, number: int) -> None:
         """A step begins: tell the probe. What it raises is its own failure, never the script's."""
+        self._again = False
         for callback in self._callbacks:
             try:
-                callback(number)
+                self._again = bool(callback(number)) or self._again
             except (Exception, SystemExit) as error:
                 self._callbacks.clear()
                 self.note(f"stopped following the steps: {type(error).__name__}: {error}")

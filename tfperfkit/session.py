@@ -20,6 +20,7 @@ from tfperfkit.facts import agent_facts, end_facts
 from tfperfkit.following import StepFollower
 from tfperfkit.gate import GpuGate
 from tfperfkit.instruments import tracing
+from tfperfkit.instruments.activity import TENSORFLOW
 from tfperfkit.instruments.batchsize import of_signature
 from tfperfkit.instruments.markers import Markers
 from tfperfkit.instruments.opens import FileOpens
@@ -38,7 +39,8 @@ from tfperfkit.store import Manifest, RunDirectory, StreamWriter
 from tfperfkit.streams import Streams
 
 _FLUSH_NS = NS_PER_S // 2
-_TENSORFLOW = ("tensorflow", "keras", "tf_keras")
+#: What probes do as a step begins is a pause between two steps from this length on.
+_TOLD_NS = 50_000
 
 
 class Session:
@@ -159,7 +161,7 @@ class Session:
 
     def _load_probes(self) -> None:
         installed = registry.available()
-        asked = {window.probe: window for window in map(_window, self.manifest.windows.items())}
+        asked = {name: parse_window(f"{name}={text}") for name, text in self.manifest.windows.items()}
         for name in self.manifest.probes:
             try:
                 self._probes[name] = registry.load(name, installed)
@@ -173,7 +175,6 @@ class Session:
     # --- files --------------------------------------------------------------------------------------------------
 
     def stream(self, name: str) -> StreamWriter:
-        """A stream of the session's own folder."""
         return self.streams.session(name)
 
     def event(self, kind: str, **fields: Any) -> None:
@@ -234,11 +235,12 @@ class Session:
             self._close_window(name, "ok")
         for _, recording in list(self._open.values()):
             recording.announce(number)
+        paused = now_ns() - now > _TOLD_NS
         actions = self._scheduler.boundary(number, last_step_ns, traced)
         self._quiet = self._scheduler.idle and not self._following and self.manifest.last_step is None
         for action in actions:
             self._act(action)
-        if actions:
+        if actions or paused:
             pause = Marker(PAUSE, now, now_ns(), 0)
             self.stream("markers").append(pause)
             self._follower.paused(pause)
@@ -343,7 +345,7 @@ class Session:
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
         library = self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
-        if library in _TENSORFLOW and not self.markers.busy:
+        if library in TENSORFLOW and not self.markers.busy:
             self._stepless_ns += min(now - self._last_tick, NS_PER_S)
         self._last_tick = now
         if now >= self._next_flush:
@@ -351,6 +353,8 @@ class Session:
             if (self._scheduler.idle or self.step == 0) and now - self._precise_since > 4 * _FLUSH_NS:
                 self._sample_precisely(False)
             self._flush()
+            if self._quiet and any(recording.rare for _, recording in list(self._open.values())):
+                self._quiet = False  # the next step is announced again
             if self.step == 0 and self._stepless_ns > PATIENCE_NS:
                 self._time_windows(now)
         return interval_s(now - self._armed_ns)
@@ -394,7 +398,3 @@ class Session:
             self._unsubscribe()
         except Exception:
             pass
-
-
-def _window(item: tuple[str, str]) -> WindowSpec:
-    return parse_window(f"{item[0]}={item[1]}")

@@ -54,7 +54,7 @@ class FakeRecording:
         self._planned = planned_steps
         self._hot = hot
         self._streams: dict[str, StreamWriter] = {}
-        self._callbacks: list[Callable[[int], None]] = []
+        self._callbacks: list[Callable[[int], bool | None]] = []
         self._step = 0
         self.notes: list[str] = []
         self.sources: dict[str, tuple[str, ...]] = {}
@@ -101,7 +101,7 @@ class FakeRecording:
         for writer in self._streams.values():
             writer.flush()
 
-    def on_step(self, callback: Callable[[int], None]) -> None:
+    def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
         self._callbacks.append(callback)
 
     def is_user_code(self, filename: str) -> bool:

@@ -27,7 +27,7 @@ class InputProbe:
             raise Unavailable("TensorFlow was not imported")
         recorder = Recorder(recording)
         recorder.open()
-        recording.on_step(recorder.step)
+        recording.on_step(recorder.step, rarely=True)
         try:
             yield
         finally:

@@ -85,7 +85,7 @@ class Recorder:
         except Unavailable as reason:
             self._say(str(reason))
         self._collections.install()
-        self._recording.on_step(self.step_begins)
+        self._recording.on_step(self.step_begins, rarely=True)
         self._pulse.start()
 
     def stop(self) -> None:

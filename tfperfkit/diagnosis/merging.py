@@ -1,7 +1,8 @@
 """Findings that show the same lost time are told once, by the one that explains it.
 
 A finding names in ``absorbs`` the codes whose findings are only its symptoms (a file that is loaded again at each step
-also shows as input), in ``absorbs_here`` those that are it at the same place (a hot line of Python on the way to it). Two findings of one code at one place are one.
+also shows as input), in ``absorbs_here`` those that are when they stand at one of its places (a hot line of Python on
+the way to the file). Two findings of one code at one place are one.
 """
 
 from __future__ import annotations

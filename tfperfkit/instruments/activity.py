@@ -46,6 +46,9 @@ _FOLDERS = (
 )
 
 
+TENSORFLOW = ("tensorflow", "keras", "tf_keras")
+
+
 class FileFacts(NamedTuple):
     """What is known of a source file by its name. ``marks``: by function; None if there are none."""
 
@@ -61,7 +64,7 @@ def facts(filename: str, own: bool) -> FileFacts:
         _, found, rest = filename.rpartition(marker)
         if found:
             package = rest.partition("/")[0]
-    if own or package not in ("tensorflow", "keras", "tf_keras"):
+    if own or package not in TENSORFLOW:
         return FileFacts(own, package, None)
     name = filename.replace("\\", "/").replace("tf_keras/src/", "keras/src/")
     for end, marks in _FILES.items():

@@ -13,13 +13,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.instruments.activity import FileFacts, activity, context, facts
+from tfperfkit.instruments.activity import TENSORFLOW, FileFacts, activity, context, facts
 
 #: (until this age of the run in seconds, seconds between samples): 100 Hz for half a minute, then rarer. At 100 Hz the
 #: thread takes about 1 % of one processor, most of it for waking up with cold caches.
 RATES = ((30.0, 0.010), (1200.0, 0.050), (float("inf"), 0.5))
 MAX_STACKS = 20_000
-_TENSORFLOW = ("tensorflow", "keras", "tf_keras")
 
 
 def interval_s(age_ns: int) -> float:
@@ -71,7 +70,7 @@ class Sampler:
             else:
                 if not frames:
                     library = library or about.package
-                    inside = inside or about.package in _TENSORFLOW
+                    inside = inside or about.package in TENSORFLOW
                 if about.marks is not None:
                     mark = about.marks.get(code.co_name) or about.marks.get("*", 0)
                     bits |= mark

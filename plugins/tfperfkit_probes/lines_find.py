@@ -1,4 +1,4 @@
-"""Findings of the probe ``lines``: data loaded anew at every step (INP002), a costly line of Python (LIN001)."""
+"""Findings of the probe ``lines``: data loaded anew at every step (INP002)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from tfperfkit.clock import ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.probe import Capture
-from tfperfkit.samples import TENSORFLOW, Samples
+from tfperfkit.samples import Samples
 
 #: A file counts as reloaded when it is opened in at least this share of the steps that passed meanwhile.
 RELOAD_RATE = 0.9
@@ -20,8 +20,6 @@ LEAST_OPENS = 4
 FLOOR = 0.02
 #: A call below which more than this share of all of TensorFlow's samples lies does more than load data.
 MIXED = 0.3
-#: A line of plain Python or NumPy is named from this share of the step on.
-HOT_LINE = 0.2
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -41,9 +39,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 def find(capture: Capture, evidence: Evidence) -> tuple[Finding, ...]:
     """All findings of this probe."""
-    reloads = _reloads(capture, evidence)
-    covered = {(finding.where[0].file, finding.where[0].line) for finding in reloads}
-    return (*reloads, *_hot_lines(capture, evidence, covered))
+    return _reloads(capture, evidence)
 
 
 def _reloads(capture: Capture, evidence: Evidence) -> tuple[Finding, ...]:
@@ -106,48 +102,8 @@ def _reload(
             f"Load {name} once, before the training loop, and keep the arrays in memory: "
             f"what the step calls at {os.path.basename(where[0].file)}:{where[0].line} should only pick its batch."
         ),
+        absorbs=("LIN001",),
     )
-
-
-def _hot_lines(capture: Capture, evidence: Evidence, covered: set[tuple[str, int]]) -> tuple[Finding, ...]:
-    """The innermost own line where a step's time goes into Python or NumPy, not into TensorFlow."""
-    samples = evidence.samples
-    if not capture.steps.count or samples.count < 20:
-        return ()
-    findings = []
-    names = {(f, line): name for f, _, name, shares in evidence.functions for line in shares}
-    for place in samples.leaves()[:10]:
-        if any(evidence.samples.within(place, upper) >= 0.5 for upper in covered):
-            continue
-        below = samples.below(place)
-        total = sum(below.values())
-        heavy = sum(below.get(name, 0) for name in TENSORFLOW)
-        share = samples.leaf_share(place) * (1 - heavy / total) if total else 0.0
-        if share < HOT_LINE:
-            continue
-        kind = max((item for item in below if item not in TENSORFLOW), key=lambda k: below[k])
-        what = {"own": "Python", "python": "Python's library"}.get(kind, kind)
-        low, high = _range(share, samples.count)
-        rows = [
-            Measurement("share of step", share, "share", "samples"),
-            Measurement("samples", float(samples.count), "count", "baseline"),
-        ]
-        median = _median_ms(capture)
-        if median is not None:
-            rows.append(Measurement("time per step", median * share, "ms", "samples"))
-        findings.append(
-            Finding(
-                code="LIN001", family="step", severity=_severity(share),
-                title=f"{share:.0%} of a step is spent in {what} on one line, outside of TensorFlow",
-                share_of_step=share, predicted_speedup=high, predicted_range=(1.0, high),
-                where=(SourceSpan(place[0], place[1], names.get(place, "")),), evidence=tuple(rows),
-                advice=(
-                    "Do this once before the loop, or in the input pipeline (tf.data with prefetch), "
-                    "or write it with TensorFlow operations inside the compiled step."
-                ),
-            )
-        )
-    return tuple(findings[:2])
 
 
 def _median_ms(capture: Capture) -> float | None:

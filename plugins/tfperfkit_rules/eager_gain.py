@@ -31,6 +31,8 @@ CALL_LEAST_MS, CALL_MOST_MS = 0.2, 1.0
 LIGHT_LEFT, PYTHON_LEFT = 0.15, 0.03
 #: A heavy operation on small tensors costs this many times what a tiny one costs to hand over, threads included.
 SMALL = 3.0
+#: Heavy operations shorter than this (ms) spend much of their time on waking threads; at best half goes in a graph.
+SHORT_MS, SHORT_LEFT = 1.0, 0.5
 #: Heavy operations of one chain hardly overlap in a graph; those of two networks' updates do, where there are
 #: processors: by these factors at most (a GAN's step on two cores).
 OVERLAP_ONE, OVERLAP_MANY = 1.15, 1.6
@@ -72,7 +74,9 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     heavy = [row for row in rows if _is(row, HEAVY)]
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
     heavy_ms, light_ms = _work(heavy, tiny) * scale, _work(light, tiny) * scale
-    heavy_least, light_least = _work(heavy, SMALL * tiny) * scale, LIGHT_LEFT * _work(light, SMALL * tiny) * scale
+    short = [row for row in heavy if row.self_ms < SHORT_MS * row.count]
+    heavy_least = (_work(heavy, SMALL * tiny) - (1 - SHORT_LEFT) * _work(short, SMALL * tiny)) * scale
+    light_least = LIGHT_LEFT * _work(light, SMALL * tiny) * scale
     count = sum(row.count for row in rows) / data.steps
     own = _own(evidence)
     dispatch = max(0.0, evidence.part("python", "dispatch") - own)
@@ -81,7 +85,8 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     fetch = min(waits, FETCH_MS) if data.prefetches else waits
     pruned = _pruned(heavy, SMALL * tiny, place.updates, data.steps) * scale
     overlap = (OVERLAP_MANY if place.updates > 1 else OVERLAP_ONE) if evidence.cpus > 1 else 1.0
-    least = kept + fetch + CALL_LEAST_MS + count * OP_LEAST_MS + (heavy_least - pruned) / overlap + light_least
+    heavy_least = max(heavy_least - pruned, 0.3 * heavy_least) / overlap
+    least = kept + fetch + CALL_LEAST_MS + count * OP_LEAST_MS + heavy_least + light_least
     most = (
         kept + waits + CALL_MOST_MS + count * OP_MOST_MS + heavy_ms + light_ms
         + evidence.part("host_sync", "other") + PYTHON_LEFT * dispatch

@@ -1,0 +1,147 @@
+"""STP001: summaries, checkpoints, images, metrics, prints or evaluation on the way of (nearly) every step."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit.evidence import Evidence
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.samples import LEAST, Stack
+from tfperfkit_rules.eager_calls import stretch
+from tfperfkit_rules.eager_place import reached
+from tfperfkit_rules.eager_source import loops
+from tfperfkit_rules.step_shares import span, text_of
+
+#: Lines that write or draw something.
+WRITES = re.compile(
+    r"savefig|imsave|imwrite|np\.savez?|\.to_csv|\.save\(|save_weights|save_model|write_png|\bplt\.|json\.dump|"
+    r"pickle\.dump|\.flush\(|writer\.|\bwandb\.|mlflow\."
+)
+PRINTS = re.compile(r"\bprint\(|\btf\.print\(|\blogg(er|ing)\.|tqdm|set_postfix|sys\.stdout")
+EVALUATES = re.compile(r"\.evaluate\(")
+METRICS = re.compile(r"\.update_state\(|\.result\(|\.reset_state|metric", re.I)
+#: It is on the way of the steps when it was seen in this many of them ...
+LEAST_STEPS = 3
+#: ... and takes this share; what rarer writing leaves of it, at best and at worst.
+LEAST_SHARE = MEDIUM
+LEFT = (0.01, 0.2)
+#: Classes of Keras that save or write, and how they are told how often.
+_CALLBACKS = {
+    "saving": (r"ModelCheckpoint\s*\(|BackupAndRestore\s*\(", 'save_freq="epoch"'),
+    "summary": (r"TensorBoard\s*\(", 'update_freq="epoch"'),
+}
+
+
+class _Kind(NamedTuple):
+    words: str
+    advice: str
+
+
+_KINDS = {
+    "saving": _Kind("Saving", "Save once an epoch or every some minutes ({example}), not at each step"),
+    "summary": _Kind("Writing summaries", "Write them every 100 steps or so: if step % 100 == 0, or "
+                     "tf.summary.record_if(lambda: step % 100 == 0)"),
+    "evaluate": _Kind("Evaluating", "Evaluate at the end of an epoch or every some hundred steps"),
+    "writing": _Kind("Writing files and drawing", "Do it every some hundred steps, or in another process"),
+    "printing": _Kind("Printing", "Print every 100 steps or so, and read the values of tensors only then"),
+    "metrics": _Kind("Updating metrics operation by operation", "Update metrics inside the compiled step "
+                     "(the @tf.function), and call result() only where you print"),
+}
+
+
+def hot_path(evidence: Evidence) -> Iterable[Finding]:
+    """A finding for each kind of work, the costliest two."""
+    found, turn_ms = stretch(evidence)
+    if len(found) < LEAST or turn_ms <= 0:
+        return
+    steps = _steps_with(evidence)
+    compiled = _compiled(evidence)
+    places: dict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
+    for stack in found:
+        kind = _kind(evidence, stack, compiled)
+        if kind:
+            leaf = stack.frames[-1] if stack.frames else None
+            places[kind][(leaf.file, leaf.line) if leaf else ("", 0)] += 1
+    ranked = sorted(places.items(), key=lambda item: -sum(item[1].values()))
+    for kind, at in ranked[:2]:
+        share = sum(at.values()) / len(found)
+        if share >= LEAST_SHARE and steps[kind] >= LEAST_STEPS:
+            yield _finding(evidence, kind, at, share, len(found), turn_ms, steps[kind])
+
+
+def _compiled(evidence: Evidence) -> bool:
+    return bool(reached(evidence, "call", "loop_call", "batch", "train_on_batch")) and not reached(evidence, "apply")
+
+
+def _kind(evidence: Evidence, stack: Stack, compiled: bool) -> str:
+    if stack.activity in ("saving", "summary"):
+        return stack.activity
+    text = text_of(evidence, (stack.frames[-1].file, stack.frames[-1].line)) if stack.frames else ""
+    if EVALUATES.search(text):
+        return "evaluate"
+    if stack.activity in ("python", "host_sync"):
+        if WRITES.search(text):
+            return "writing"
+        if PRINTS.search(text):
+            return "printing"
+    if compiled and stack.activity in ("eager_ops", "dispatch") and METRICS.search(text) and ".fit(" not in text:
+        return "metrics"
+    return ""
+
+
+def _steps_with(evidence: Evidence) -> Counter[str]:
+    """In how many clean steps (or just behind them) each kind was seen."""
+    compiled = _compiled(evidence)
+    seen: dict[str, set[int]] = defaultdict(set)
+    clean = evidence.steps.clean
+    if clean:
+        for when, stack in evidence.log.inside([(clean[0].begin_ns, clean[-1].end_ns)]):
+            kind = _kind(evidence, stack, compiled)
+            if kind:
+                seen[kind].add(evidence.steps.number_at(when))
+    return Counter({kind: len(numbers) for kind, numbers in seen.items()})
+
+
+def _finding(
+    evidence: Evidence, kind: str, at: Counter[tuple[str, int]], share: float, count: int, turn_ms: float, steps: int
+) -> Finding:
+    low, high = interval(share, count)
+    if kind == "saving" and share > 0.5 and _compiled(evidence):  # what else is not the compiled step belongs to it
+        high = max(high, 1 - evidence.share("graph", "input"))
+    bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
+    words = _KINDS[kind]
+    where, example = _where(evidence, kind, at)
+    return Finding(
+        code="STP001", family="step", title=f"{words.words} takes {share:.0%} of the training loop",
+        severity=severity(1 - 1 / bounds[0]), share_of_step=share, predicted_speedup=middle(bounds),
+        predicted_range=bounds, where=where,
+        evidence=(
+            Measurement("share of the loop's time", share, "share", "samples"),
+            Measurement("time per step", share * turn_ms, "ms", "samples"),
+            Measurement("steps in which it was seen", float(steps), "count", "baseline"),
+            Measurement("samples", float(count), "count", "baseline"),
+        ),
+        advice=words.advice.format(example=example) + ".",
+        detail="The next step waits until it is done.", absorbs=("LIN001", "SYN001", "GRF002") if kind != "metrics"
+        else ("LIN001",),
+    )
+
+
+def _where(evidence: Evidence, kind: str, at: Counter[tuple[str, int]]) -> tuple[tuple[SourceSpan, ...], str]:
+    """The callback's line where Keras does it in ``fit``, else the innermost own line; then the loop or the fit."""
+    lines = [place for place, _ in at.most_common(3) if place[1]]
+    spans = [span(evidence, *place) for place in lines]
+    example = "if step % 1000 == 0"
+    if kind in _CALLBACKS and lines and ".fit(" in text_of(evidence, lines[0]):
+        pattern, example = _CALLBACKS[kind]
+        made = [span(evidence, item.file, item.line) for item in evidence.find(pattern)]
+        return tuple(dict.fromkeys((*made[:2], *spans))), example
+    if lines:
+        around = loops(evidence, *lines[0])
+        if around:
+            spans.append(span(evidence, lines[0][0], around[-1].line))
+    return tuple(dict.fromkeys(spans)), example

@@ -1,0 +1,162 @@
+"""LIN001: the script's own Python keeps the step waiting."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from tfperfkit.evidence import Evidence
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit_rules.eager_source import enclosing
+from tfperfkit_rules.step_hot import WRITES
+from tfperfkit_rules.step_shares import LineShare, callers, heaviest_loop, line_shares, span, text_of
+
+#: A function's own lines are named from this share of the step on: XProf's "moderate" is 5 % for a whole part.
+HOT = 0.08
+#: With fewer samples than this a line may be there by chance.
+LEAST_SAMPLES = 4
+#: A line that has this part of its function's time is the place; else the loop that holds them.
+ALONE = 0.6
+#: What is left of the work at worst when it is moved or rewritten, and at best.
+LEFT = (0.05, 0.5)
+#: What to do, by what a line says or what package ran below it; the first that matches.
+_REMEDIES: tuple[tuple[str, str], ...] = (
+    (r"\bsleep\(", "It waits: take the pause out, or let another thread do what it waits for"),
+    (r"requests\.|urllib|urlopen|socket|http|sql|cursor|boto|redis",
+     "It waits for another machine: fetch ahead of the step (a thread with a queue, or tf.data with prefetch)"),
+    (r"\bPIL\b|Image\.|cv2|imageio|skimage",
+     "Decode and resize images in a tf.data map (tf.io.decode_jpeg, tf.image.resize) with "
+     "num_parallel_calls=tf.data.AUTOTUNE and prefetch, or once before the loop"),
+    (r"pandas|\bdf\b|\.iloc|\.loc\[|iterrows|\.apply\(",
+     "Take the columns out of pandas once, before the loop (df.to_numpy()), and pick batches from the arrays"),
+    (r"\bjson\b|pickle|\byaml\b|csv|\bopen\(|np\.load",
+     "Read and parse it once, before the loop"),
+    (r"\bgym|\benv\w*\.(step|reset)\(",
+     "Step several environments at a time, in processes of their own, so that they run while the network learns"),
+    (r"np\.random\.choice|rng\.choice|random\.choices",
+     "Drawing with probabilities goes over all of them each time: keep a running sum (a sum tree), or draw many at "
+     "a time"),
+    (r"copy|deepcopy", "Copy only what changes, or keep it in one array that is written in place"),
+    (r"np\.|numpy|scipy",
+     "Do what is the same for each step once, before the loop; put the rest into tf.data with prefetch, so that it "
+     "runs while the step computes"),
+)
+_CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
+_PLAIN = (
+    "Write it for whole arrays with NumPy or TensorFlow instead of one element at a time, do it once before the loop, "
+    "or prepare batches ahead in tf.data with prefetch"
+)
+
+
+def hot_python(evidence: Evidence) -> Iterable[Finding]:
+    """The function of the person's whose own lines take most; two at most."""
+    rows = [row for row in line_shares(evidence, ("python",), ("python",)) if not _is_plain_call(evidence, row)]
+    functions: dict[tuple[str, str, int], list[LineShare]] = defaultdict(list)
+    for row in rows:
+        function = enclosing(evidence, *row.place)
+        key = (row.place[0], function.name if function else "", function.line if function else 0)
+        functions[key].append(row)
+    for name, own in _joined(evidence, functions)[:2]:
+        if sum(row.share for row in own) >= HOT and sum(row.samples for row in own) >= LEAST_SAMPLES:
+            yield _finding(evidence, name, own)
+
+
+def _joined(
+    evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]
+) -> list[tuple[str, list[LineShare]]]:
+    """Functions by their own time, the largest first; one that only hands work to another is told with it."""
+    ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
+    found: list[tuple[str, list[LineShare]]] = []
+    taken: set[tuple[str, str, int]] = set()
+    for key, own in ranked:
+        if key in taken:
+            continue
+        together = list(own)
+        for place in callers(evidence, own[0].place):
+            function = enclosing(evidence, place.file, place.line)
+            above = (place.file, function.name if function else "", function.line if function else 0)
+            if function is not None and above in functions and above not in taken and above != key:
+                together += functions[above]
+                taken.add(above)
+        taken.add(key)
+        found.append((key[1], sorted(together, key=lambda row: -row.share)))
+    return sorted(found, key=lambda item: -sum(row.share for row in item[1]))
+
+
+def _finding(evidence: Evidence, name: str, own: list[LineShare]) -> Finding:
+    share = min(0.99, sum(row.share for row in own))
+    count = sum(row.samples for row in own)
+    hottest = own[0]
+    loop = heaviest_loop(evidence, own, lambda row: True)
+    if _is_training_loop(evidence, loop):
+        loop = None
+    place = span(evidence, *hottest.place)
+    if hottest.share < ALONE * share and loop is not None:
+        place = loop
+    lines = tuple(span(evidence, *row.place) for row in own[:3])
+    above = callers(evidence, hottest.place)
+    total = max(evidence.samples.count, 1)
+    low, high = interval(min(share, 1.0), total)
+    bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
+    what, remedy = _remedy(evidence, own)
+    within = f" of {name}" if name else ""
+    if hottest.share >= ALONE * share:
+        told = "on one line"
+    elif place == loop:
+        told = "in a loop"
+    else:
+        told = f"on {len(own)} lines"
+    step_ms = evidence.step_ms or 0.0
+    return Finding(
+        code="LIN001", family="step",
+        title=f"{share:.0%} of a step is {what} {told}{within}, outside of TensorFlow",
+        severity=severity(1 - 1 / middle(bounds)), share_of_step=share, predicted_speedup=middle(bounds),
+        predicted_range=bounds, where=tuple(dict.fromkeys((place, *lines, *above))),
+        evidence=(
+            Measurement("share of step", share, "share", "samples"),
+            Measurement("time per step", share * step_ms, "ms", "samples"),
+            Measurement("samples in it", float(count), "count", "baseline"),
+            Measurement("samples", float(total), "count", "baseline"),
+        ),
+        advice=f"{remedy}.", detail=_detail(evidence, own),
+    )
+
+
+def _detail(evidence: Evidence, own: list[LineShare]) -> str:
+    if len(own) < 2:
+        return ""
+    rows = [f"  line {row.place[1]}: {row.share:.0%}  {text_of(evidence, row.place)[:70]}" for row in own[:4]]
+    return "Of the step:\n" + "\n".join(rows)
+
+
+def _remedy(evidence: Evidence, own: list[LineShare]) -> tuple[str, str]:
+    """What ran, in words, and what to do."""
+    below: dict[str, int] = defaultdict(int)
+    for row in own:
+        for package, count in evidence.samples.below(row.place).items():
+            below[package] += count
+    package = max(below, key=lambda key: below[key], default="own")
+    texts = "\n".join(text_of(evidence, row.place) for row in own[:3])
+    numpy = package == "numpy" or (package == "own" and re.search(r"\bnp\.|numpy", text_of(evidence, own[0].place)))
+    what = "NumPy" if numpy else {"own": "Python", "python": "Python"}.get(package, package)
+    for pattern, remedy in _REMEDIES:
+        if re.search(pattern, texts) or re.search(pattern, package):
+            if pattern.startswith("np\\.|") and not numpy and package in ("own", "python"):
+                continue
+            return what, remedy
+    return what, _PLAIN
+
+
+def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
+    """A line that only fetches a batch or calls the compiled step: what Python does there is letting go of tensors, and
+    waiting for the interpreter."""
+    for site in evidence.sites():
+        if (site.file, site.line) == row.place and site.kind in _CALLS:
+            return not re.search(r"\bnp\.|numpy|random|sleep", text_of(evidence, row.place))
+    return bool(WRITES.search(text_of(evidence, row.place)))
+
+
+def _is_training_loop(evidence: Evidence, loop: SourceSpan | None) -> bool:
+    return loop is not None and evidence.steps.definition.endswith(f"{loop.file}:{loop.line}")

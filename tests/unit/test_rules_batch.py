@@ -1,0 +1,61 @@
+"""The rule of family batch on made-up evidence: it fires on tiny batches, silent where a larger one gains nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from eager_builder import op, site, sites, traced
+from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from tfperfkit_rules import batch_size
+
+from tfperfkit.model import Finding, SourceSpan
+
+LOOP = "ds = ds.shuffle(1000).batch(1).prefetch(2)\nfor x, y in ds:\n    loss = step(x, y)\n"
+SMALL = (op("MatMul", 4, 0.02, "graph"), op("Mul", 40, 0.03, "graph"))
+LONG = (op("Conv2D", 4, 5.0, "graph"), op("Mul", 40, 0.03, "graph"))
+
+
+def small(batch: int = 1, *, ops: Any = SMALL, graph_ms: float = 0.3, source: str = LOOP, **parts: float) -> Any:
+    given = {"python": 0.4, "graph": graph_ms, **parts}
+    table = make_steps(3000, sum(given.values()), batch_size=batch)
+    return make_evidence(
+        parts_ms=given, steps=table, source=source, samples=make_samples([(90, "graph", ()), (2, "python", ())]),
+        data={"tfprof": traced({"python": 0.4, "graph": graph_ms}, ops)},
+        records=sites(site(1, "next", 2, loops=(2,)), site(2, "call", 3, loops=(2,))),
+    )
+
+
+def one(found: Any) -> Finding:
+    (finding,) = found
+    assert isinstance(finding, Finding)
+    return finding
+
+
+def test_single_examples_are_told_where_the_size_stands() -> None:
+    finding = one(batch_size.small_batch(small()))
+    assert finding.where[0] == SourceSpan(FILE, 1)
+    assert ".batch(32)" in finding.advice
+    assert finding.predicted_range and 4 < finding.predicted_range[0] < 29 < finding.predicted_range[1]
+
+
+def test_a_named_size_is_told_where_it_is_set() -> None:
+    source = "BATCH = 2\n" + LOOP.replace("batch(1)", "batch(BATCH)")
+    finding = one(batch_size.small_batch(small(2, source=source)))
+    assert [place.line for place in finding.where[:2]] == [1, 2]
+    assert "batches of 32" in finding.advice
+
+
+def test_a_step_that_computes_is_left_in_peace() -> None:
+    assert not list(batch_size.small_batch(small(8, ops=LONG, graph_ms=5.2)))
+
+
+def test_a_usual_batch_or_other_causes_are_left_in_peace() -> None:
+    assert not list(batch_size.small_batch(small(32)))
+    assert not list(batch_size.small_batch(small(saving=2.0)))
+
+
+def test_the_gain_is_amdahls_for_examples() -> None:
+    assert batch_size.gain(1.0, 0.0, 8) == 8
+    assert batch_size.gain(1.0, 1.0, 8) == 1
+    assert batch_size.gain(1.0, 0.5, 4) == pytest.approx(4 / 2.5)

@@ -1,0 +1,164 @@
+"""The rules of family step on made-up evidence: each fires on a planted fault, silent on its healthy twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from eager_builder import leaf, op, seen, site, sites, traced
+from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from tfperfkit_rules import step_fit, step_hot, step_python
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.samples import Frame
+
+SOURCE = """\
+def encode(text):
+    cleaned = ""
+    for ch in text:
+        if ch in KEEP:
+            cleaned += ch
+    return cleaned
+
+for start in range(100):
+    ids = encode(texts[start])
+    loss = train_step(ids)
+    print(float(loss))
+    writer.flush()
+"""
+
+
+def one(found: Any) -> Finding:
+    (finding,) = found
+    assert isinstance(finding, Finding)
+    return finding
+
+
+def below(line: int) -> tuple[Frame, ...]:
+    """The frames of a sample in ``encode``, called at line 9."""
+    return (Frame(FILE, 1, "<module>", 9), Frame(FILE, 1, "encode", line))
+
+
+def python(*stacks: tuple[int, tuple[Frame, ...]], graph: int = 50, **fields: Any) -> Any:
+    samples = make_samples([*((n, "python", frames) for n, frames in stacks), (graph, "graph", leaf(10))])
+    share = sum(n for n, _ in stacks) / samples.count
+    return make_evidence(
+        parts_ms={"python": 10 * share, "graph": 10 * (1 - share)}, source=SOURCE, samples=samples,
+        records=sites(site(1, "call", 10, loops=(8,))), **fields,
+    )
+
+
+def test_work_spread_over_the_lines_of_a_loop_is_told_by_the_loop() -> None:
+    finding = one(step_python.hot_python(python((18, below(4)), (17, below(5)), (15, below(3)))))
+    assert finding.where[0] == SourceSpan(FILE, 3, "encode")
+    assert SourceSpan(FILE, 9) in finding.where
+    assert finding.share_of_step == 0.5
+    assert finding.predicted_range and 1.2 < finding.predicted_range[0] < 2 < finding.predicted_range[1] < 2.5
+
+
+def test_a_single_line_is_told_by_itself() -> None:
+    finding = one(step_python.hot_python(python((48, below(5)), (2, below(3)))))
+    assert finding.where[0] == SourceSpan(FILE, 5, "encode")
+    assert "on one line of encode" in finding.title
+
+
+def test_what_little_python_there_is_is_left_in_peace() -> None:
+    assert not list(step_python.hot_python(python((5, below(5)), graph=95)))
+    assert not list(step_python.hot_python(python((3, below(5)), graph=20)))  # too few samples
+
+
+def test_letting_go_of_tensors_at_the_call_of_the_step_is_no_work() -> None:
+    assert not list(step_python.hot_python(python((50, leaf(10)))))
+
+
+def test_the_remedy_follows_what_ran() -> None:
+    for line, word in (
+        ("time.sleep(0.1)", "waits"), ("data = requests.get(url).json()", "another machine"),
+        ("row = df.iloc[i]", "to_numpy"), ("im = Image.open(path).resize((64, 64))", "tf.image.resize"),
+        ("np.random.choice(n, 32, p=p)", "sum tree"), ("x = np.exp(x)", "prefetch"), ("total += a", "whole arrays"),
+    ):
+        samples = make_samples([(60, "python", leaf(2)), (40, "graph", leaf(3))])
+        given = make_evidence(
+            parts_ms={"python": 6.0, "graph": 4.0}, samples=samples, source=f"for i in r:\n    {line}\n    step(x)\n",
+        )
+        assert word in one(step_python.hot_python(given)).advice, line
+
+
+CHECKPOINT = """\
+callback = keras.callbacks.ModelCheckpoint(
+    "last.weights.h5", save_freq=1,
+)
+model.fit(x, y, callbacks=[callback])
+"""
+
+
+def saving(count: int, *, bunched: bool = False) -> Any:
+    table = make_steps(60)
+    spied = seen(table, [(count, "saving", leaf(4)), (100 - count, "graph", leaf(4))], "callback")
+    given = make_evidence(
+        parts_ms={"saving": count / 10, "graph": 10 - count / 10}, steps=table, source=CHECKPOINT, **spied._asdict(),
+        records=sites(site(1, "batch", 4)),
+    )
+    if bunched:  # all of it in the last clean step
+        last = table.clean[-1]
+        rows = sorted(given.log.inside([(0, last.end_ns)]), key=lambda row: row[1].activity == "saving")
+        width = last.begin_ns // 100
+        stacks = {1: rows[0][1], 2: rows[-1][1]}
+        taken = [(n * width, 1) for n in range(1, 101 - count)] + [(last.begin_ns + n, 2) for n in range(1, count)]
+        given.log = type(given.log)(stacks, taken)
+    return given
+
+
+def test_a_checkpoint_at_each_step_is_told_at_the_callback() -> None:
+    finding = one(step_hot.hot_path(saving(60)))
+    assert [place.line for place in finding.where] == [1, 4]
+    assert 'save_freq="epoch"' in finding.advice
+    assert "LIN001" in finding.absorbs
+
+
+def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:
+    assert not list(step_hot.hot_path(saving(3)))
+    assert not list(step_hot.hot_path(saving(20, bunched=True)))
+
+
+def test_prints_and_files_of_each_step_are_told_at_their_lines() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(20, "host_sync", leaf(11)), (20, "python", leaf(12)), (60, "graph", leaf(10))])
+    given = make_evidence(
+        parts_ms={"python": 4.0, "graph": 6.0}, steps=table, source=SOURCE, **spied._asdict(),
+        records=sites(site(1, "call", 10, loops=(8,))),
+    )
+    found = {finding.where[0].line: finding for finding in step_hot.hot_path(given)}
+    assert set(found) == {11, 12}
+    assert found[11].title.startswith("Printing") and found[11].where[1] == SourceSpan(FILE, 8)
+    assert not list(step_python.hot_python(given))
+
+
+FIT = "net.compile(optimizer='sgd', loss='mse')\nnet.fit(x, y, batch_size=32, epochs=2)\n"
+TINY = (op("MatMul", 4, 0.03, "graph"), op("Mul", 40, 0.04, "graph"))
+
+
+def tiny_fit(*, ops: Any = TINY, graph_ms: float = 0.42, each: int = 1, count: int = 3000) -> Any:
+    table = make_steps(count, 0.5 + graph_ms)
+    if each > 1:
+        table = msgspec.structs.replace(
+            table, steps=tuple(msgspec.structs.replace(step, count=each) for step in table.steps)
+        )
+    return make_evidence(
+        parts_ms={"dispatch": 0.47, "input": 0.03, "graph": graph_ms}, steps=table, source=FIT,
+        data={"tfprof": traced({"python": 0.5, "graph": graph_ms}, ops)}, records=sites(site(1, "batch", 2)),
+    )
+
+
+def test_tiny_steps_of_fit_should_run_many_to_a_call() -> None:
+    finding = one(step_fit.one_call_a_step(tiny_fit()))
+    assert [place.line for place in finding.where] == [1, 2]
+    assert "net.compile(..., steps_per_execution=" in finding.advice
+    assert finding.predicted_range and finding.predicted_range[0] < 4.5 < finding.predicted_range[1]  # measured: 4.5
+
+
+def test_steps_that_compute_or_run_together_already_are_left_in_peace() -> None:
+    long = (op("MatMul", 4, 2.9, "graph"), op("Mul", 40, 0.04, "graph"))
+    assert not list(step_fit.one_call_a_step(tiny_fit(ops=long, graph_ms=3.0)))
+    assert not list(step_fit.one_call_a_step(tiny_fit(each=50)))
+    assert not list(step_fit.one_call_a_step(tiny_fit(count=300)))

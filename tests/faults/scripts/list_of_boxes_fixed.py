@@ -30,7 +30,7 @@ def train_step(image, boxes):
 
 
 total = 0.0
-for step in range(1, 201):
+for step in range(1, 151):
     image, boxes = example()
     total += float(train_step(image, tf.stack(boxes)))
     if step % 50 == 0:

@@ -28,9 +28,9 @@ def train_step(images, labels, options):
     return loss
 
 
-images = tf.random.uniform((1280, 14, 14, 1), seed=1)
-labels = tf.random.uniform((1280,), 0, 7, tf.int32, seed=2)
-dataset = tf.data.Dataset.from_tensor_slices((images, labels)).batch(32).cache().repeat(2)
+images = tf.random.uniform((1600, 14, 14, 1), seed=1)
+labels = tf.random.uniform((1600,), 0, 7, tf.int32, seed=2)
+dataset = tf.data.Dataset.from_tensor_slices((images, labels)).batch(32).cache()
 options = LossOptions(smoothing=0.05)
 for number, (x, y) in enumerate(dataset):
     loss = train_step(x, y, options)

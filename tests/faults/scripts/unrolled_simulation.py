@@ -2,7 +2,7 @@
 import numpy as np
 import tensorflow as tf
 
-DT, STEPS = 0.01, 500
+DT, STEPS = 0.02, 180
 gravity = tf.Variable(8.0)
 damping = tf.Variable(0.05)
 optimizer = tf.keras.optimizers.Adam(0.05)

@@ -160,6 +160,7 @@ def _function(
         control=control,
         lines_known=summary.lines_known,
         half_flops=summary.half_flops,
+        backward_operations=summary.backward_operations,
         jit_compile=record.jit_compile,
         xla=_xla(record, summary.graphs, records.xla.get(record.graph)),
     )

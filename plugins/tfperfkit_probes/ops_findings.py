@@ -80,6 +80,7 @@ def _unrolled(function: Function) -> Iterable[Finding]:
         evidence = [
             _count("operations_of_the_loop", loop.ops), _count("copies_of_its_body", loop.copies),
             _count("operations", function.operations), _count("trace_ms", function.trace_ms, "ms"),
+            _count("operations_of_gradients", function.backward_operations),
         ]
         first = ""
         if function.first_execution_ms is not None:

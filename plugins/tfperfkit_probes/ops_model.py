@@ -238,6 +238,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     control: list[Control]
     lines_known: float
     half_flops: float  # of 16-bit operations
+    backward_operations: int = 0  # of a gradient, by their names
     jit_compile: bool
     xla: Xla
 

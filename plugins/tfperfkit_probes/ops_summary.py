@@ -48,6 +48,7 @@ class Summary:
         self.int32_ops = 0
         self.float64_flops = 0.0
         self.half_flops = 0.0
+        self.backward_operations = 0
         self._open = open_size
         self._marked: dict[str, Counter[tuple[str, SourceSpan | None, str]]] = defaultdict(Counter)
         self._types: dict[str, _Sum] = defaultdict(_Sum)
@@ -79,6 +80,7 @@ class Summary:
         self.moved_bytes += moved
         backward = is_backward(node, path)
         self.has_gradients = self.has_gradients or backward
+        self.backward_operations += backward
         for total in (self._types[kind], self._lines[node.place], self._layers[layer_of(node, path)]):
             total.ops += 1
             total.bytes += moved

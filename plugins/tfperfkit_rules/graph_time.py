@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tfperfkit_probes.ops_brief import is_heavy
+from tfperfkit_probes.ops_brief import ELEMENTWISE, is_heavy
 from tfperfkit_probes.ops_model import Brief, OpsData
 from tfperfkit_probes.tfprof import TfprofData
 from tfperfkit_probes.tfprof_analysis import OpRow
@@ -49,6 +49,11 @@ def is_arithmetic(row: OpRow) -> bool:
     return is_heavy(row.type)
 
 
+def is_elementwise(row: OpRow) -> bool:
+    """Whether the operation works number by number, forward or in a gradient."""
+    return row.type in ELEMENTWISE
+
+
 def called(evidence: Evidence) -> list[tuple[Brief, float]]:
     """The functions that Python called in the traced steps, and how often per step."""
     data, ops = evidence.data("tfprof", TfprofData), evidence.data("ops", OpsData)
@@ -67,8 +72,8 @@ def float32_ms(evidence: Evidence, functions: Iterable[tuple[Brief, float]]) -> 
         return None
     best = worst = 0.0
     for brief, per_step in functions:
-        if brief.flops is None:
-            return None
+        if brief.flops is None or "counted" in brief.flops_note.replace("dimensions counted as", ""):
+            return None  # sizes or turns of loops are not known: more is computed than was counted
         arithmetic = per_step * brief.flops / (evidence.machine_gflops * 1e6)
         moved, count = per_step * brief.moved_bytes, per_step * brief.operations
         best += arithmetic / MOST_RATE + moved / MOST_BYTES + count * LEAST_OP_MS

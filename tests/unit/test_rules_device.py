@@ -63,7 +63,7 @@ def test_many_threads_promise_nothing() -> None:
 
 def test_onednn_off() -> None:
     finding = one(onednn_off(evidence(environment={"TF_ENABLE_ONEDNN_OPTS": "0"})))
-    assert finding.predicted_range == pytest.approx((1 / (1 - 0.15 * 0.72), 1 / (1 - 0.75 * 0.72)))
+    assert finding.predicted_range == pytest.approx((1 / (1 - 0.15 * 0.72), 1 / (1 - 0.9 * 0.72)))
     assert finding.where[0].line == 2
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from tfperfkit.model import Family, Finding, Measurement, Severity, SourceSpan
 from tfperfkit_probes import ops_codes as codes
 from tfperfkit_probes.ops_model import Constant, Control, Function, Marked
@@ -29,8 +31,22 @@ def findings(functions: Iterable[Function], is_user: Callable[[str], bool]) -> l
     for function in largest_first:
         for finding in _of(function, is_user):
             place = finding.where[0] if finding.where else SourceSpan("", 0)
-            found.setdefault((finding.code, (place.file, place.line)), finding)
+            key = (finding.code, (place.file, place.line))
+            known = found.setdefault(key, finding)
+            if known is not finding and finding.code == codes.BIG_CONSTANT and function.first_execution_ms is not None:
+                found[key] = _with_times_of(known, finding)  # each function that runs by itself pays for its copy
     return list(found.values())
+
+
+def _with_times_of(finding: Finding, other: Finding) -> Finding:
+    """A finding whose times and operations are those of both."""
+    more = {each.name: each.value for each in other.evidence}
+    added = tuple(
+        msgspec.structs.replace(each, value=each.value + more.get(each.name, 0.0))
+        if each.name in ("trace_ms", "first_execution_ms", "operations") else each
+        for each in finding.evidence
+    )
+    return msgspec.structs.replace(finding, evidence=added)
 
 
 def _of(function: Function, is_user: Callable[[str], bool]) -> Iterable[Finding]:
@@ -139,6 +155,7 @@ def _constants(function: Function) -> Iterable[Finding]:
                 _count("constants_bytes_of_the_function", function.constants_bytes, "bytes"),
                 _count("traces", function.traces), _count("trace_ms", function.trace_ms, "ms"),
                 _count("first_execution_ms", function.first_execution_ms or 0.0, "ms"),
+                _count("operations", function.operations),
             ],
             "Pass the array as an argument, feed it with a tf.data.Dataset, or make it a tensor before the function "
             "(tf.constant, tf.Variable): then it is captured by reference. A NumPy array used inside is copied into "

@@ -16,7 +16,9 @@ from tfperfkit_rules.compile_xla import compiles_again, slower_by_xla, without_e
 #: Elementwise operations are told from this share of the step on. Of their time XLA saves up to FUSED on a CPU: chains
 #: of products, sums, exponentials and softplus ran 0.9 to 5.2 times as fast with jit_compile, called in turn with the
 #: same function without (2.21, two busy cores, 10 to 1,000,000 numbers).
-ELEMENTWISE, FUSED = 0.3, 0.6
+ELEMENTWISE, FUSED = 0.5, 0.6
+#: Shorter operations are about handing them over, not about memory: healthy steps with small layers are full of them.
+LONG_MS = 0.05
 #: On a CPU XLA's sines took up to 5 times as long, its tanh from 0.13 to 2.1 times, and a step with a cosine and a
 #: hyperbolic cosine 2.2 times: with this share of the step in such functions nothing is said.
 SLOW_TYPES, SLOW_SHARE = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "Atan"), 0.02
@@ -33,7 +35,9 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     functions = [(brief, n) for brief, n in graph_time.called(evidence) if not brief.jit_compile]
     if not functions or compile_place.compiled_by_xla(evidence) or compile_place.auto_jit(evidence):
         return
-    share = graph_time.share(evidence, graph_time.is_elementwise)
+    share = graph_time.share(
+        evidence, lambda row: graph_time.is_elementwise(row) and row.self_ms >= LONG_MS * row.count
+    )
     if share < ELEMENTWISE:
         return
     lost = 0.0

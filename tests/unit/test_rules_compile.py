@@ -9,7 +9,7 @@ import pytest
 from evidence_builder import make_account, make_evidence
 from tfperfkit_rules.compile import many_small_operations, run_spent_on_compiling
 from tfperfkit_rules.compile_xla import compiles_again, slower_by_xla, without_effect
-from tfprof_builder import GRAPH, brief, graphs, op, traced
+from tfprof_builder import brief, graphs, op, traced
 
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import Outlier, WarmUp
@@ -22,7 +22,9 @@ def jit(trace: Any, source: str = JIT_SOURCE, outliers: int = 0, tracing: float 
     """A step of 100 ms; each outlier adds 10 ms to the mean step."""
     account = make_account(
         {"graph": 95.0 - tracing, "python": 5.0, "tracing": tracing}, steps=50,
-        outliers=tuple(Outlier(step=9 + n, ms=600, excess_ms=500, cause="a compiled function") for n in range(outliers)),
+        outliers=tuple(
+            Outlier(step=9 + n, ms=600, excess_ms=500, cause="a compiled function") for n in range(outliers)
+        ),
     )
     function = brief(jit_compile=True, line=5, **fields)
     return make_evidence(account=account, data={"tfprof": trace, "ops": graphs(function)}, source=source)
@@ -53,7 +55,9 @@ def test_xla_far_below_the_machine() -> None:
     assert 4 < least < most < 15 and finding.where[0].line == 5
 
 
-@pytest.mark.parametrize("fields", [{"flops": 2e10}, {"flops": None}, {"flops_note": "7 operations of open size are not counted"}])
+@pytest.mark.parametrize(
+    "fields", [{"flops": 2e10}, {"flops": None}, {"flops_note": "7 operations of open size are not counted"}]
+)
 def test_xla_near_the_machine_or_unknown_work_is_none(fields: dict[str, Any]) -> None:
     assert list(slower_by_xla(jit(traced(XLA), **fields))) == []
 
@@ -78,10 +82,11 @@ def test_elementwise_operations() -> None:
 @pytest.mark.parametrize(
     "given", [
         plain(op("Mul", 20.0), op("Sum", 80.0)), plain(op("Mul", 80.0), op("Cos", 10.0)),
+        plain(op("Mul", 80.0, count=10_000)),
         plain(op("Mul", 80.0), op("Conv2D", 20.0)), plain(op("Mul", 45.0), op("MatMul", 55.0)),
         plain(op("Mul", 80.0), jit_compile=True), plain(op("Mul", 80.0), operations=20_000),
     ],
-    ids=["few", "cosines", "convolutions", "products", "compiled", "too many"],
+    ids=["few", "cosines", "small", "convolutions", "products", "compiled", "too many"],
 )
 def test_where_xla_would_not_help_is_none(given: Evidence) -> None:
     assert list(many_small_operations(given)) == []
@@ -116,7 +121,8 @@ def test_auto_jit_with_effect_or_off_is_none(given: Evidence) -> None:
 def run(first_s: float, wall_s: float) -> Evidence:
     warm = WarmUp(total_s=first_s, parts_s={"compile and first runs": first_s})
     return make_evidence(
-        parts_ms={"graph": 9.0}, warm_up=warm, wall_s=wall_s, tracing=[(0, 10_000_000_000)], data={"ops": graphs(brief())}
+        parts_ms={"graph": 9.0}, warm_up=warm, wall_s=wall_s, tracing=[(0, 10_000_000_000)],
+        data={"ops": graphs(brief())},
     )
 
 
@@ -125,4 +131,3 @@ def test_a_run_spent_on_tracing() -> None:
     assert (finding.basis, finding.severity, finding.share_of_step) == ("run", "low", 0.5)
     assert msgspec.structs.asdict(finding)["predicted_speedup"] is None
     assert list(run_spent_on_compiling(run(10.0, 60.0))) == []
-    assert graphs(brief()).all[0].graph == GRAPH

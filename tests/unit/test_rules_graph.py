@@ -49,7 +49,8 @@ def test_float64_outside_of_the_step_is_not_priced() -> None:
 
 
 @pytest.mark.parametrize(("code", "kind", "bounds"), [
-    ("OPS004", "EagerPyFunc", (1 / (1 - 0.2), 1 / (1 - 0.4))), ("OPS006", "StringFormat", (1 / (1 - 0.2), 1 / (1 - 0.5))),
+    ("OPS004", "EagerPyFunc", (1 / (1 - 0.2), 1 / (1 - 0.4))),
+    ("OPS006", "StringFormat", (1 / (1 - 0.2), 1 / (1 - 0.5))),
 ])
 def test_calls_and_prints_cost_their_time_in_the_trace(code: str, kind: str, bounds: tuple[float, float]) -> None:
     assert priced(found(code), op(kind, 50.0), op("Mul", 50.0)).predicted_range == pytest.approx(bounds)
@@ -69,6 +70,8 @@ def test_a_constant_costs_no_more_than_its_function_took() -> None:
     large = {"constant_bytes": 100e6, "traces": 1.0}
     assert priced(found("OPS002", **large, trace_ms=500.0)).share_of_step == pytest.approx(0.05)
     assert priced(found("OPS002", **large, trace_ms=9000.0)).share_of_step == pytest.approx(0.2)
+    # 10 s for 100 operations: what they need at most (2 s) left out, the rest is the constant's.
+    assert priced(found("OPS002", **large, operations=100, trace_ms=10_000.0)).share_of_step == pytest.approx(0.8)
     small = priced(found("OPS002", constant_bytes=2e6, traces=1.0, trace_ms=9000.0))
     assert (small.basis, small.severity) == ("risk", "medium")
 

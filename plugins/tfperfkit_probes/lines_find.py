@@ -102,7 +102,7 @@ def _reload(
             f"Load {name} once, before the training loop, and keep the arrays in memory: "
             f"what the step calls at {os.path.basename(where[0].file)}:{where[0].line} should only pick its batch."
         ),
-        absorbs=("LIN001",),
+        absorbs_here=("LIN001",),
     )
 
 

@@ -82,7 +82,7 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
             "Each call of predict makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
             "functions: that takes far longer than the network."
         ),
-        absorbs=("INP001", "INP012", "RET012", "RET008", "LIN001", "SYN001", "EAG001"),
+        absorbs=("INP001", "INP012", "RET012", "RET008"), absorbs_here=("LIN001", "SYN001"),
     )
 
 
@@ -115,7 +115,7 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
                 "it tensors. Where several inputs are there at a time, call it once for all of them."
             ),
             detail="The update is compiled, this call is not: Python hands out each of its operations.",
-            absorbs=("LIN001",),
+            absorbs_here=("LIN001",),
         )
         return
 
@@ -156,7 +156,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
             "or as a tf.data.Dataset made from what the loop goes over."
         ),
         detail="Each fit makes a dataset, an iterator and callbacks anew before its first batch runs.",
-        absorbs=("INP001", "INP012", "RET012", "RET008", "LIN001", "STP002", "BAT001"),
+        absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"), absorbs_here=("LIN001",),
     )
 
 

@@ -38,7 +38,7 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     # At worst what replaces it takes half of what it took.
     low = speedup(1 - min(0.99, (with_own.most_ms - 0.5 * with_own.own_ms) / with_own.step_ms))
     bounds = (low, max(low, without.range[1]))
-    hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(2)]
+    hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]
     yield Finding(
         code="EAG002", family="eager", title="The step leaves TensorFlow for NumPy, so it can't be compiled",
         severity=severity(1 - 1 / bounds[0]), share_of_step=min(1.0, lost(with_own) + share),
@@ -52,7 +52,7 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
             f"Write what follows {_short(read)} with TensorFlow, then move the step into a @tf.function."
         ),
         detail="Between the forward pass and the update the value of a tensor is read and worked on in Python.",
-        absorbs=("EAG001", "LIN001", "SYN001"),
+        absorbs=("EAG001",), absorbs_here=("LIN001", "SYN001"),
     )
 
 

@@ -126,8 +126,8 @@ def _finding(
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=words.advice.format(example=example) + ".",
-        detail="The next step waits until it is done.", absorbs=("LIN001", "SYN001", "GRF002") if kind != "metrics"
-        else ("LIN001",),
+        detail="The next step waits until it is done.", absorbs=("GRF002",) if kind == "summary" else (),
+        absorbs_here=("LIN001", "SYN001"),
     )
 
 

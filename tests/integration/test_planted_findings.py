@@ -61,12 +61,13 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
 
 
 def test_the_eager_step_is_named(faulty: dict[str, dict[str, Any]]) -> None:
-    assert faulty["EAG001"]["where"][0]["function"] == "train_step"
+    place = faulty["EAG001"]["where"][0]
+    assert (place["line"], place["function"]) == (22, "train_step")
     assert faulty["EAG001"]["evidence"][0]["value"] > 30
 
 
 def test_the_costly_python_line_is_named(faulty: dict[str, dict[str, Any]]) -> None:
-    assert {place["line"] for place in faulty["LIN001"]["where"]} <= {19, 20, 21}
+    assert faulty["LIN001"]["where"][0]["line"] in {18, 19}
 
 
 def test_the_healthy_twin_is_left_in_peace(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_checkpoint_at_each_step_is_told_at_the_callback() -> None:
     finding = one(step_hot.hot_path(saving(60)))
     assert [place.line for place in finding.where] == [1, 4]
     assert 'save_freq="epoch"' in finding.advice
-    assert "LIN001" in finding.absorbs
+    assert "LIN001" in finding.absorbs_here
 
 
 def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:

@@ -96,7 +96,7 @@ def _unrolled(function: Function) -> Iterable[Finding]:
         evidence = [
             _count("operations_of_the_loop", loop.ops), _count("copies_of_its_body", loop.copies),
             _count("operations", function.operations), _count("trace_ms", function.trace_ms, "ms"),
-            _count("operations_of_gradients", function.backward_operations),
+            _count("operations_of_gradients", _gradients(function)), _count("traces", function.traces),
         ]
         first = ""
         if function.first_execution_ms is not None:
@@ -112,6 +112,12 @@ def _unrolled(function: Function) -> Iterable[Finding]:
             f"{called(function)} has {function.operations:,} operations; its trace took {_time(function.trace_ms)}"
             f"{first}. Both grow with every turn of the loop, and each new trace pays them again.",
         )
+
+
+def _gradients(function: Function) -> int:
+    """Operations of gradients: by their names, or at lines that compute nothing else (sums don't carry the name)."""
+    lines = sum(row.ops for row in function.by_line if row.flops and row.backward_flops >= row.flops)
+    return max(function.backward_operations, lines)
 
 
 def _holds(outer: Control, inner: Control) -> bool:

@@ -61,7 +61,8 @@ def _unrolled(evidence: Evidence, finding: Finding) -> Finding:
     # A gradient of the loop stands at the line that asks for it: its operations are as many times those of the loop.
     forward = _value(finding, "operations") - _value(finding, "operations_of_gradients")
     part = min(1.0, _value(finding, "operations_of_the_loop") / max(forward, 1.0))
-    lost = part * (_value(finding, "trace_ms") + _value(finding, "first_execution_ms"))
+    traces = max(_value(finding, "traces"), 1.0)  # the second one where variables are made counts too
+    lost = part * (traces * _value(finding, "trace_ms") + _value(finding, "first_execution_ms"))
     return msgspec.structs.replace(_of_run(evidence, finding, lost, "tracing and first run of the loop"),
                                    absorbs=("CMP004",))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tfperfkit.evidence import Rule
-from tfperfkit_rules.eager_calls import fit_in_loop, model_called, predict_in_loop
+from tfperfkit_rules.eager_calls import model_called, predict_in_loop
+from tfperfkit_rules.eager_fit import fit_in_loop
 from tfperfkit_rules.eager_loops import python_loop
 from tfperfkit_rules.eager_numpy import numpy_inside
 from tfperfkit_rules.eager_step import eager_step

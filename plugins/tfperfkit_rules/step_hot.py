@@ -11,9 +11,9 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.samples import LEAST, Stack
-from tfperfkit_rules.eager_calls import stretch
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import loops
+from tfperfkit_rules.eager_turns import stretch
 from tfperfkit_rules.step_shares import span, text_of
 
 #: Lines that write or draw something.

@@ -8,9 +8,10 @@ import msgspec
 from eager_builder import BIG, IN_A_LOOP, SCRIPT, TINY, eager_evidence, leaf, op, seen, site, sites, traced
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from tfperfkit_probes.tfprof_analysis import CallRow
-from tfperfkit_rules import eager_calls, eager_loops, eager_numpy, eager_step, eager_switch
+from tfperfkit_rules import eager_calls, eager_fit, eager_loops, eager_numpy, eager_step, eager_switch
 
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.samples import SampleLog, Stack
 
 
 def one(found: Any) -> Finding:
@@ -193,6 +194,18 @@ def test_predict_now_and_then_is_left_in_peace() -> None:
     assert not list(eager_calls.predict_in_loop(given))
 
 
+def test_predict_at_the_end_of_an_epoch_is_left_in_peace() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(40, "dispatch", leaf(3)), (60, "graph", leaf(5))], "evaluate")
+    last = table.clean[-1]  # all of it behind the last step
+    rows = [(last.begin_ns + n, 1) for n in range(40)] + [(table.clean[0].begin_ns + n, 2) for n in range(60)]
+    stacks = {1: Stack(leaf(3), "keras", "dispatch", "evaluate"), 2: Stack(leaf(5), "tensorflow", "graph")}
+    log = SampleLog(stacks, sorted(rows))
+    parts = {"dispatch": 4.0, "graph": 6.0}
+    given = make_evidence(parts_ms=parts, steps=table, source=PREDICT, samples=spied.samples, log=log)
+    assert not list(eager_calls.predict_in_loop(given))
+
+
 def test_a_model_called_beside_a_compiled_update_is_told() -> None:
     source = "for t in range(9):\n    action = policy(state)\n    learn(state)\n"
     samples = make_samples([(40, "eager_ops", leaf(2)), (60, "graph", leaf(3))])
@@ -223,7 +236,7 @@ def fitted(batches: int) -> Any:
 
 
 def test_fit_for_each_chunk_is_told_and_long_fits_are_not() -> None:
-    finding = one(eager_calls.fit_in_loop(fitted(1)))
+    finding = one(eager_fit.fit_in_loop(fitted(1)))
     assert [place.line for place in finding.where] == [2, 1]
     assert "model.train_on_batch" in finding.advice
-    assert not list(eager_calls.fit_in_loop(fitted(12)))
+    assert not list(eager_fit.fit_in_loop(fitted(12)))

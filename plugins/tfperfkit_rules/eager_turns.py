@@ -1,0 +1,50 @@
+"""One turn of the training loop, what runs between its steps included; and the calls of Keras that it makes."""
+
+from __future__ import annotations
+
+import re
+
+from tfperfkit.clock import ms
+from tfperfkit.evidence import Evidence
+from tfperfkit.model import SourceSpan
+from tfperfkit.samples import Stack
+from tfperfkit_rules.eager_source import enclosing, loops
+
+FIT = re.compile(r"(\w[\w.\[\]]*)\.fit\(")
+
+
+def stretch(evidence: Evidence) -> tuple[list[Stack], float]:
+    """The samples of the clean steps and of what ran between them; and ms of one turn of the loop, both together."""
+    clean = evidence.steps.clean
+    if not clean or evidence.account is None:
+        return [], 0.0
+    spans = [(step.begin_ns, step.end_ns) for step in clean]
+    spans += [
+        (before.end_ns, after.begin_ns) for before, after in zip(clean, clean[1:], strict=False)
+        if after.number == before.number + before.count and after.begin_ns > before.end_ns
+    ]
+    found = [stack for span in spans for _, stack in evidence.log.inside([span])]
+    count = sum(step.count for step in clean)
+    return found, ms(sum(end - begin for begin, end in spans)) / count
+
+
+def in_fit(evidence: Evidence, stack: Stack) -> bool:
+    """Whether a call of ``fit`` was the innermost line of the person's own."""
+    return bool(stack.frames) and bool(FIT.search(code(evidence, stack.frames[-1].file, stack.frames[-1].line)))
+
+
+def code(evidence: Evidence, file: str, line: int) -> str:
+    """A line without its comment."""
+    return evidence.line(file, line).partition("#")[0]
+
+
+def where(evidence: Evidence, places: list[tuple[str, int]]) -> tuple[SourceSpan, ...]:
+    """The lines, and the loop around the first."""
+    spans = []
+    for file, line in places:
+        function = enclosing(evidence, file, line)
+        spans.append(SourceSpan(file, line, function.name if function else ""))
+    around = loops(evidence, *places[0])
+    if around:
+        spans.append(SourceSpan(places[0][0], around[-1].line, spans[0].function))
+    return tuple(dict.fromkeys(spans))

@@ -18,7 +18,11 @@ from tfperfkit.model import Family
 
 ALL = cases()
 #: Quick ones of different families, whose finding stands.
-SELECTED: frozenset[str] = frozenset()
+SELECTED = frozenset({
+    "plain_loop_mlp", "compiled_eagerly", "debug_switch_left_on", "dqn_predict", "histograms_every_step",
+    "mirrored_without_graph", "warmup_schedule", "augmenter_objects",
+    "fit_callbacks", "fit_pydataset_memory", "subclassed_train_step",
+})  # fmt: skip
 
 
 def parameter(case: Case) -> object:
@@ -36,6 +40,10 @@ def test_the_planted_cause_is_the_first_finding(case: Case, tmp_path: Path) -> N
 def test_a_healthy_script_gets_no_finding_above_info(case: Case, tmp_path: Path) -> None:
     findings = profiled(case, tmp_path)["findings"]
     assert not judge(case, findings).loud, [(finding["code"], finding["where"]) for finding in findings]
+
+
+def test_the_selection_names_scripts_of_the_collection() -> None:
+    assert {case.name for case in ALL} >= SELECTED
 
 
 def test_the_manifest_names_the_scripts_that_there_are() -> None:

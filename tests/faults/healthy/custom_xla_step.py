@@ -1,25 +1,30 @@
+"""Smooth a long noisy series: each point is a parameter."""
+import numpy as np
 import tensorflow as tf
 
-N = 300_000
-t = tf.linspace(0.0, 6.0, N)
-signal = tf.exp(-0.3 * t) * tf.cos(3.0 * t) + 0.05 * tf.random.stateless_normal((N,), seed=(1, 2))
-parameters = [tf.Variable(0.8), tf.Variable(0.2), tf.Variable(2.7), tf.Variable(0.0)]
-optimizer = tf.keras.optimizers.Adam(0.01)
-optimizer.build(parameters)
+N = 2_000_000
+rng = np.random.default_rng(0)
+series = tf.constant(np.cumsum(rng.normal(0, 0.01, N)) + rng.normal(0, 0.2, N), tf.float32)
+smooth = tf.Variable(series)
+velocity = tf.Variable(tf.zeros_like(series))
 
 
 @tf.function(jit_compile=True)
 def train_step():
-    size, decay, frequency, phase = parameters
     with tf.GradientTape() as tape:
-        model = size * tf.exp(-decay * t) * tf.cos(frequency * t + phase)
-        loss = tf.reduce_mean(tf.math.log(tf.math.cosh(model - signal)))
-    optimizer.apply_gradients(zip(tape.gradient(loss, parameters), parameters))
+        slope = smooth[1:] - smooth[:-1]
+        bend = slope[1:] - slope[:-1]
+        residual = smooth - series
+        penalty = tf.reduce_mean(bend * bend) * 5.0 + tf.reduce_mean(slope * slope)
+        loss = tf.reduce_mean(tf.minimum(residual * residual, 0.5)) + penalty
+    gradient = tape.gradient(loss, smooth) * N
+    velocity.assign(0.9 * velocity + 0.1 * gradient)
+    smooth.assign_sub(0.01 * tf.clip_by_value(velocity, -5.0, 5.0))
     return loss
 
 
-for step in range(400):
+for step in range(150):
     loss = train_step()
-    if step % 100 == 0:
+    if step % 50 == 0:
         print(step, float(loss))
-print([round(float(p), 3) for p in parameters])
+print("loss", float(loss))

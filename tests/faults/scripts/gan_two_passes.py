@@ -1,7 +1,7 @@
 import tensorflow as tf
 from tensorflow.keras import layers
 
-BATCH, NOISE = 64, 64
+BATCH, NOISE = 256, 64
 gen = tf.keras.Sequential([
     layers.Input((NOISE,)), layers.Dense(512, activation="relu"), layers.Dense(512, activation="relu"),
     layers.Dense(784, activation="tanh"),
@@ -35,9 +35,9 @@ def train_step(images):
     return g_loss, d_loss
 
 
-pictures = tf.random.uniform((2560, 784), -1, 1)
+pictures = tf.random.uniform((5120, 784), -1, 1)
 data = tf.data.Dataset.from_tensor_slices(pictures).batch(BATCH, drop_remainder=True).cache().prefetch(2)
-for epoch in range(10):
+for epoch in range(5):
     for images in data:
         g_loss, d_loss = train_step(images)
 print("generator", float(g_loss), "discriminator", float(d_loss))

@@ -40,7 +40,7 @@ def _gpu(data: DevicesData, required: bool) -> list[Finding]:
         details.append(f"Not found: {', '.join(missing)}.")
     title = f"{reason.sentence}: everything runs on the CPU"
     return [Finding(
-        code=codes.GPU_UNUSED, family="device", title=title, severity=severity, share_of_step=0.0,
+        code=codes.GPU_UNUSED, family="device", title=title, severity=severity, basis="risk", share_of_step=0.0,
         predicted_speedup=None, where=(),
         evidence=(
             Measurement("GPUs in the machine", max(len(facts.hardware.nvidia) + len(facts.hardware.amd),
@@ -61,7 +61,8 @@ def _no_device(data: DevicesData) -> list[Finding]:
         count = sum(row.count for row in rows)
         there = ", ".join(device.name for device in data.devices if device.kind == "logical") or "none"
         found.append(Finding(
-            code=codes.NO_SUCH_DEVICE, family="device", severity="medium", share_of_step=0.0, predicted_speedup=None,
+            code=codes.NO_SUCH_DEVICE, family="device", severity="medium", basis="risk", share_of_step=0.0,
+            predicted_speedup=None,
             title=f"{count} operation{'s' * (count != 1)} asked for {requested}, which does not exist",
             where=_places(rows),
             evidence=(Measurement(f"operations that asked for {requested}", count, "count", "run"),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import statistics
 from collections.abc import Callable, Sequence
@@ -40,7 +41,26 @@ class Time:
 
     def share(self, traces: Sequence[Judged]) -> float:
         """Time lost in these traces, over the steps' time without warm-up but with what was lost there; 0 to 1."""
+        return self._share(traces, sum(trace.lost_ns for trace in traces))
+
+    def share_with_first_runs(self, traces: Sequence[Judged]) -> float:
+        """The same with what else made these steps longer than the median: Grappler, XLA, first runs. An upper bound:
+        other things may have happened in them."""
+        usual = self.median_step_ns
         lost = sum(trace.lost_ns for trace in traces)
+        if usual is None:
+            return self._share(traces, lost)
+        by_step: dict[int, float] = {}
+        for trace in traces:
+            by_step[trace.step] = by_step.get(trace.step, 0.0) + trace.lost_ns
+        steps = {step.number: step for step in self.steps.steps if step.window != "warmup"}
+        excess = {
+            number: steps[number].end_ns - steps[number].begin_ns - usual * steps[number].count
+            for number in by_step if number in steps
+        }
+        return self._share(traces, sum(max(spent, excess.get(number, 0.0)) for number, spent in by_step.items()))
+
+    def _share(self, traces: Sequence[Judged], lost: float) -> float:
         warmup = {step.number for step in self.steps.in_window("warmup")}
         steady = sum(step.end_ns - step.begin_ns for step in self.steps.steps if step.number not in warmup)
         if steady:
@@ -90,14 +110,16 @@ def _finding(
         evidence.append(Measurement("steps_worth", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lambda trace: trace.lost_ns)
     fix = advice.remedy(code, group, traces)
+    # What happened once does not come back with every step, so the steady step gains nothing that we know of.
+    bounds = None if once or not time.steps.steps else (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
     return Finding(
         code=code,
         family="retrace",
         title=_title(code, group, traces),
         severity=_severity(code, share, once, traces),
         share_of_step=share,
-        # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-        predicted_speedup=None if once or not time.steps.steps else 1 / (1 - share),
+        predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
+        predicted_range=bounds,
         where=_where(code, group, costliest, source),
         evidence=tuple(evidence),
         advice=fix[:1].upper() + fix[1:] + ".",

@@ -86,6 +86,21 @@ def test_share_leaves_warm_up_out_but_counts_what_was_lost_in_it(analyze: Any) -
     assert only(result).severity == "low"
 
 
+def test_the_range_goes_on_to_what_the_first_run_took(analyze: Any) -> None:
+    even = even_steps(20, 10 * MS)
+    late = tuple(
+        msgspec.structs.replace(step, begin_ns=step.begin_ns + 30 * MS, end_ns=step.end_ns + 30 * MS)
+        for step in even.steps[2:]
+    )
+    second = msgspec.structs.replace(even.steps[1], end_ns=even.steps[1].end_ns + 30 * MS)  # 40 ms, both traces in it
+    steps = msgspec.structs.replace(even, steps=(even.steps[0], second, *late))
+    values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in (2, 3)]
+    # 2 * 5 ms of 230 ms; or the 30 ms that step 2 took more.
+    assert only(analyze(trace(1), *values, steps=steps)).predicted_range == pytest.approx(
+        (1 / (1 - 10 / 230), 1 / (1 - 30 / 230))
+    )
+
+
 @pytest.mark.parametrize(("count", "severity"), [(3, "low"), (10, "medium"), (60, "high")])
 def test_severity_follows_the_share(analyze: Any, count: int, severity: str) -> None:
     values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in range(2, count + 3)]

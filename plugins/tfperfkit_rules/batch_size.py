@@ -23,14 +23,14 @@ TRY, UP_TO = 32, 64
 LEAST_SHARE = 0.6
 #: With more than this of the step in things that are no business of the batch's size, those come first.
 MOST_OTHER = 0.3
+_SINGLE = re.compile(r"\[None\b|\[np\.newaxis|\[tf\.newaxis|expand_dims\(|reshape\(\(?1,")
 #: Fewer steps than this pass quickly either way.
 LEAST_STEPS = 200
 
 
 def small_batch(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for a compiled step whose time hardly depends on its few examples."""
-    known = [site.batch_size for site in reached(evidence, "batch", "call")]
-    batch = evidence.steps.batch_size or max(known, default=0)
+    batch = _batch(evidence)
     if not 0 < batch <= SMALL_BATCH or evidence.steps.count < LEAST_STEPS or _other_share(evidence) > MOST_OTHER:
         return
     if any(step.count > 1 for step in evidence.steps.clean):
@@ -65,11 +65,25 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
+def _batch(evidence: Evidence) -> int:
+    """Examples in a batch; 0 when not known. What is made a batch of one in the line of the call is one."""
+    sites = reached(evidence, "batch", "call", "train_on_batch")
+    known = evidence.steps.batch_size or max((site.batch_size for site in sites), default=0)
+    if known or not sites:
+        return known
+    return int(bool(_SINGLE.search(evidence.line(sites[0].file, sites[0].line).partition("#")[0])))
+
+
 def _other_share(evidence: Evidence) -> float:
     """The share of the step in eager operations, saving, tracing, prediction and the person's own Python."""
     samples = evidence.samples
     count = max(samples.count, 1)
+    steps = {(site.file, site.line) for site in evidence.sites()}
     own = sum(samples.doing_innermost(leaf)["python"] for leaf in samples.leaves()) / count
+    own += sum(  # TensorFlow's Python at other lines than those of the step itself: metrics, a model called beside
+        samples.doing_innermost(leaf)[word] for leaf in samples.leaves() if leaf not in steps
+        for word in ("eager_ops", "dispatch")
+    ) / count
     return evidence.share("eager_ops", "saving", "tracing", "gc") + own + samples.contexts["evaluate"] / count
 
 
@@ -80,9 +94,12 @@ def gain(step_ms: float, grows_ms: float, times: float) -> float:
 
 def _where(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
     """Where the size stands, then the call of ``fit`` or the loop."""
+    sites = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
+    if sites and batch == 1 and _SINGLE.search(evidence.line(sites[0].file, sites[0].line)):
+        loop = [SourceSpan(each.file, each.line) for each in sites[0].loops[-1:]]
+        return (span(evidence, sites[0].file, sites[0].line), *loop)
     exact = evidence.find(rf"batch_size\s*=\s*{batch}\b|\.batch\(\s*{batch}\b")
     named = [] if exact else evidence.find(r"batch_size\s*=|\.batch\(")
-    sites = reached(evidence, "batch", "call", "loop_call", "apply", "next")
     used = [span(evidence, site.file, site.line) for site in sites if site.file][:1]
     given = [span(evidence, row.file, row.line) for row in exact or named]
     if used:  # a call of fit that spans lines: its own first

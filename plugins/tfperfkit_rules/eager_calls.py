@@ -13,6 +13,7 @@ from tfperfkit.samples import LEAST, Stack
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import enclosing, loops
 from tfperfkit_rules.eager_turns import code, in_fit, stretch, where
+from tfperfkit_rules.step_shares import line_shares
 
 _PREDICT = re.compile(r"(\w[\w.\[\]]*)\.(predict|predict_on_batch)\(")
 _MODEL_CALL = re.compile(r"\b(self\.)?(\w*(?:model|net|network|policy|actor|critic|agent|encoder|decoder)\w*)\(", re.I)
@@ -103,9 +104,7 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
     samples = evidence.samples
     if samples.count < LEAST:
         return
-    for leaf in samples.leaves()[:6]:
-        doing = samples.doing_innermost(leaf)
-        share = (doing["eager_ops"] + doing["dispatch"]) / samples.count
+    for leaf, _, share in line_shares(evidence, ("eager_ops", "dispatch"), ("eager_ops", "dispatch"))[:6]:
         called = _MODEL_CALL.search(code(evidence, *leaf))
         if share < 2 * MEDIUM or called is None or not _in_loop(evidence, leaf):
             continue

@@ -14,7 +14,7 @@ from tfperfkit.samples import LEAST, Stack
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import loops
 from tfperfkit_rules.eager_turns import stretch
-from tfperfkit_rules.step_shares import span, text_of
+from tfperfkit_rules.step_shares import line_shares, span, text_of
 
 #: Lines that write or draw something.
 WRITES = re.compile(
@@ -110,6 +110,9 @@ def _finding(
     evidence: Evidence, kind: str, at: Counter[tuple[str, int]], share: float, count: int, turn_ms: float, steps: int
 ) -> Finding:
     low, high = interval(share, count)
+    if kind == "metrics":  # Python that hands out operations: samples see too little of it
+        rows = line_shares(evidence, ("eager_ops", "dispatch"), ("eager_ops", "dispatch"))
+        high = max(high, min(0.99, sum(row.share for row in rows if row.place in at)))
     if kind == "saving" and share > 0.5 and _compiled(evidence):  # what else is not the compiled step belongs to it
         high = max(high, 1 - evidence.share("graph", "input"))
     bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))

@@ -59,3 +59,15 @@ def test_the_gain_is_amdahls_for_examples() -> None:
     assert batch_size.gain(1.0, 0.0, 8) == 8
     assert batch_size.gain(1.0, 1.0, 8) == 1
     assert batch_size.gain(1.0, 0.5, 4) == pytest.approx(4 / 2.5)
+
+
+def test_single_examples_made_a_batch_in_the_call_are_told_there() -> None:
+    source = "for xi, yi in zip(x, y):\n    model.train_on_batch(xi[None], yi[None])\n"
+    given = small(0, source=source)
+    again = sites(site(1, "train_on_batch", 2, loops=(1,)))
+    given._records = lambda stream: again.get(stream, ())
+    finding = one(batch_size.small_batch(given))
+    assert finding.where == (SourceSpan(FILE, 2), SourceSpan(FILE, 1))
+    whole = small(0, source=source.replace("[None]", ""))
+    whole._records = lambda stream: again.get(stream, ())
+    assert not list(batch_size.small_batch(whole))

@@ -8,7 +8,7 @@ tokens = tf.ragged.constant([rng.integers(1, 2000, n).tolist() for n in lengths]
 labels = rng.integers(0, 2, 4000).astype("float32")
 
 dataset = tf.data.Dataset.from_tensor_slices((tokens.to_tensor(shape=(None, 64)), labels))
-dataset = dataset.shuffle(4000).batch(64, drop_remainder=True).cache().prefetch(tf.data.AUTOTUNE)
+dataset = dataset.cache().shuffle(4000).batch(64, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
 
 model = tf.keras.Sequential([
     layers.Input((64,), dtype="int32"),

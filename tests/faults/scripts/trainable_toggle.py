@@ -12,7 +12,7 @@ discriminator.compile("adam", "binary_crossentropy")
 discriminator.trainable = False
 gan.compile("adam", "binary_crossentropy")
 
-for step in range(40):
+for step in range(18):
     noise = np.random.normal(size=(BATCH, LATENT)).astype("float32")
     fake = np.array(generator(noise))
     chosen = real[np.random.randint(0, 1000, BATCH)]
@@ -24,6 +24,6 @@ for step in range(40):
     discriminator.trainable = False
     gan.compile("adam", "binary_crossentropy")  # FAULT
     g_loss = gan.train_on_batch(noise, np.ones((BATCH, 1), "float32"))  # FAULT
-    if step % 10 == 0:
+    if step % 6 == 0:
         print(step, d_loss, g_loss)
 print("done", d_loss, g_loss)

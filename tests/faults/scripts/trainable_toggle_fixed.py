@@ -13,7 +13,7 @@ discriminator.train_on_batch(real[:2 * BATCH], np.ones((2 * BATCH, 1), "float32"
 discriminator.trainable = False
 gan.compile("adam", "binary_crossentropy")
 
-for step in range(40):
+for step in range(18):
     noise = np.random.normal(size=(BATCH, LATENT)).astype("float32")
     fake = np.array(generator(noise))
     chosen = real[np.random.randint(0, 1000, BATCH)]
@@ -21,6 +21,6 @@ for step in range(40):
     y = np.concatenate([np.ones((BATCH, 1)), np.zeros((BATCH, 1))]).astype("float32")
     d_loss = discriminator.train_on_batch(x, y)
     g_loss = gan.train_on_batch(noise, np.ones((BATCH, 1), "float32"))
-    if step % 10 == 0:
+    if step % 6 == 0:
         print(step, d_loss, g_loss)
 print("done", d_loss, g_loss)

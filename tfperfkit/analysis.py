@@ -23,7 +23,6 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Finding,
-    Overhead,
     ProbeOutcome,
     ProbeResult,
     ProbeStatus,
@@ -32,6 +31,7 @@ from tfperfkit.model import (
     StepSummary,
     WindowSummary,
 )
+from tfperfkit.owncost import overhead
 from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.steps import StepTable
 from tfperfkit.steptable import read_steps, read_windows
@@ -136,7 +136,8 @@ def analyze(
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
     return Report(
         schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=ranked,
-        overhead=_overhead(run, facts), windows=tuple(facts.windows.values()),
+        overhead=overhead(read_stream(run.session / "cost.jsonl"), facts.steps, facts.windows),
+        windows=tuple(facts.windows.values()),
         headline=headline(ranked, evidence), notes=(*_notes(facts, agent, info), *troubles),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
     )
@@ -320,43 +321,6 @@ def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
         return parts, " and ".join(made.windows)
     traced = parts_of(evidence.raw)
     return (dict(traced), "tfprof") if traced else (None, "")
-
-
-def _overhead(run: RunDirectory, facts: _Facts) -> Overhead:
-    """Our own cost in this run: the hooks' time over the steps' time, and each window against the clean steps."""
-    table = facts.steps
-    clean = [step.duration_ns for step in table.clean]
-    per_probe: dict[str, float] = {}
-    if clean:
-        middle = statistics.median(clean)
-        for name in facts.windows:
-            inside = [step.duration_ns for step in table.in_window(name)]
-            if inside:
-                per_probe[name] = statistics.median(inside) / middle
-    ratio = _hooks_ratio(run, table)
-    return Overhead(baseline_ratio=ratio, per_probe=per_probe)
-
-
-def _hooks_ratio(run: RunDirectory, table: StepTable) -> float | None:
-    """One plus the share of the clean steps' time that our hooks and our thread took; None where too little is known.
-
-    The session notes its cumulated cost twice a second: pairs of notes between which only clean steps ran count.
-    """
-    rows = [
-        row for row in read_stream(run.session / "cost.jsonl")
-        if isinstance(row, list) and len(row) == 3 and all(isinstance(value, int) for value in row)
-    ]
-    other = [(step.begin_ns, step.end_ns) for step in table.steps if step.window != "clean"]
-    clean = table.clean
-    spent = span = 0
-    for before, after in zip(rows, rows[1:], strict=False):
-        if not clean or before[0] < clean[0].begin_ns or after[0] > clean[-1].end_ns:
-            continue
-        if any(begin < after[0] and end > before[0] for begin, end in other):
-            continue
-        spent += after[1] - before[1] + after[2] - before[2]
-        span += after[0] - before[0]
-    return 1 + spent / span if span >= 1_000_000_000 else None
 
 
 def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ...]:

@@ -194,11 +194,13 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     """The tool's own cost, measured in this very run.
 
     ``baseline_ratio``: time our hooks took in the clean windows, plus one, over the steps' time.
+    ``waited_share``: of the steady time, in which the training thread was ready but had no processor.
     ``per_probe``: median step inside the probe's window over the clean median (1.2: 20 % slower there).
     """
 
     baseline_ratio: float | None = None
     per_probe: dict[str, float] = {}
+    waited_share: float | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -22,6 +22,7 @@ from tfperfkit.gate import GpuGate
 from tfperfkit.instruments import tracing
 from tfperfkit.instruments.activity import TENSORFLOW
 from tfperfkit.instruments.batchsize import of_signature
+from tfperfkit.instruments.contention import Contention
 from tfperfkit.instruments.markers import Markers
 from tfperfkit.instruments.opens import FileOpens
 from tfperfkit.instruments.pulse import Pulse
@@ -79,6 +80,7 @@ class Session:
         self._unsubscribe: Callable[[], None] = lambda: None
         self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
         self._opens = FileOpens(self.origin.is_user)
+        self._contention = Contention()
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
         activate(self)
         self._pulse = Pulse(self._tick)
@@ -94,8 +96,7 @@ class Session:
         """Install the instruments and start the probes that are on throughout. TensorFlow has been imported."""
         if self._armed:
             return
-        self._armed = True
-        self._armed_ns = now_ns()
+        self._armed, self._armed_ns = True, now_ns()
         self._safely("agent.json", lambda: self.run.write_json("agent.json", agent_facts(self.manifest, facts)))
         self._safely("tracing", self._subscribe)
         self._safely("steps", self.markers.install_tensorflow)
@@ -183,7 +184,7 @@ class Session:
     def _flush(self) -> None:
         for row in self._opens.rows():
             self.stream("opens").append(row)
-        self.stream("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns])
+        self.streams.costs(now_ns(), self.markers.cost_ns, self._pulse.cost_ns, self._contention.waited_ns())
         self.streams.flush()
 
     # --- steps (called by the markers, on the training thread) ----------------------------------------------------
@@ -309,8 +310,7 @@ class Session:
 
     def _enter(self, name: str, steps: int | None, *, background: bool = False) -> bool:
         recording = SessionRecording(self, name, steps)
-        self._quiet = False
-        probe = self._probes[name]
+        self._quiet, probe = False, self._probes[name]
         try:
             recording.directory.mkdir(parents=True, exist_ok=True)
             if background and isinstance(probe, BackgroundProbe):

@@ -43,6 +43,10 @@ class Streams:
                 self._told.add(relative)
                 self.event("lost", file=relative, reason=writer.failure)
 
+    def costs(self, now: int, markers_ns: int, pulse_ns: int, waited_ns: int | None) -> None:
+        """Our own time so far, and how long the training thread has waited for a processor (None: not known)."""
+        self.session("cost").append([now, markers_ns, pulse_ns, waited_ns])
+
     def close(self) -> None:
         for writer in list(self._writers.values()):
             writer.close()

@@ -40,9 +40,11 @@ def _first(finding: Finding) -> str:
 def bound(evidence: Evidence) -> str:
     """What bounds a step that computes: the FLOP/s that it reaches, against a matrix product on this machine."""
     reached = achieved_gflops(evidence)
-    if reached is None or not evidence.machine_gflops:
+    if reached is None:
         return ""
     peak = evidence.machine_gflops
+    if not peak or reached > peak:  # the machine was busy when its speed was measured
+        return f" It reaches {reached:,.0f} GFLOP/s there."
     return (
         f" It reaches {reached:,.0f} GFLOP/s there; a float32 matrix product reaches {peak:,.0f} on this machine"
         f" ({reached / peak:.0%})."

@@ -1,0 +1,25 @@
+"""How long the training thread was ready to run but had no processor: what other programs did to the measurement."""
+
+from __future__ import annotations
+
+import os
+
+
+class Contention:
+    """Reads the kernel's scheduling statistics of the main thread (Linux; elsewhere it knows nothing)."""
+
+    def __init__(self) -> None:
+        pid = os.getpid()
+        self._path = f"/proc/{pid}/task/{pid}/schedstat"
+        self._works = True
+
+    def waited_ns(self) -> int | None:
+        """Nanoseconds on the run queue since the thread began; None when the system does not tell."""
+        if not self._works:
+            return None
+        try:
+            with open(self._path, "rb") as file:
+                return int(file.read().split()[1])
+        except (OSError, ValueError, IndexError):
+            self._works = False
+            return None

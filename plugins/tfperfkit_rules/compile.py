@@ -17,6 +17,8 @@ from tfperfkit_rules.compile_xla import compiles_again, slower_by_xla, without_e
 #: of products, sums, exponentials and softplus ran 0.9 to 5.2 times as fast with jit_compile, called in turn with the
 #: same function without (2.21, two busy cores, 10 to 1,000,000 numbers).
 ELEMENTWISE, FUSED = 0.5, 0.6
+#: Of the step, in elementwise operations themselves; slices and sums around them are fused too.
+PROPER = 0.25
 #: Shorter operations are about handing them over, not about memory: healthy steps with small layers are full of them.
 LONG_MS = 0.05
 #: On a CPU XLA's sines took up to 5 times as long, its tanh from 0.13 to 2.1 times, and a step with a cosine and a
@@ -36,9 +38,10 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     if not functions or compile_place.compiled_by_xla(evidence) or compile_place.auto_jit(evidence):
         return
     share = graph_time.share(
-        evidence, lambda row: graph_time.is_elementwise(row) and row.self_ms >= LONG_MS * row.count
+        evidence, lambda row: graph_time.is_fusable(row) and row.self_ms >= LONG_MS * row.count
     )
-    if share < ELEMENTWISE:
+    proper = graph_time.share(evidence, graph_time.is_elementwise)
+    if share < ELEMENTWISE or proper < PROPER:
         return
     lost = 0.0
     if not evidence.accelerated:
@@ -58,11 +61,11 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     code = f"@tf.function(jit_compile=True) at {name}" if function.owner == "user" else "compile(..., jit_compile=True)"
     yield Finding(
         code="CMP002", family="compile", severity="low", share_of_step=share,
-        title=f"{share:.0%} of a step is elementwise operations, one by one",
+        title=f"{share:.0%} of a step is elementwise operations, slices and sums, one by one",
         predicted_speedup=gain.middle(bounds), predicted_range=bounds,
         where=compile_place.function_lines(evidence, function),
         evidence=(
-            Measurement("elementwise operations, of the step", share, "share", "tfprof"),
+            Measurement("elementwise operations, slices and sums, of the step", share, "share", "tfprof"),
             Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
         ),
         advice=f"Try {code}: XLA makes one pass over the data of many operations. Keep it only if a step gets shorter.",

@@ -54,6 +54,17 @@ def is_elementwise(row: OpRow) -> bool:
     return row.type in ELEMENTWISE
 
 
+#: Types that XLA fuses with elementwise operations: slices, their gradients, paddings, sums.
+FUSABLE = frozenset(
+    ("StridedSlice", "StridedSliceGrad", "Slice", "Pad", "PadV2", "Tile", "BroadcastTo", "Sum", "Mean", "Max", "Min")
+)
+
+
+def is_fusable(row: OpRow) -> bool:
+    """Whether XLA would make the operation part of a fused pass: elementwise, a slice, a sum and the like."""
+    return row.type in FUSABLE or is_elementwise(row)
+
+
 def called(evidence: Evidence) -> list[tuple[Brief, float]]:
     """The functions that Python called in the traced steps, and how often per step."""
     data, ops = evidence.data("tfprof", TfprofData), evidence.data("ops", OpsData)

@@ -74,14 +74,20 @@ def plain(*rows: Any, device: str = "/device:CPU:0", **fields: Any) -> Evidence:
 
 
 def test_elementwise_operations() -> None:
-    (finding,) = many_small_operations(plain(op("Mul", 80.0), op("Sum", 20.0)))
+    (finding,) = many_small_operations(plain(op("Mul", 80.0), op("Gather", 20.0)))
     assert finding.predicted_range == pytest.approx((1.0, 1 / (1 - 0.6 * 0.72)))
     assert [(span.file, span.line) for span in finding.where] == [("train.py", 5)]
 
 
+def test_slices_and_sums_are_fused_too() -> None:
+    (finding,) = many_small_operations(plain(op("Mul", 40.0), op("StridedSliceGrad", 40.0), op("Gather", 20.0)))
+    assert finding.share_of_step == pytest.approx(0.72)
+    assert list(many_small_operations(plain(op("StridedSliceGrad", 80.0), op("Mul", 20.0)))) == []
+
+
 @pytest.mark.parametrize(
     "given", [
-        plain(op("Mul", 20.0), op("Sum", 80.0)), plain(op("Mul", 80.0), op("Cos", 10.0)),
+        plain(op("Mul", 20.0), op("Gather", 80.0)), plain(op("Mul", 80.0), op("Cos", 10.0)),
         plain(op("Mul", 80.0, count=10_000)),
         plain(op("Mul", 80.0), op("Conv2D", 20.0)), plain(op("Mul", 45.0), op("MatMul", 55.0)),
         plain(op("Mul", 80.0), jit_compile=True), plain(op("Mul", 80.0), operations=20_000),

@@ -124,12 +124,13 @@ def profiled(case: Case, folder: Path, timeout: float = TIMEOUT) -> dict[str, An
         if isinstance(error, subprocess.TimeoutExpired):
             raise RuntimeError(f"not done after {timeout:.0f} s") from error
         raise
+    last = (told.strip().splitlines() or [""])[-1]
     try:
         if process.returncode:
-            raise RuntimeError(f"exit status {process.returncode}: {told[-800:]}")
+            raise RuntimeError(f"exit status {process.returncode}: {last}")
         decoded: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RuntimeError(f"no report: {told[-800:]}") from error
+        raise RuntimeError(f"no report: {last}") from error
     return decoded
 
 

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from tfperfkit_probes.ops_model import Brief, Function
 
 #: Types that work number by number (forward and gradient): what XLA fuses into one kernel.
-ELEMENTWISE = frozenset(
-    "Add AddV2 Sub Mul Div RealDiv DivNoNan Maximum Minimum Neg Exp Log Log1p Expm1 Sqrt Rsqrt Square SquaredDifference "
-    "Pow Tanh Sigmoid Relu Relu6 LeakyRelu Elu Selu Softplus Softsign Erf Abs Sign Sin Cos Select SelectV2 Greater "
-    "GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast AddN TanhGrad SigmoidGrad ReluGrad "
-    "LeakyReluGrad EluGrad SeluGrad SoftplusGrad RsqrtGrad SqrtGrad Reciprocal ReciprocalGrad Floor FloorMod Round "
-    "ClipByValue BiasAdd ZerosLike OnesLike Fill _FusedBatchNormEx Xdivy Xlogy Atan Tan Inv InvGrad".split()
-)
+ELEMENTWISE = frozenset({
+    "Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "Maximum", "Minimum", "Neg", "Exp", "Log", "Log1p",
+    "Expm1", "Sqrt", "Rsqrt", "Square", "SquaredDifference", "Pow", "Tanh", "Sigmoid", "Relu", "Relu6", "LeakyRelu",
+    "Elu", "Selu", "Softplus", "Softsign", "Erf", "Abs", "Sign", "Sin", "Cos", "Select", "SelectV2", "Greater",
+    "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Cast", "AddN",
+    "TanhGrad", "SigmoidGrad", "ReluGrad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "RsqrtGrad",
+    "SqrtGrad", "Reciprocal", "ReciprocalGrad", "Floor", "FloorMod", "Round", "ClipByValue", "BiasAdd", "ZerosLike",
+    "OnesLike", "Fill", "_FusedBatchNormEx", "Xdivy", "Xlogy", "Atan", "Tan", "Inv", "InvGrad",
+})
 #: Parts of the names of types that do the arithmetic of a network.
 HEAVY = ("Conv", "MatMul", "Einsum", "Cudnn", "LSTM", "GRU", "FFT", "Svd", "Cholesky", "Qr", "SelfAdjointEig")
 

@@ -49,7 +49,7 @@ def test_float64_outside_of_the_step_is_not_priced() -> None:
 
 
 @pytest.mark.parametrize(("code", "kind", "bounds"), [
-    ("OPS004", "EagerPyFunc", (1 / (1 - 0.2), 1 / (1 - 0.4))),
+    ("OPS004", "EagerPyFunc", (1 / (1 - 0.16), 1 / (1 - 0.4))),
     ("OPS006", "StringFormat", (1 / (1 - 0.2), 1 / (1 - 0.5))),
 ])
 def test_calls_and_prints_cost_their_time_in_the_trace(code: str, kind: str, bounds: tuple[float, float]) -> None:

@@ -14,7 +14,7 @@ optimizer = tf.keras.optimizers.Adam(1e-3)
 
 def example():
     image = rng.random((1, 32, 32, 3), dtype=np.float32)
-    boxes = [tf.constant(rng.random(4), tf.float32) for _ in range(rng.integers(1, 48))]
+    boxes = [tf.constant(rng.random(4), tf.float32) for _ in range(rng.integers(1, 32))]
     return tf.constant(image), boxes
 
 
@@ -30,7 +30,7 @@ def train_step(image, boxes):
 
 
 total = 0.0
-for step in range(1, 151):
+for step in range(1, 101):
     image, boxes = example()
     total += float(train_step(image, tf.stack(boxes)))
     if step % 50 == 0:

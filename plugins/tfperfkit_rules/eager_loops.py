@@ -20,7 +20,7 @@ LEAST_TURNS = 8
 LEAST_SHARE = 0.05
 #: What a loop goes over that can't be made one operation: layers, variables, optimizers.
 _PARTS = re.compile(
-    r"layer|block|variable|weight|grad|param|optimi[sz]er|network|model|metric|callback|cell|head", re.I
+    r"^(enumerate\(|zip\(|reversed\()*self\.\w+\)*$|layer|block|variable|weight|grad|param|optimi[sz]er|network|model|metric|callback|cell|head", re.I
 )
 _BACKWARD = (".gradient(", ".apply(", "apply_gradients(", ".minimize(")
 
@@ -47,12 +47,12 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
     name = _name(evidence, found.file, found.loop.line)
     yield Finding(
         code="EAG005", family="eager",
-        title=f"A Python loop runs the same operations {found.turns:,.0f} times in a step, one by one",
+        title=f"A Python loop runs the same operations {found.turns:,.0f} times over, one by one",
         severity=severity(1 - 1 / bounds[0]), share_of_step=max(lost(estimate), found.share),
         predicted_speedup=middle(bounds), predicted_range=bounds,
         where=tuple(dict.fromkeys((SourceSpan(found.file, found.loop.line, name), *place.where))),
         evidence=(
-            Measurement("turns of the loop per step", found.turns, "count", "lines"),
+            Measurement("turns of the loop", found.turns, "count", "lines"),
             Measurement("forward part of the loop", found.share, "share", "samples"), *measured(estimate),
         ),
         advice=_advice(found, place),
@@ -94,7 +94,7 @@ def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
                 continue
             seen.add((file, loop.line))
             body = range(loop.line + (loop.last > loop.line), loop.last + 1)  # its head is reached once more
-            turns = max((hits.get((file, n), 0) for n in body), default=0) / steps
+            turns = _turns(hits, file, loop, steps)
             share = sum(evidence.samples.share((file, n)) for n in body)
             eager = sum(evidence.samples.doing((file, n))[word] for n in body for word in ("eager_ops", "dispatch"))
             busy = eager >= 0.5 * share * evidence.samples.count
@@ -102,6 +102,16 @@ def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
             if turns >= LEAST_TURNS and share >= LEAST_SHARE and busy and not backward and not _PARTS.search(loop.over):
                 yield _Found(file, loop, min(share, 1.0), turns)
                 break
+
+
+def _turns(hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
+    """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where the line
+    holds both."""
+    body = max((hits.get((file, line), 0) for line in range(loop.line + 1, loop.last + 1)), default=0)
+    head = hits.get((file, loop.line), 0)
+    if loop.last == loop.line or head <= body:
+        return max(head, body) / steps
+    return body / (head - body)
 
 
 def _in_step(evidence: Evidence, place: StepPlace, file: str, line: int) -> bool:

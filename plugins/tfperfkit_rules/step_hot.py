@@ -36,6 +36,10 @@ _CALLBACKS = {
 }
 
 
+#: Each ``evaluate`` makes a dataset and an iterator of its own, and traces the dataset's functions.
+_ABSORBS = {"summary": ("GRF002",), "evaluate": ("INP001", "INP012", "RET012", "RET008")}
+
+
 class _Kind(NamedTuple):
     words: str
     advice: str
@@ -113,7 +117,7 @@ def _finding(
     if kind == "metrics":  # Python that hands out operations: samples see too little of it
         rows = line_shares(evidence, ("eager_ops", "dispatch"), ("eager_ops", "dispatch"))
         high = max(high, min(0.99, sum(row.share for row in rows if row.place in at)))
-    if kind == "saving" and share > 0.5 and _compiled(evidence):  # what else is not the compiled step belongs to it
+    if kind in _CALLBACKS and share > 0.2 and _compiled(evidence):  # what else is not the compiled step belongs to it
         high = max(high, 1 - evidence.share("graph", "input"))
     bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
     words = _KINDS[kind]
@@ -129,7 +133,7 @@ def _finding(
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=words.advice.format(example=example) + ".",
-        detail="The next step waits until it is done.", absorbs=("GRF002",) if kind == "summary" else (),
+        detail="The next step waits until it is done.", absorbs=_ABSORBS.get(kind, ()),
         absorbs_here=("LIN001", "SYN001"),
     )
 

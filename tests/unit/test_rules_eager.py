@@ -142,13 +142,15 @@ for x, y in data:
 """
 
 
-def looped(source: str, hits: int) -> Any:
+def looped(source: str, hits: int, entries: int = 3) -> Any:
     steps = make_steps(60)
     steps = msgspec.structs.replace(
         steps, definition=f"an iteration of the loop at {FILE}:9",
         steps=tuple(msgspec.structs.replace(s, window="lines") if 6 <= s.number < 9 else s for s in steps.steps),
     )
-    lines = {"python_functions": [{"function": "train", "file": FILE, "line": 1, "lines": [{"line": 6, "hits": hits}]}]}
+    lines = {"python_functions": [{"function": "train", "file": FILE, "line": 1, "lines": [
+        {"line": 5, "hits": hits + entries}, {"line": 6, "hits": hits},
+    ]}]}
     samples = make_samples([(30, "eager_ops", leaf(6, "train")), (70, "eager_ops", leaf(7, "train"))])
     at = (site(1, "apply", 7, 10, loops=(9,), function="train"),)
     given = eager_evidence(source=source, at=at, loop=9, samples=samples, data={"lines": lines})
@@ -165,7 +167,9 @@ def test_a_loop_over_the_examples_is_named_before_the_step() -> None:
 
 def test_a_loop_over_layers_or_of_few_turns_is_left_in_peace() -> None:
     assert not list(eager_loops.python_loop(looped(LOOP.replace("range(x.shape[0])", "self.layers"), 96)))
+    assert not list(eager_loops.python_loop(looped(LOOP.replace("range(x.shape[0])", "enumerate(self.w)"), 96)))
     assert not list(eager_loops.python_loop(looped(LOOP, 9)))
+    assert not list(eager_loops.python_loop(looped(LOOP, 45, entries=15)))  # three turns, entered five times a step
 
 
 PREDICT = """\

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit_probes.ops_model import OpsData
+from tfperfkit_probes.retrace_model import RetraceData
 
 from tfperfkit import gain
 from tfperfkit.clock import ms
@@ -79,7 +80,9 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     if warm is None or wall <= 0:
         return
     first_runs = warm.parts_s.get("compile and first runs", 0.0)
+    traced = evidence.data("retrace", RetraceData)  # what could be avoided is told with its cause
     tracing = ms(sum(end - begin for begin, end in evidence.tracing)) / 1e3
+    tracing = max(0.0, tracing - (traced.avoidable_ms / 1e3 if traced else 0.0))
     share = min((tracing + first_runs) / wall, 0.95)
     if share < RUN_SHARE or tracing + first_runs < RUN_S:
         return
@@ -88,7 +91,8 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     where = compile_place.function_lines(evidence, known[0]) if known else ()
     largest = f" The largest is {known[0].function}, with {known[0].operations:,} operations." if known else ""
     numbers = [
-        Measurement("tracing", tracing, "s", "run"), Measurement("compile and first runs", first_runs, "s", "run"),
+        Measurement("tracing that had to be", tracing, "s", "run"),
+        Measurement("compile and first runs", first_runs, "s", "run"),
         Measurement("share of the run", share, "share", "run"),
     ]
     if known:

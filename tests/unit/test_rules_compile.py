@@ -137,3 +137,9 @@ def test_a_run_spent_on_tracing() -> None:
     assert (finding.basis, finding.severity, finding.share_of_step) == ("run", "low", 0.5)
     assert msgspec.structs.asdict(finding)["predicted_speedup"] is None
     assert list(run_spent_on_compiling(run(10.0, 60.0))) == []
+
+
+def test_avoidable_retraces_are_not_told_again() -> None:
+    given = run(10.0, 40.0)
+    given.raw["retrace"] = {"functions": [], "avoidable_ms": 9000.0}  # type: ignore[index]
+    assert list(run_spent_on_compiling(given)) == []

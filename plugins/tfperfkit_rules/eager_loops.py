@@ -20,7 +20,8 @@ LEAST_TURNS = 8
 LEAST_SHARE = 0.05
 #: What a loop goes over that can't be made one operation: layers, variables, optimizers.
 _PARTS = re.compile(
-    r"^(enumerate\(|zip\(|reversed\()*self\.\w+\)*$|layer|block|variable|weight|grad|param|optimi[sz]er|network|model|metric|callback|cell|head", re.I
+    r"^(enumerate\(|zip\(|reversed\()*self\.\w+\)*$|layer|block|variable|weight|grad|param|optimi[sz]er|network|model|"
+    r"metric|callback|cell|head", re.I,
 )
 _BACKWARD = (".gradient(", ".apply(", "apply_gradients(", ".minimize(")
 

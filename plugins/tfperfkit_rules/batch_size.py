@@ -9,7 +9,7 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MOST, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit_rules.batch_cost import step_cost
-from tfperfkit_rules.eager_place import reached
+from tfperfkit_rules.eager_place import reached, sites
 from tfperfkit_rules.step_fit import one_call_a_step
 from tfperfkit_rules.step_shares import span
 
@@ -67,18 +67,18 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
 
 def _batch(evidence: Evidence) -> int:
     """Examples in a batch; 0 when not known. What is made a batch of one in the line of the call is one."""
-    sites = reached(evidence, "batch", "call", "train_on_batch")
-    known = evidence.steps.batch_size or max((site.batch_size for site in sites), default=0)
-    if known or not sites:
+    places = reached(evidence, "batch", "call", "train_on_batch")
+    known = evidence.steps.batch_size or max((site.batch_size for site in places), default=0)
+    if known or not places:
         return known
-    return int(bool(_SINGLE.search(evidence.line(sites[0].file, sites[0].line).partition("#")[0])))
+    return int(bool(_SINGLE.search(evidence.line(places[0].file, places[0].line).partition("#")[0])))
 
 
 def _other_share(evidence: Evidence) -> float:
     """The share of the step in eager operations, saving, tracing, prediction and the person's own Python."""
     samples = evidence.samples
     count = max(samples.count, 1)
-    steps = {(site.file, site.line) for site in evidence.sites()}
+    steps = {(site.file, site.line) for site in sites(evidence)}
     own = sum(samples.doing_innermost(leaf)["python"] for leaf in samples.leaves()) / count
     own += sum(  # TensorFlow's Python at other lines than those of the step itself: metrics, a model called beside
         samples.doing_innermost(leaf)[word] for leaf in samples.leaves() if leaf not in steps
@@ -94,13 +94,13 @@ def gain(step_ms: float, grows_ms: float, times: float) -> float:
 
 def _where(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
     """Where the size stands, then the call of ``fit`` or the loop."""
-    sites = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
-    if sites and batch == 1 and _SINGLE.search(evidence.line(sites[0].file, sites[0].line)):
-        loop = [SourceSpan(each.file, each.line) for each in sites[0].loops[-1:]]
-        return (span(evidence, sites[0].file, sites[0].line), *loop)
+    places = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
+    if places and batch == 1 and _SINGLE.search(evidence.line(places[0].file, places[0].line)):
+        loop = [SourceSpan(each.file, each.line) for each in places[0].loops[-1:]]
+        return (span(evidence, places[0].file, places[0].line), *loop)
     exact = evidence.find(rf"batch_size\s*=\s*{batch}\b|\.batch\(\s*{batch}\b")
     named = [] if exact else evidence.find(r"batch_size\s*=|\.batch\(")
-    used = [span(evidence, site.file, site.line) for site in sites if site.file][:1]
+    used = [span(evidence, site.file, site.line) for site in places if site.file][:1]
     given = [span(evidence, row.file, row.line) for row in exact or named]
     if used:  # a call of fit that spans lines: its own first
         given.sort(key=lambda row: (row.file != used[0].file, abs(row.line - used[0].line)) if exact else (False, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import SourceSpan
@@ -14,6 +15,7 @@ from tfperfkit_rules.eager_source import enclosing, find_in, function_span, loop
 #: A site reached less often than this share of the busiest one builds something or belongs to another phase.
 RARE = 0.05
 TAPE = "GradientTape"
+_KNOWN: WeakKeyDictionary[Evidence, tuple[list[Site], Counter[int]]] = WeakKeyDictionary()
 _LOOP = re.compile(r"loop at (.+):(\d+)$")
 
 
@@ -36,25 +38,39 @@ class StepPlace(NamedTuple):
 
 def reached(evidence: Evidence, *kinds: str) -> list[Site]:
     """The sites of these kinds that the run turned on, the busiest first."""
-    counts: Counter[int] = Counter()
-    for row in evidence.records("markers"):
-        if isinstance(row, (list, tuple)) and row and isinstance(row[0], int):
-            counts[row[0]] += 1
-    sites = [site for site in evidence.sites() if site.kind in kinds and counts[site.id]]
-    most = max((counts[site.id] for site in sites), default=0)
-    kept = [site for site in sites if counts[site.id] >= RARE * most]
+    known, counts = _known(evidence)
+    found = [site for site in known if site.kind in kinds and counts[site.id]]
+    most = max((counts[site.id] for site in found), default=0)
+    kept = [site for site in found if counts[site.id] >= RARE * most]
     return sorted(kept, key=lambda site: -counts[site.id])
+
+
+def sites(evidence: Evidence) -> list[Site]:
+    """All sites of the run."""
+    return _known(evidence)[0]
+
+
+def _known(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
+    """The sites, and how often each was reached: several rules ask, and a long run has many markers to read."""
+    found = _KNOWN.get(evidence)
+    if found is None:
+        counts: Counter[int] = Counter()
+        for row in evidence.records("markers"):
+            if isinstance(row, (list, tuple)) and row and isinstance(row[0], int):
+                counts[row[0]] += 1
+        found = _KNOWN[evidence] = (evidence.sites(), counts)
+    return found
 
 
 def step_place(evidence: Evidence) -> StepPlace | None:
     """The place of a step whose updates Python makes; None when no such update was seen."""
-    sites = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
-    if not sites:
+    found = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
+    if not found:
         return None
-    applied = [site for site in sites if site.kind == "apply"]
+    applied = [site for site in found if site.kind == "apply"]
     if not applied:
-        span = SourceSpan(sites[0].file, sites[0].line, sites[0].function)
-        return StepPlace((span,), _loop(evidence, sites[0]), None, 1, by_keras=True)
+        span = SourceSpan(found[0].file, found[0].line, found[0].function)
+        return StepPlace((span,), _loop(evidence, found[0]), None, 1, by_keras=True)
     functions: list[SourceSpan] = []
     tape = None
     loop = None

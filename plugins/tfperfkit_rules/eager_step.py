@@ -81,14 +81,13 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
 
 
 def reads(evidence: Evidence, place: StepPlace) -> str:
-    """What in the step can't be compiled: lines where Python reads the value of a tensor."""
+    """What in the step can't be compiled: lines where Python reads the value of a tensor, in the function or below."""
     data = evidence.data("devices", DevicesData)
+    around = enclosing(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
     lines = []
     for row in data.host_syncs if data is not None else ():
         function = enclosing(evidence, row.file, row.line)
-        if (row.per_step or 0) >= 1 and function is not None and any(
-            function.line == span.line and row.file == span.file for span in place.functions
-        ) and not row.through:
+        if (row.per_step or 0) >= 1 and function is not None and function != around and not row.through:
             lines.append(f"{row.file.rpartition('/')[2]}:{row.line}")
     if not lines:
         return " Inside it use TensorFlow instead of NumPy and .numpy()."

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit_rules.eager_place import sites
 from tfperfkit_rules.eager_source import enclosing
 from tfperfkit_rules.step_hot import WRITES
 from tfperfkit_rules.step_shares import LineShare, callers, heaviest_loop, line_shares, span, text_of
@@ -152,7 +153,7 @@ def _remedy(evidence: Evidence, own: list[LineShare]) -> tuple[str, str]:
 def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
     """A line that only fetches a batch or calls the compiled step: what Python does there is letting go of tensors, and
     waiting for the interpreter."""
-    for site in evidence.sites():
+    for site in sites(evidence):
         if (site.file, site.line) == row.place and site.kind in _CALLS:
             return not re.search(r"\bnp\.|numpy|random|sleep", text_of(evidence, row.place))
     return bool(WRITES.search(text_of(evidence, row.place)))

@@ -244,3 +244,20 @@ def test_fit_for_each_chunk_is_told_and_long_fits_are_not() -> None:
     assert [place.line for place in finding.where] == [2, 1]
     assert "model.train_on_batch" in finding.advice
     assert not list(eager_fit.fit_in_loop(fitted(12)))
+
+
+def test_what_reads_values_below_the_step_is_said_in_the_advice() -> None:
+    source = SCRIPT.replace("return loss\n", "return check(loss)\n\ndef check(loss):\n    return loss.numpy()\n")
+    sync = {
+        "file": FILE, "line": 11, "per_step": 1.0, "blocked_ms": 0.1, "function": "check", "how": [".numpy()"],
+        "device": "CPU:0", "through": "", "count": 3, "total_ms": 0.3, "share_of_step": 0.0,
+    }
+    beside = {**sync, "line": 14, "function": ""}  # in the training loop itself: no matter
+    devices = {
+        "devices": [], "placements": [], "fallbacks": [], "copies": [], "host_syncs": [sync, beside], "functions": [],
+        "facts": None, "no_gpu": "", "window_steps": 3, "transfers": [], "accelerators": [], "recording_ms": 0.0,
+        "first_runs_ms": 0.0,
+    }
+    at = (site(1, "apply", 7, 14, loops=(13,), function="train_step"),)
+    finding = one(eager_step.eager_step(eager_evidence(source=source, at=at, loop=13, data={"devices": devices})))
+    assert "(train.py:11)" in finding.advice

@@ -12,7 +12,6 @@ from tfperfkit.probe import Capture
 from tfperfkit.samples import Samples, read_samples
 from tfperfkit_probes import graphlines_report
 from tfperfkit_probes.graphlines_data import GraphFunction
-from tfperfkit_probes.lines_find import Evidence, find
 
 MOST_TABLES = 6
 MOST_ROWS = 24
@@ -62,10 +61,6 @@ def report(capture: Capture) -> ProbeResult:
     compiled = graphlines_report.report(capture)
     graphs = _graphs(capture, compiled.functions)
     steps = len(capture.steps.in_window("lines"))
-    evidence = Evidence(
-        functions=tuple((f.file, f.line, f.function, {x.line: x.share for x in f.lines}) for f in functions),
-        samples=samples, compiled={(g.file, g.line) for g in graphs},
-    )
     notes = list(capture.notes)
     unseen = [g for g in graphs if not g.lines]
     if unseen:
@@ -97,7 +92,7 @@ def report(capture: Capture) -> ProbeResult:
     telling = [f for f in functions if not _stands_on_one_line(f)] or functions
     tables = tuple(_table(f, capture, method, max(steps, 1)) for f in telling[:MOST_TABLES])
     return ProbeResult(
-        data=data, tables=compiled.tables + tables, findings=(*find(capture, evidence), *compiled.findings),
+        data=data, tables=compiled.tables + tables, findings=compiled.findings,
         summary=summary, notes=tuple(notes),
     )
 

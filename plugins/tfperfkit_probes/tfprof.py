@@ -11,20 +11,16 @@ import msgspec
 
 from tfperfkit import probe as contract
 from tfperfkit.errors import Unavailable
-from tfperfkit.model import Column, Finding, Measurement, ProbeResult, Table
+from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
 from tfperfkit.timeline import Tick, Timeline
 from tfperfkit_probes.tfprof_analysis import CallRow, OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
-from tfperfkit_probes.tfprof_names import is_fetch, is_input
+from tfperfkit_probes.tfprof_names import is_fetch
 from tfperfkit_probes.tfprof_record import Capture, Recorder, wanted
 from tfperfkit_probes.tfprof_timeline import timeline
 from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
 
-#: XProf's thresholds for the input's share of a step (diagnosis of the input-pipeline analyzer): moderate, high.
-INPUT_MEDIUM, INPUT_HIGH = 0.05, 0.20
-#: Handing over a batch that is ready takes 0.05 to 0.08 ms (TensorFlow 2.21, CPU); nothing is to be gained below.
-INPUT_LEAST_MS = 0.1
 _ROWS = 12
 
 
@@ -100,7 +96,6 @@ class TfprofProbe:
         return ProbeResult(
             data=data,
             tables=tuple(_tables(facts)),
-            findings=tuple(_findings(facts)),
             summary=_summary(facts),
             notes=tuple(dict.fromkeys(notes)),
             status="cut" if cut else "ok",
@@ -220,45 +215,3 @@ def _op_table(title: str, ops: tuple[OpRow, ...], steps: int) -> Table:
 def _short(name: str) -> str:
     """An operation's name without the call around the whole of a Keras step; the data keeps it."""
     return name.removeprefix("StatefulPartitionedCall/") or name
-
-
-def _findings(facts: TraceFacts) -> list[Finding]:
-    if facts.breakdown_ms is None or facts.step_ms is None or facts.input_share is None:
-        return []
-    share, waited = facts.input_share, facts.breakdown_ms["input"]
-    if share < INPUT_MEDIUM or waited < INPUT_LEAST_MS:
-        return []
-    evidence = [
-        Measurement("input share of the step", share, "share", "tfprof"),
-        Measurement("input per step", waited, "ms", "tfprof"),
-        Measurement("traced step", facts.step_ms, "ms", "tfprof"),
-    ]
-    busiest = next((op for op in facts.input_ops if not is_input(op.type)), None)
-    if busiest is not None:
-        name = f"{busiest.type}, the busiest operation of the pipeline"
-        evidence.append(Measurement(name, busiest.self_ms / facts.steps, "ms", "tfprof"))
-    if facts.prefetches:
-        detail = "The pipeline prefetches already and is still the slower side: it must get faster itself."
-        least = 1.0
-    else:
-        detail = "Nothing prefetches: a batch is prepared only when the step asks for it."
-        least = facts.step_ms / max(waited, facts.step_ms - waited)  # preparing and computing at the same time
-    most = 1 / (1 - share) if share < 1 else None
-    return [
-        Finding(
-            code="INP001",
-            family="input",
-            title="The step waits for its input",
-            severity="high" if share >= INPUT_HIGH else "medium",
-            share_of_step=share,
-            predicted_speedup=most,
-            predicted_range=(least, most) if most is not None else None,
-            where=(),
-            evidence=tuple(evidence),
-            advice=(
-                "Prepare batches while the step computes: end the dataset with prefetch(tf.data.AUTOTUNE), give map "
-                "num_parallel_calls=tf.data.AUTOTUNE, cache what is the same in each epoch, batch before a cheap map."
-            ),
-            detail=detail,
-        )
-    ]

@@ -191,14 +191,9 @@ def test_input_share_of_fit_and_of_an_eager_loop(tmp_path: Path) -> None:
     # Some 50 ms of waiting for each batch; the step's own work overlaps with some of it.
     for result in (bound, loop):
         assert result.data.input_share > 0.2, result.data.breakdown_ms
-        (finding,) = result.findings
-        assert (finding.code, finding.family, finding.severity) == ("INP001", "input", "high")
-        assert finding.predicted_speedup == pytest.approx(1 / (1 - finding.share_of_step))
-        least, most = finding.predicted_range
-        assert 1 <= least <= most == finding.predicted_speedup
         assert any(op.type == "PyFunc" for op in result.data.input_ops)
         assert not any(op.type == "PyFunc" for op in result.data.top_ops)
-    # On a loaded machine anything can wait; that a healthy pipeline gives no finding is tested on made traces.
+    # On a loaded machine anything can wait; that a healthy pipeline does not wait is tested on made traces.
     assert ready.data.input_share < bound.data.input_share
     for result in (bound, ready):
         assert sum(result.data.breakdown_ms.values()) == pytest.approx(result.data.step_ms)

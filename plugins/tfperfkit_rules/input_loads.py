@@ -1,0 +1,220 @@
+"""Work of the step's own Python that need not be repeated: a file loaded again (INP002), an equal value (INP011)."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from tfperfkit_probes.input_loaders import loaders
+from tfperfkit_probes.input_model import ConstantFunction, InputData, Loader
+
+from tfperfkit import gain
+from tfperfkit.evidence import Evidence
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.samples import LEAST, TENSORFLOW, FunctionKey, Samples
+from tfperfkit.steps import StepTable
+from tfperfkit_rules.input_share import interval, share_of
+
+#: A file counts as reloaded when it is opened at least so often per step.
+RELOAD_RATE = 0.9
+#: Below this share of a step nothing is said (the design's floor for findings).
+FLOOR = 0.02
+#: The call around a load is only a load when this share of its samples lies on the lines that load.
+ONLY_LOADS = 0.9
+#: What else goes with a load: its arrays are made and freed outside of its lines, and what the step needs has left the
+#: processor's caches. On the GAN of the examples (188 MB made anew twice a step) the rest of the step, 235 ms by the
+#: samples, took 202 ms once the load was gone: 14 % less. Small files push nothing out.
+DRAGS, DRAGS_FROM_BYTES = 0.2, 4_000_000
+
+
+#: A loader, where it stands, and the samples of its lines by activity.
+_Row = tuple[Loader, tuple[SourceSpan, ...], Counter[str]]
+
+
+class _Session:
+    """What ``input_loaders`` reads, from the evidence: the probe ``input`` may not have run."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    @property
+    def steps(self) -> StepTable:
+        return self._evidence.steps
+
+    def session_records(self, stream: str) -> Iterable[Any]:
+        return self._evidence.records(stream)
+
+
+def reloads(evidence: Evidence) -> Iterator[Finding]:
+    """INP002: a file that the person's code opens again at (nearly) every step."""
+    samples, step_ms = evidence.samples, evidence.step_ms
+    if step_ms is None or samples.count < LEAST:
+        return
+    by_place: dict[tuple[str, int], list[_Row]] = {}
+    for loader in _loaders(evidence):
+        if loader.opens_per_step < RELOAD_RATE:
+            continue
+        depth, doing = _extent(loader, evidence)
+        if share_of(evidence, doing) < FLOOR:
+            continue
+        where = tuple(reversed(loader.chain[: depth + 1])) if depth else (loader.chain[0], *loader.chain[1:3])
+        by_place.setdefault((where[0].file, where[0].line), []).append((loader, where, doing))
+    found = sorted(by_place.values(), key=lambda rows: -max(sum(row[2].values()) for row in rows))
+    for rows in found[:3]:
+        yield _reload(evidence, step_ms, rows)
+
+
+def _loaders(evidence: Evidence) -> tuple[Loader, ...]:
+    data = evidence.data("input", InputData)
+    found = data.loaders if data is not None else loaders(
+        cast(Any, _Session(evidence)), evidence.samples, evidence.step_ms
+    )
+    own = evidence.run.directory  # what we read ourselves is not the script's
+    return tuple(item for item in found if not (own and item.path.startswith(own.rstrip("/\\") + os.sep)))
+
+
+def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
+    """(how many calls outwards of the open still do nothing but load, the samples of that by activity)."""
+    samples, data = evidence.samples, evidence.data("input", InputData)
+    same = {(row.file, row.function.rpartition(".")[2]) for row in data.constant_functions} if data else set()
+    watched = {name for _, name in same} if data is not None and data.watched else None
+    most = loader.chain.index(loader.loader) if loader.loader in loader.chain else 0
+    depth = 0
+    for index in range(1, most + 1):
+        callee = loader.chain[index - 1]
+        name = callee.function.rpartition(".")[2]
+        if (callee.file, name) not in same:
+            key = _key(samples, callee)
+            whole = sum(samples.doing_in(key).values()) if key is not None else 0
+            if watched is not None or not whole or sum(_loading(samples, key, loader).values()) < ONLY_LOADS * whole:
+                break
+        depth = index
+    if depth:
+        place = loader.chain[depth]
+        return depth, samples.doing((place.file, place.line))
+    first = loader.chain[0]
+    loading = _loading(samples, _key(samples, first), loader)
+    return 0, loading or samples.doing((first.file, first.line))
+
+
+def _key(samples: Samples, span: SourceSpan) -> FunctionKey | None:
+    """The sampled function that a place of a chain lies in: the last of its name that begins at or before it."""
+    name = span.function.rpartition(".")[2]
+    keys = [
+        key for key in samples.functions()
+        if key[0] == span.file and key[2].rpartition(".")[2] == name and key[1] <= span.line
+    ]
+    return max(keys, key=lambda key: key[1], default=None)
+
+
+def _loading(samples: Samples, key: FunctionKey | None, loader: Loader) -> Counter[str]:
+    """The samples of the lines of a function that load: those on the way to the file, and from there on those that a
+    library reads below (``archive["x"]``, ``json.load(file)``)."""
+    found: Counter[str] = Counter()
+    if key is None:
+        return found
+    chain = {(place.file, place.line) for place in loader.chain}
+    lines = samples.by_function().get(key, {})
+    first = min((line for file, line in chain if file == key[0] and line in lines), default=key[1])
+    for line in lines:
+        below = samples.below((key[0], line))
+        library = sum(n for name, n in below.items() if name != "own" and name not in TENSORFLOW)
+        if (key[0], line) in chain or (line > first and library >= 0.5 * sum(below.values())):
+            found += samples.doing((key[0], line))
+    return found
+
+
+def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
+    first, where, doing = max(rows, key=lambda row: sum(row[2].values()))
+    share, (low, high) = share_of(evidence, doing), interval(evidence, doing)
+    if max(row[0].bytes_per_step for row in rows) >= DRAGS_FROM_BYTES:
+        high += (1 - high) * DRAGS
+    bounds = gain.speedups(low, min(high, 0.98))
+    name = os.path.basename(first.path)
+    files = sum(row[0].paths for row in rows)
+    evidence_rows = [
+        Measurement("opens per step", sum(row[0].opens_per_step for row in rows), "count", "run"),
+        Measurement("share of step", share, "share", "samples"),
+        Measurement("time per step", step_ms * share, "ms", "samples"),
+        Measurement("size of the files per step", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
+    ]
+    if files > 1:
+        evidence_rows.append(Measurement("files opened there", float(files), "count", "run"))
+    line = evidence.line(where[0].file, where[0].line)
+    if files <= 2:
+        title = f"{name} is loaded again at every step"
+        advice = (
+            f"Load {name} once, before the training loop, and keep the result: "
+            f"move {_quoted(line)} out of the step, which then only picks its batch."
+        )
+    else:
+        title = f"Files like {name} are read by the step itself"
+        advice = (
+            "Read them ahead of the step, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE), or once "
+            "before the loop when all of them fit into memory."
+        )
+    return Finding(
+        code="INP002", family="input", severity="low", title=title, share_of_step=share,
+        predicted_speedup=gain.middle(bounds), predicted_range=bounds, where=where, evidence=tuple(evidence_rows),
+        advice=advice, absorbs=("INP001", "INP011"), absorbs_here=("LIN001",),
+    )
+
+
+def _quoted(line: str) -> str:
+    return f"\"{line if len(line) <= 60 else line[:57] + '...'}\"" if line else "it"
+
+
+def constant_values(evidence: Evidence) -> Iterator[Finding]:
+    """INP011: a function gives the same value at every step."""
+    data, samples, step_ms = evidence.data("input", InputData), evidence.samples, evidence.step_ms
+    if data is None or step_ms is None or samples.count < LEAST:
+        return
+    found = []
+    for row in data.constant_functions:
+        doing, call = _called_from(evidence, row)
+        if (share := share_of(evidence, doing)) >= FLOOR:
+            found.append((share, doing, row, call))
+    found.sort(key=lambda item: -item[0])
+    told: list[SourceSpan] = []
+    for share, doing, row, call in found[:3]:
+        if call in told:
+            continue
+        told.append(call)
+        bounds = gain.speedups(*interval(evidence, doing))
+        line = evidence.line(call.file, call.line)
+        yield Finding(
+            code="INP011", family="input", severity="low", title=f"{row.function} gives the same value at every step",
+            share_of_step=share, predicted_speedup=gain.middle(bounds), predicted_range=bounds,
+            where=tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function)))),
+            evidence=(
+                Measurement("share of step", share, "share", "samples"),
+                Measurement("time per step", step_ms * share, "ms", "samples"),
+                Measurement("calls with an equal value", row.calls, "count", "run"),
+                Measurement("size of the value", row.size, "bytes", "run"),
+            ),
+            advice=f"Call it once, before the training loop, and use the result: move {_quoted(line)} there.",
+            detail=f"Each watched call returned the same {row.returns}.",
+            absorbs_here=("LIN001",), absorbs=("INP001",),
+        )
+
+
+def _called_from(evidence: Evidence, row: ConstantFunction) -> tuple[Counter[str], SourceSpan]:
+    """(the samples of the function by activity, the line that calls it most), from the sampled stacks."""
+    name = row.function.rpartition(".")[2]
+    clean = [(step.begin_ns, step.end_ns) for step in evidence.steps.clean]
+    calls: Counter[tuple[str, int, str]] = Counter()
+    for _, stack in evidence.log.inside(clean):
+        for index, frame in enumerate(stack.frames):
+            if frame.file == row.file and frame.name.rpartition(".")[2] == name and frame.first == row.line:
+                if index:
+                    above = stack.frames[index - 1]
+                    calls[above.file, above.line, above.name] += 1
+                break
+    keys = [key for key in evidence.samples.functions() if (key[0], key[1]) == (row.file, row.line)]
+    doing = evidence.samples.doing_in(keys[0]) if keys else Counter[str]()
+    if not calls:
+        return doing, SourceSpan(row.file, row.line, row.function)
+    (file, line, function), _ = calls.most_common(1)[0]
+    return doing, SourceSpan(file, line, function)

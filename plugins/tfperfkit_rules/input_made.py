@@ -1,0 +1,159 @@
+"""Pipelines that are made anew in the loop (INP012), and data baked into graphs or copied on the way (INP010)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input_model import InputData, Pipeline, Stage
+
+from tfperfkit import gain
+from tfperfkit.evidence import Evidence
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.samples import LEAST
+from tfperfkit_rules.input_feed import place, places
+
+#: An iterator in every other step is made in the step itself, not once an epoch.
+PER_STEP = 0.5
+#: Data sets made anew more often than this are made in a loop; it must cost this share of the step to be told.
+LEAST_MADE, FLOOR = 4, 0.02
+#: Of the time at the line that makes an iterator, what stays: fetching one batch.
+STAYS = 0.1
+#: A data set in a graph is a constant of it: copied when the graph is traced, optimised and saved. 2 GB is the limit of
+#: a serialised graph; the time grows with each trace.
+IN_GRAPH_BYTES = 10_000_000
+#: from_tensor_slices copies arrays into TensorFlow's memory: a risk from this size and share of the limit on.
+COPIED_BYTES, COPIED_SHARE = 500_000_000, 0.1
+
+
+def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
+    """INP012: an iterator for each step, or a data set made anew again and again."""
+    data = evidence.data("input", InputData)
+    if data is None or evidence.step_ms is None or evidence.samples.count < LEAST or data.steps < LEAST_MADE:
+        return
+    for pipeline in data.pipelines:
+        if pipeline.way or pipeline.in_graph or pipeline.role == "validation":
+            continue
+        if (pipeline.iterators_per_step or 0.0) >= PER_STEP:
+            found = _each_step(evidence, evidence.step_ms, pipeline)
+        elif pipeline.datasets_made >= LEAST_MADE and pipeline.in_training is not False:
+            found = _again(evidence, evidence.step_ms, pipeline)
+        else:
+            found = None
+        if found is not None:
+            yield found
+
+
+def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
+    line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
+    sampled = evidence.samples.share((line.file, line.line))
+    low, high = gain.interval(sampled, evidence.samples.count)
+    # Freeing the old iterator, with its buffer, falls between the lines ("other").
+    waited = min(evidence.share("input", "other"), 1.0)
+    share = max(sampled, waited)
+    if share < FLOOR:
+        return None
+    bounds = gain.speedups((1 - STAYS) * min(low, share), min(max(high, share), 0.99))
+    shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
+    rows = [
+        Measurement("iterators per step", pipeline.iterators_per_step or 0.0, "count", "run"),
+        Measurement("share of step", share, "share", "samples"),
+        Measurement("time per step", step_ms * share, "ms", "samples"),
+    ]
+    detail = "Making an iterator starts its threads and its buffers anew, and each begins with the first elements."
+    if shuffle is not None and isinstance(shuffle.parameters.get("buffer_size"), int):
+        size = shuffle.parameters["buffer_size"]
+        rows.append(Measurement("elements in the shuffle buffer", float(size or 0), "count", "run"))
+        detail += " The shuffle buffer is filled each time, to take one batch from it."
+    return Finding(
+        code="INP012", family="input", severity="low", title="A new iterator is made for every step",
+        share_of_step=share, predicted_speedup=gain.middle(bounds), predicted_range=bounds,
+        where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)), evidence=tuple(rows),
+        advice=(
+            "Make it once, before the loop: batches = iter(dataset.repeat()), and in the step: batch = next(batches); "
+            "or loop over it: for batch in dataset.repeat().take(steps)."
+        ),
+        detail=detail, absorbs=("INP001", "INP004", "INP009", "RET012"), absorbs_here=("LIN001",),
+    )
+
+
+def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
+    """The lines that build it cost: map traces its function each time."""
+    own = {(stage.file, stage.line) for stage in pipeline.stages if stage.by == "user" and stage.file}
+    own.add((pipeline.file, pipeline.line))
+    span = _steady(evidence)
+    if span is None:
+        return None
+    samples = evidence.log.inside([span])
+    if len(samples) < LEAST:
+        return None
+    building = [
+        stack for _, stack in samples
+        if stack.activity != "input" and any((frame.file, frame.line) in own for frame in stack.frames[-1:])
+        and stack.library in ("tensorflow", "keras")
+    ]
+    share = len(building) / len(samples)
+    if share < FLOOR:
+        return None
+    bounds = gain.speedups(*gain.interval(share, len(samples)))
+    counts: dict[tuple[str, int], int] = {}
+    for stack in building:
+        key = (stack.frames[-1].file, stack.frames[-1].line)
+        counts[key] = counts.get(key, 0) + 1
+    file, line = max(counts, key=lambda key: counts[key])
+    return Finding(
+        code="INP012", family="input", severity="low", share_of_step=share,
+        title=f"The data set is built {pipeline.datasets_made} times over",
+        predicted_speedup=gain.middle(bounds), predicted_range=bounds,
+        where=places(evidence, SourceSpan(pipeline.file, pipeline.line, pipeline.function), SourceSpan(file, line)),
+        evidence=(
+            Measurement("times built", pipeline.datasets_made, "count", "run"),
+            Measurement("share of the steady phase", share, "share", "samples"),
+        ),
+        advice="Build it once, before the loop, and iterate over it in each epoch: for batch in dataset.",
+        detail="Each time map traces its function again, and the old pipeline's threads and buffers go.",
+        absorbs=("INP001", "RET012"), absorbs_here=("LIN001",),
+    )
+
+
+def _steady(evidence: Evidence) -> tuple[int, int] | None:
+    clean = evidence.steps.clean
+    return (clean[0].begin_ns, clean[-1].end_ns) if clean else None
+
+
+def _end(pipeline: Pipeline) -> Stage:
+    return next((stage for stage in pipeline.stages if not stage.added), pipeline.stages[0])
+
+
+def constant_data(evidence: Evidence) -> Iterator[Finding]:
+    """INP010: whole data sets as constants of a graph, or copied into TensorFlow's memory."""
+    data = evidence.data("input", InputData)
+    if data is None:
+        return
+    memory = evidence.raw.get("memory", {}).get("limit_bytes") or 0
+    for pipeline in data.pipelines:
+        stage = max(pipeline.stages, key=lambda item: item.memory_bytes, default=None)
+        if stage is None:
+            continue
+        size = stage.memory_bytes
+        where = places(evidence, place(stage, pipeline))
+        rows = (Measurement("arrays in the data set", size, "bytes", "run"),)
+        if pipeline.in_graph and size >= IN_GRAPH_BYTES:
+            yield Finding(
+                code="INP010", family="input", severity="medium", basis="risk", share_of_step=0.0,
+                title=f"The whole data set is a constant of the graph of {pipeline.in_graph}", predicted_speedup=None,
+                where=where, evidence=rows,
+                advice=(
+                    f"Make the data set outside of {pipeline.in_graph} and pass it in as an argument, or its iterator."
+                ),
+                detail="Each trace copies it, and a graph over 2 GB can't be saved.", absorbs=("OPS002",),
+            )
+        elif not pipeline.in_graph and size >= COPIED_BYTES and memory and size >= COPIED_SHARE * memory:
+            yield Finding(
+                code="INP010", family="input", severity="low", basis="risk", share_of_step=0.0,
+                title="from_tensor_slices copies large arrays into TensorFlow's memory", predicted_speedup=None,
+                where=where, evidence=(*rows, Measurement("of the memory limit", size / memory, "share", "run")),
+                advice=(
+                    "Make a data set of indexes and pick from the array in a map, or read the data from TFRecord files."
+                ),
+                detail="The NumPy array stays beside the copy as long as a name holds it.",
+            )

@@ -52,7 +52,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
             "bucket_by_sequence_length), drop the rest of an epoch (drop_remainder=True); or leave jit_compile out."
         ),
         detail="XLA compiles for each concrete shape, also where the signature leaves a size open (None).",
-        absorbs=("SYN001", "STP003"),
+        absorbs=("SYN001",),
     )
 
 

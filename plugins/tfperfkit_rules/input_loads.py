@@ -60,6 +60,7 @@ def reloads(evidence: Evidence) -> Iterator[Finding]:
         if share_of(evidence, doing) < FLOOR:
             continue
         where = tuple(reversed(loader.chain[: depth + 1])) if depth else (loader.chain[0], *loader.chain[1:3])
+        where = (*where, *_inside(samples, where))
         by_place.setdefault((where[0].file, where[0].line), []).append((loader, where, doing))
     found = sorted(by_place.values(), key=lambda rows: -max(sum(row[2].values()) for row in rows))
     for rows in found[:3]:
@@ -97,6 +98,16 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
     first = loader.chain[0]
     loading = _loading(samples, _key(samples, first), loader)
     return 0, loading or samples.doing((first.file, first.line))
+
+
+def _inside(samples: Samples, where: tuple[SourceSpan, ...]) -> list[SourceSpan]:
+    """The lines below the first place that take most: what else points there is the same finding."""
+    top, told = (where[0].file, where[0].line), {(place.file, place.line) for place in where}
+    below = [
+        place for place in samples.leaves()
+        if place not in told and samples.within(place, top) >= ONLY_LOADS and samples.leaf_share(place) >= FLOOR
+    ]
+    return [SourceSpan(*place) for place in below[:3]]
 
 
 def _key(samples: Samples, span: SourceSpan) -> FunctionKey | None:
@@ -184,10 +195,11 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
         told.append(call)
         bounds = gain.speedups(*interval(evidence, doing))
         line = evidence.line(call.file, call.line)
+        where = tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function))))
         yield Finding(
             code="INP011", family="input", severity="low", title=f"{row.function} gives the same value at every step",
             share_of_step=share, predicted_speedup=gain.middle(bounds), predicted_range=bounds,
-            where=tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function)))),
+            where=(*where, *_inside(samples, where)),
             evidence=(
                 Measurement("share of step", share, "share", "samples"),
                 Measurement("time per step", step_ms * share, "ms", "samples"),

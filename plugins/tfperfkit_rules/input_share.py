@@ -34,14 +34,13 @@ def share_of(evidence: Evidence, doing: Counter[str]) -> float:
 
 
 def interval(evidence: Evidence, doing: Counter[str]) -> tuple[float, float]:
-    """(least, most) of that share: the 95 % interval of the samples, and at most what the lines leave behind."""
+    """(least, most) of that share. At most it has all that the trace says, with the samples' 95 % interval, and what
+    its lines leave behind. At least the trace and the samples are each half right: the trace's own steps are slower.
+    """
     samples, share = evidence.samples, share_of(evidence, doing)
-    raw = sum(doing.values()) / max(samples.count, 1)
-    low, high = gain.interval(min(raw, 1.0), samples.count)
-    scale = share / raw if raw else 0.0
+    raw = min(sum(doing.values()) / max(samples.count, 1), 1.0)
+    least, _ = gain.interval(min((raw + share) / 2, share), samples.count)
+    _, most = gain.interval(max(share, raw), samples.count)
     python = samples.activities["python"]
     left = doing["python"] / python * evidence.share(*_AFTERMATH) if python else 0.0
-    # The interval of the raw share, where both ends are scaled as the share is, within 0 and 1.
-    least = low * scale if scale <= 1 else 1 - (1 - low) * (1 - share) / (1 - raw) if raw < 1 else share
-    most = high * scale if scale <= 1 else 1 - (1 - high) * (1 - share) / (1 - raw) if raw < 1 else share
-    return max(least, 0.0), min(max(most, share) + left, 1.0)
+    return least, min(most + left, 1.0)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfperfkit.steps import Definition, Marker, Site, StepCounter, StepCutter
+from tfperfkit.cutting import StepCutter
+from tfperfkit.steps import Definition, Marker, Site, StepCounter
 
 #: Markers kept to count anew when the definition of a step changes.
 REPLAYED = 4000

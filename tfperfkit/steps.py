@@ -10,6 +10,7 @@ iteration of the innermost loop that holds every update. All of this is pure: it
 from __future__ import annotations
 
 import bisect
+from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
@@ -21,6 +22,8 @@ UPDATES = frozenset({"batch", "train_on_batch", "call", "apply", "loop_call", "n
 #: A place of updates this many times rarer than another is not what the training loop turns on; and a loop that makes
 #: this many updates in a row is a training loop of its own.
 _OFTEN = 20
+#: From this many on, functions or optimizers that are each used once, at one line, are taken for one.
+_ANEW = 3
 
 
 #: The site number of the session's own pauses.
@@ -261,13 +264,17 @@ class StepCounter:
 
     def _places(self, sites: list[Site]) -> list[_Place]:
         """The sites, those of one line joined whose times follow each other. At the first iteration of "for network
-        in (...)" the next site has also followed the one before, which then has been reached once only."""
+        in (...)" the next site has also followed the one before, which then has been reached once only; but many that
+        are reached once are a function that is made anew for each step."""
         groups: list[list[Site]] = []
+        once = Counter((s.kind, s.loops, _lines(s)) for s in sites if self.reach[s.id].count == 1)
         for site in sorted(sites, key=lambda site: self.reach[site.id].first_ns):
             for group in groups:
                 last, before = group[-1], self.reach[group[-1].id]
-                same = (last.kind, last.loops, _lines(last)) == (site.kind, site.loops, _lines(site))
-                if same and before.count > 1 and before.last_ns < self.reach[site.id].first_ns:
+                key = (site.kind, site.loops, _lines(site))
+                same = (last.kind, last.loops, _lines(last)) == key
+                settled = before.count > 1 or once[key] >= _ANEW
+                if same and settled and before.last_ns < self.reach[site.id].first_ns:
                     group.append(site)
                     break
             else:
@@ -298,90 +305,6 @@ class StepCounter:
             if fetched + 1 >= updates:
                 return frozenset(site.id for site in group) if fetched < 2 * updates else frozenset()
         return frozenset()
-
-
-class StepCutter:
-    """Cuts a stream of markers into steps under one definition."""
-
-    def __init__(self, definition: Definition) -> None:
-        self._definition = definition
-        self._closing = definition.closing if definition.begins else definition.ends
-        self._closed_at_once = False  # the last update; then the next step has begun with its end
-        self.number = 1  # of the step that is open
-        self._begin: int | None = None
-        self._last_end = 0
-        self._count = 0
-        self._input = 0
-
-    def feed(self, marker: Marker, is_fetch: bool) -> Step | None:
-        """The step that this marker completed, if any."""
-        ends = marker.site in self._definition.ends
-        begins = marker.site in self._definition.begins
-        if marker.site == PAUSE:  # our own work between two steps, e.g. starting a profiler: part of neither
-            step = self._close(marker.begin_ns)
-            self._begin = marker.end_ns if self._closed_at_once and self._begin is not None else None
-            return step
-        if marker.steps == 0:  # the data or the epoch ended: what follows is outside of steps
-            step = self._close(marker.begin_ns)
-            self._begin = None
-            return step
-        step = None
-        if begins:
-            step = self._close(marker.begin_ns)
-            if marker.site not in self._definition.rounds:
-                self._begin = marker.begin_ns  # a batch fetched before this one led to no update: outside of steps
-                self._input = 0
-        if self._begin is None and (begins or ends or is_fetch):
-            self._begin = marker.begin_ns
-        if is_fetch:
-            self._input += marker.end_ns - marker.begin_ns
-        if ends:
-            self._count = 1 if marker.site in self._definition.rounds else self._count + marker.steps
-            self._last_end = marker.end_ns
-            self._closed_at_once = marker.site in self._closing
-            if self._closed_at_once:
-                step = self._close(marker.end_ns)
-        return step
-
-    @property
-    def complete(self) -> bool:
-        """Whether the open step holds its update already: the next beginning ends it."""
-        return self._count > 0
-
-    @property
-    def next_number(self) -> int:
-        """The number of the step that follows the open one."""
-        return self.number + self._count
-
-    def finish(self) -> Step | None:
-        """The step that was complete but for its successor's beginning, when the stream ends."""
-        return self._close(self._last_end)
-
-    def _close(self, when_ns: int) -> Step | None:
-        if not self._count or self._begin is None:
-            return None
-        step = Step(
-            number=self.number, begin_ns=self._begin, end_ns=when_ns, count=self._count,
-            input_ns=self._input,
-        )
-        self.number += self._count
-        self._begin, self._count, self._input = when_ns, 0, 0
-        return step
-
-
-def cut(counter: StepCounter, markers: Iterable[Marker], definition: Definition) -> tuple[Step, ...]:
-    """All steps of a stream, under a definition reached from the whole of it."""
-    cutter = StepCutter(definition)
-    steps = []
-    for marker in markers:
-        site = counter.sites.get(marker.site)
-        if site is None and marker.site != PAUSE:
-            continue
-        if step := cutter.feed(marker, site is not None and site.kind == "next"):
-            steps.append(step)
-    if step := cutter.finish():
-        steps.append(step)
-    return tuple(steps)
 
 
 def _lines(site: Site) -> tuple[tuple[str, int], ...]:

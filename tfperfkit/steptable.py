@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from tfperfkit.cutting import cut
 from tfperfkit.model import WindowSummary
 from tfperfkit.schedule import WARMUP_LEAST
-from tfperfkit.steps import Marker, Site, Step, StepCounter, StepTable, cut
+from tfperfkit.steps import Marker, Site, Step, StepCounter, StepTable
 from tfperfkit.store import RunDirectory, read_stream
 
 _NO_STEPS = (

@@ -6,7 +6,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfperfkit.steps import PAUSE, Definition, Loop, Marker, MarkerKind, Site, Step, StepCounter, StepTable, cut
+from tfperfkit.cutting import cut
+from tfperfkit.steps import PAUSE, Definition, Loop, Marker, MarkerKind, Site, Step, StepCounter, StepTable
 
 TRIALS, EPOCHS, STEPS, INNER = Loop("train.py", 10), Loop("train.py", 20), Loop("train.py", 30), Loop("train.py", 40)
 _TICK = 100  # ns from the begin of one marker to the next
@@ -384,3 +385,30 @@ def test_any_stream_gives_steps_in_order(
         assert step.input_ns >= 0
         assert before is None or step.begin_ns >= before.end_ns
     assert msgspec.json.decode(msgspec.json.encode(steps), type=tuple[Step, ...]) == steps
+
+
+def test_a_function_made_anew_for_each_step() -> None:
+    script = Script()
+    fetch = script.site("next", 31, STEPS)
+    for number in range(20):
+        script.mark(fetch, script.site("call", 33, STEPS, target=number))
+    assert script.definition.words == "an iteration of the loop at train.py:30"
+    assert script.count == 20
+
+
+def test_functions_made_anew_until_they_are_no_longer_told_apart() -> None:
+    script = Script()
+    for number in range(8):
+        script.mark(script.site("call", 33, STEPS, target=number))
+    last = script.site("call", 33, STEPS, target=99)
+    script.mark(*[last] * 30)
+    assert script.count == 38
+
+
+def test_three_networks_in_an_inner_loop_are_still_one_step() -> None:
+    script = Script()
+    sites = [script.site("call", 43, STEPS, INNER, target=number) for number in range(3)]
+    for _ in range(10):
+        script.mark(*sites)
+    assert script.definition.words == "an iteration of the loop at train.py:30"
+    assert script.count == 10

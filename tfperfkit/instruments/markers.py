@@ -23,6 +23,7 @@ from tfperfkit.instruments.callchain import LoopFinder, thread_frame, user_frame
 from tfperfkit.instruments.calls import Targets, Token, Updating
 from tfperfkit.instruments.fitloop import batch_argument, steps_per_execution
 from tfperfkit.instruments.named import NamedCalls
+from tfperfkit.instruments.sites import SiteBook
 from tfperfkit.steps import Marker, MarkerKind, Site
 
 
@@ -51,11 +52,10 @@ class Markers:
             NamedCalls(named, is_user, self._named_entered, self._named_left) if named is not None else None
         )
         self._loops = LoopFinder()
-        self._sites: dict[tuple[Any, ...], int] = {}
+        self._sites = SiteBook(is_user, self._loops.loops, listener.new_site)
         self._targets = Targets()
         self._restores: list[Callable[[], None]] = []
         self._inside = 0
-        self._known: dict[str, bool] = {}
         self._named_frame: weakref.ref[Any] | int | None = None
         self._eager: Callable[[], bool] = lambda: True
         # Each tf.function called so far: what is known of it, or None when it updates no weights.
@@ -151,9 +151,9 @@ class Markers:
         if (self.thread is not None and get_ident() != self.thread) or not self._eager():
             return None
         frame = sys._getframe(2)
-        site = self._sites.get(self._key("next", 0, frame))
+        site = self._sites.find("next", 0, frame)
         if site is None:
-            site = self._new_site("next", 0, "", frame, functools.partial(of_iterator, iterator))
+            site = self._sites.make("next", 0, "", frame, functools.partial(of_iterator, iterator))
         return self._entered(Token(site, None, False), frame, start)
 
     def _before(self, kind: MarkerKind) -> around.Before:
@@ -208,10 +208,10 @@ class Markers:
         elif thread != self.thread:
             return None
         number = self._targets.number(target)
-        site = self._sites.get(self._key(kind, number, frame))
+        site = self._sites.find(kind, number, frame)
         if site is None:
             name = known.name if known else getattr(target, "name", "") or type(target).__name__
-            site = self._new_site(kind, number, name, frame, lambda: known.batch_size if known else 0)
+            site = self._sites.make(kind, number, name, frame, lambda: known.batch_size if known else 0)
         self._inside += 1
         token = Token(site, target, True)
         if known is not None and known.loop:
@@ -309,7 +309,7 @@ class Markers:
         self._after(token, True, max(last - self._first_batch + 1, 1))
 
     def _end_of_epoch(self, callbacks: Any) -> None:
-        site = next((i for key, i in self._sites.items() if key[0] == "batch"), None)
+        site = self._sites.first("batch")
         if site is not None and get_ident() == self.thread:
             now = now_ns()
             self._listener.marked(Marker(site, now, now, 0))
@@ -319,59 +319,19 @@ class Markers:
 
     # --- sites --------------------------------------------------------------------------------------------------
 
-    def _key(self, kind: MarkerKind, target: int, frame: FrameType | None) -> tuple[Any, ...]:
-        """A cheap identity of a call site: code positions of the person's frames, line numbers not resolved."""
-        key: list[Any] = [kind, target]
-        known = self._known
-        while frame is not None:
-            code = frame.f_code
-            name = code.co_filename
-            own = known.get(name)
-            if own is None:
-                own = known[name] = self._is_user(name)
-            if own:
-                key += (name, code.co_firstlineno, frame.f_lasti)
-            frame = frame.f_back
-        return tuple(key)
-
     def _site(
         self, kind: MarkerKind, target: Any, name: str, frame: FrameType | None, batch: Callable[[], int] = lambda: 0
     ) -> int:
         number = 0 if kind == "named" else self._targets.number(target)
-        known = self._sites.get(self._key(kind, number, frame))
-        return known if known is not None else self._new_site(kind, number, name, frame, batch)
-
-    def _new_site(
-        self, kind: MarkerKind, target: int, name: str, frame: FrameType | None, batch: Callable[[], int]
-    ) -> int:
-        site = self._sites[self._key(kind, target, frame)] = len(self._sites) + 1
-        frames = user_frames(frame, self._is_user)
-        inner = frames[0] if frames else None
-        try:
-            batch_size = batch()
-        except Exception:  # another TensorFlow keeps it elsewhere: the throughput is not told
-            batch_size = 0
-        self._listener.new_site(
-            Site(
-                id=site, kind=kind, target=target, name=name,
-                file=inner.f_code.co_filename if inner else "", line=inner.f_lineno if inner else 0,
-                function=inner.f_code.co_name if inner else "", loops=self._loops.loops(frames),
-                chain=tuple((item.f_code.co_filename, item.f_lineno) for item in frames[:50]),
-                batch_size=batch_size,
-            )
-        )
-        return site
+        known = self._sites.find(kind, number, frame)
+        return known if known is not None else self._sites.make(kind, number, name, frame, batch)
 
     def _named_entered(self) -> None:
         if self.thread is None:
             self.thread = get_ident()
         calls = self._named_calls
         if not self._named_site and calls is not None and calls.place is not None:
-            self._named_site = self._sites["named", 0, calls.name] = len(self._sites) + 1
-            file, line = calls.place
-            self._listener.new_site(
-                Site(id=self._named_site, kind="named", target=0, name=calls.name, file=file, line=line)
-            )
+            self._named_site = self._sites.make_named(calls.name, *calls.place)
         if get_ident() == self.thread:
             self._listener.entering(self._named_site)
 

@@ -13,6 +13,9 @@ from tfperfkit_rules import compile_place, graph_time
 
 #: Above this share of the step in tracing the compilations belong to retraces, which are told with their cause.
 TRACING = 0.02
+#: FLOPs for each byte moved, from which arithmetic decides: a convolutional step has 10, elementwise ones 0.1. Below,
+#: which of the two is faster changed with the load of the machine, so nothing is said.
+INTENSITY = 2.0
 #: So many outliers in compiled functions make a pattern.
 OUTLIERS = 3
 
@@ -70,14 +73,15 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     keras = any(brief.owner == "keras" for brief in jit)
     functions = [(f, n) for f, n in functions if f.graph in names or (keras and f.owner == "keras")]
     bounds_ms = graph_time.float32_ms(evidence, functions)
-    if bounds_ms is None or not functions:
+    moved = sum(brief.moved_bytes * n for brief, n in functions)
+    flops = sum((brief.flops or 0.0) * n for brief, n in functions)
+    if bounds_ms is None or flops < INTENSITY * moved or not any(brief.heavy for brief, _ in functions):
         return
     took = evidence.part("graph")
     least, most = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
     if least < gain.MEDIUM:
         return
     bounds = gain.speedups(least, most)
-    flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     where = compile_place.jit_lines(evidence, jit[0]) if jit else compile_place.auto_jit_lines(evidence)
     yield Finding(
         code="CMP003", family="compile", severity="low", share_of_step=most,
@@ -90,7 +94,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice="Take jit_compile=True out and compare: on a CPU TensorFlow's own kernels (oneDNN) are often faster.",
         detail=(
-            "XLA computes convolutions, pooling and sines on a CPU without oneDNN. What the step should take without "
+            "XLA computes convolutions and pooling on a CPU without oneDNN. What the step should take without "
             "it is estimated from its FLOPs, the bytes it moves, and this machine's speed."
         ),
         absorbs=("GRF003",),

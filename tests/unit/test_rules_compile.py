@@ -56,7 +56,10 @@ def test_xla_far_below_the_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"flops": 2e10}, {"flops": None}, {"flops_note": "7 operations of open size are not counted"}]
+    "fields", [
+        {"flops": 2e10}, {"flops": None}, {"moved_bytes": 1e9}, {"heavy": 0},
+        {"flops_note": "7 operations of open size are not counted"},
+    ],
 )
 def test_xla_near_the_machine_or_unknown_work_is_none(fields: dict[str, Any]) -> None:
     assert list(slower_by_xla(jit(traced(XLA), **fields))) == []
@@ -75,7 +78,7 @@ def plain(*rows: Any, device: str = "/device:CPU:0", **fields: Any) -> Evidence:
 
 def test_elementwise_operations() -> None:
     (finding,) = many_small_operations(plain(op("Mul", 80.0), op("Gather", 20.0)))
-    assert finding.predicted_range == pytest.approx((1.0, 1 / (1 - 0.6 * 0.72)))
+    assert finding.predicted_range == pytest.approx((1.0, 1 / (1 - 0.8 * 0.72)))
     assert [(span.file, span.line) for span in finding.where] == [("train.py", 5)]
 
 

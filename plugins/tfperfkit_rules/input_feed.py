@@ -78,6 +78,8 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         slowest = self.pipeline.bound_ms_per_output
         if slowest is None or self.filling or not self.overlaps:
             return False
+        if self.bound is not None and self.bound.kind == "Prefetch":
+            return True  # it only hands over: what it takes is its thread's wait for a processor
         return slowest * (self.pipeline.outputs_per_step or 1.0) < KEEPS_UP * self.step_ms
 
     @property

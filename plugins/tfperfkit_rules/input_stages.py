@@ -79,6 +79,9 @@ def _python_places(
     evidence: Evidence, item: Feed, stage: Stage, source: KerasInput | None
 ) -> tuple[SourceSpan, ...]:
     call = place(stage, item.pipeline)
+    if source is None and stage.by == "keras":  # what Keras was given was not seen: the method, if there is only one
+        methods = evidence.find(r"^\s+def __getitem__\s*\(")
+        return places(evidence, methods[0] if len(methods) == 1 else None, call)
     if source is not None:
         return places(evidence, source.place, SourceSpan(source.file, source.line, source.function))
     if stage.kind != "Generator" and stage.mapped is not None:

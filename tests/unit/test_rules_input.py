@@ -110,6 +110,19 @@ def test_a_pydataset_is_named_by_its_method() -> None:
     assert "use_multiprocessing=True" in finding.advice
 
 
+def test_a_pydataset_that_was_not_seen_is_named_by_its_only_method() -> None:
+    source = "class Noise(PyDataset):\n    def __getitem__(self, index):\n        return 1\n"
+    made = pipeline(PREFETCH, stage("Generator", 33, by="keras", is_python=True, self_ms_per_output=9.0), bound_by=1,
+                    bound_ms_per_output=9.0)
+    finding = one(input_stages.python_input(evidence(made, source=source)))
+    assert [place.line for place in finding.where] == [2, 33]
+
+
+def test_a_prefetch_that_waits_for_a_processor_is_no_slow_pipeline() -> None:
+    made = pipeline(stage("Prefetch", 9, self_ms_per_output=8.0), BATCH, bound_by=0, bound_ms_per_output=8.0)
+    assert not codes(evidence(made))
+
+
 def test_a_py_function_is_named_at_its_call() -> None:
     source = "import tensorflow as tf\ndef load(x):\n    y = tf.numpy_function(jitter, [x], tf.float32)\n    return y\n"
     made = pipeline(PREFETCH, mapped("ParallelMap", is_python=True), bound_by=1, bound_ms_per_output=9.0)

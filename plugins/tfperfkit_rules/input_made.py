@@ -16,6 +16,8 @@ from tfperfkit_rules.input_feed import place, places
 PER_STEP = 0.5
 #: Data sets made anew more often than this are made in a loop; it must cost this share of the step to be told.
 LEAST_MADE, FLOOR = 4, 0.02
+#: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
+_OF_DEVICES = "PerDevice"
 #: Of the time at the line that makes an iterator, what stays: fetching one batch.
 STAYS = 0.1
 #: A data set in a graph is a constant of it: copied when the graph is traced, optimised and saved. 2 GB is the limit of
@@ -32,6 +34,8 @@ def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
         return
     for pipeline in data.pipelines:
         if pipeline.way or pipeline.in_graph or pipeline.role == "validation":
+            continue
+        if any(_OF_DEVICES in stage.cls for stage in pipeline.stages):
             continue
         if (pipeline.iterators_per_step or 0.0) >= PER_STEP:
             found = _each_step(evidence, evidence.step_ms, pipeline)

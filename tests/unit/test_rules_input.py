@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence, make_samples, make_steps
 from tfperfkit_probes.input_model import ConstantFunction, InputData, KerasInput, Loader, Pipeline, Stage
@@ -369,14 +370,11 @@ def test_a_data_set_built_in_the_loop_costs_what_its_lines_take() -> None:
     given = evidence(made, samples=sampled(), log=log)
     finding = one(input_made.made_in_loop(given))
     assert finding.code == "INP012" and {place.line for place in finding.where} == {29, 7}
-    once = msgspec_replace(made, datasets_made=1)
+    strategy = stage("Generator", 29, cls="_ReincarnatedPerDeviceGenerator")
+    of_devices = msgspec.structs.replace(made, stages=(PREFETCH, strategy))
+    assert not list(input_made.made_in_loop(evidence(of_devices, samples=sampled(), log=log)))
+    once = msgspec.structs.replace(made, datasets_made=1)
     assert not list(input_made.made_in_loop(evidence(once, samples=sampled(), log=log)))
-
-
-def msgspec_replace(item: Pipeline, **fields: Any) -> Pipeline:
-    import msgspec
-
-    return msgspec.structs.replace(item, **fields)
 
 
 def test_a_data_set_in_a_graph_is_a_constant_of_it() -> None:

@@ -332,6 +332,22 @@ def test_a_file_opened_now_and_then_or_at_no_cost_is_no_loader() -> None:
     assert not list(input_loads.reloads(loads(loader(), samples=sampled(loading=0))))
 
 
+def test_without_the_probe_input_the_session_s_own_records_tell() -> None:
+    chain = [[FILE, 12, "fetch"], [FILE, 30, "<module>"]]
+    opens = ["data/x.npz", chain, 60, 0, 590 * MS, 1000]
+    given = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [opens]})
+    assert one(input_loads.reloads(given)).where[0].file == FILE
+    seldom = ["data/x.npz", chain, 6, 0, 590 * MS, 1000]
+    rare = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [seldom]})
+    assert not list(input_loads.reloads(rare))
+
+
+def test_what_the_tool_itself_reads_is_not_the_script_s() -> None:
+    given = loads(loader(path="/runs/one/probes/input/model.pb"))
+    given.run = msgspec.structs.replace(given.run, directory="/runs/one")
+    assert not list(input_loads.reloads(given))
+
+
 def test_a_constant_function_is_named_where_it_is_called() -> None:
     log = SampleLog({1: Stack((LOOP, FETCH), "numpy", "python")}, [(5 * MS * 10, 1)])
     finding = one(input_loads.constant_values(loads(constants=[constant()], log=log)))

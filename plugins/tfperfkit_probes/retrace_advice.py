@@ -153,7 +153,7 @@ def making_line(record: TraceRecord, source: tuple[str, ...]) -> SourceSpan | No
     if site is None or not source:
         return site
     try:
-        tree = ast.parse("\n".join(source))
+        tree = ast.parse("\n".join(line.rstrip("\n") for line in source))
     except (SyntaxError, ValueError, RecursionError):
         return site
     lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, record.function)]

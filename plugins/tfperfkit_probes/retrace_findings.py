@@ -129,6 +129,7 @@ def _finding(
         where=_where(code, group, costliest, source),
         evidence=tuple(evidence),
         advice=fix[:1].upper() + fix[1:] + ".",
+        absorbs=("RET014",),  # the same traces, seen as a part of the step
         detail=_detail(group, costliest, traces, fix, after, median),
     )
 

@@ -152,6 +152,7 @@ def test_making_line_finds_the_call_of_tf_function() -> None:
         call_site=SourceSpan("train.py", 4, "main"),
     )
     assert making_line(record, source) == SourceSpan("train.py", 3, "main")
+    assert making_line(record, tuple(f"{line}\n" for line in source)) == SourceSpan("train.py", 3, "main")
     assert making_line(record, ("def (",)) == record.call_site
     assert making_line(record, ()) == record.call_site
 

@@ -48,8 +48,10 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     fixed = 1 - grows / cost.step_ms
     if fixed < LEAST_SHARE:
         return
-    bounds = (gain(cost.step_ms, grows, max(4, 16 / batch)), gain(cost.step_ms, GROWS_LEAST * cost.work_ms, UP_TO / batch))
-    bounds = (min(bounds), max(bounds))
+    ends = (
+        gain(cost.step_ms, grows, max(4, 16 / batch)), gain(cost.step_ms, GROWS_LEAST * cost.work_ms, UP_TO / batch),
+    )
+    bounds = (min(ends), max(ends))
     places = _where(evidence, batch)
     yield Finding(
         code="BAT001", family="batch",

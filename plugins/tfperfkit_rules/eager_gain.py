@@ -79,7 +79,7 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     light_least = LIGHT_LEFT * _work(light, SMALL * tiny) * scale
     count = sum(row.count for row in rows) / data.steps
     own = _own(evidence)
-    dispatch = max(0.0, evidence.part("python", "dispatch") - own)
+    dispatch = handed_out(evidence)
     kept = evidence.part("graph", "tracing", "saving", "gc", "copies", "collectives") + (0.0 if without_own else own)
     waits = evidence.part("input")
     fetch = min(waits, FETCH_MS) if data.prefetches else waits
@@ -97,6 +97,11 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         step_ms=step, operations=count, eager_ms=eager, dispatch_ms=dispatch, heavy_ms=heavy_ms, own_ms=own,
         least_ms=min(least, most), most_ms=most,
     )
+
+
+def handed_out(evidence: Evidence) -> float:
+    """ms of a step in TensorFlow's and Keras' Python: what is not the person's own."""
+    return max(0.0, evidence.part("python", "dispatch") - _own(evidence))
 
 
 def _own(evidence: Evidence) -> float:

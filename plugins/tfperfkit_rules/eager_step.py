@@ -9,7 +9,7 @@ from tfperfkit_probes.devices_model import DevicesData
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import middle, severity
 from tfperfkit.model import Finding, Measurement
-from tfperfkit_rules.eager_gain import Compiled, compiled
+from tfperfkit_rules.eager_gain import Compiled, compiled, handed_out
 from tfperfkit_rules.eager_place import StepPlace, step_place
 from tfperfkit_rules.eager_source import enclosing
 
@@ -22,7 +22,7 @@ def runs_eagerly(evidence: Evidence) -> bool:
     """Whether eager operations and the Python that hands them out fill the step, rather than compiled functions."""
     eager = evidence.part("eager_ops")
     return (
-        evidence.share("eager_ops", "dispatch") >= LEAST_SHARE
+        eager + handed_out(evidence) >= LEAST_SHARE * (evidence.step_ms or 0.0)
         and eager > 0.02 * (evidence.step_ms or 0.0)
         and evidence.part("graph") <= eager + evidence.part("dispatch")
     )

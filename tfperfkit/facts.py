@@ -28,10 +28,14 @@ def versions() -> dict[str, str]:
     return found
 
 
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
 def machine() -> dict[str, Any]:
     """Processors that this process may use, and the platform."""
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return {"cpus": cpus, "platform": platform.platform(terse=True)}
+    return {"cpus": processors(), "platform": platform.platform(terse=True)}
 
 
 def end_facts() -> dict[str, Any]:

@@ -28,6 +28,9 @@ _LEAST_EPOCH = 3
 _CLEAR, _MOST_LATE = 0.1, 200
 #: A pipeline whose slowest section takes less than this part of the step keeps up: the wait is jitter.
 KEEPS_UP = 0.5
+#: What work beside a busy step costs it at most, beyond a processor's part: a prefetch that was added to a pipeline
+#: without one left 0.6 to 0.8 of the wait on two busy cores.
+CONTENDED = 0.3
 
 
 class Feed(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,14 +97,28 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             return 1.0
         return min(stage.self_ms_per_output / max(stage.parallelism or 1.0, 1.0) / whole, 1.0)
 
+    @property
+    def freed_other_ms(self) -> float:
+        """The step without the wait on processors that the pipeline's work has left: at best it gets faster by as much
+        as that work kept them busy. (A parallel map that was relieved by batching first: 12.5 ms became 7.1 ms.)"""
+        worked = sum(stage.self_ms_per_output or 0.0 for stage in self.pipeline.stages)
+        busy = min(worked * (self.pipeline.outputs_per_step or 1.0) / (self.cpus * self.step_ms), 1.0)
+        return self.other_ms / (1 + busy) if self.overlaps else self.other_ms
+
+    def relieved(self, least_left: float, most_left: float) -> tuple[float, float]:
+        """``after``, for a change that takes work away instead of moving it."""
+        low, _ = self.after(least_left, most_left)
+        return low, max(low, self.between(max(self.freed_other_ms, least_left), self.step_ms)[1])
+
     def after(self, least_left: float, most_left: float) -> tuple[float, float]:
         """The range of speed-ups when the slowest section falls to ``least_left`` .. ``most_left`` ms.
 
-        At best the section works beside the step and the slower of both sets the pace. At worst the step has used all
-        processors, so what is left of the section is added, divided among them.
+        At best the section works beside the step and the slower of both sets the pace. At worst the step has used the
+        processors itself: then most of what is left of the section is added (``CONTENDED``).
         """
         best = max(self.other_ms, least_left)
-        return self.between(best, max(most_left, self.other_ms + most_left / self.cpus))
+        contended = min(CONTENDED + 1 / self.cpus, 1.0)
+        return self.between(best, max(most_left, self.other_ms + contended * most_left))
 
     def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
         """The range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""

@@ -8,6 +8,7 @@ the mean step, and a fault that comes in bursts is counted although the median s
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,10 @@ OUTLIER_Z = 3.5
 OUTLIER_SHARE, OUTLIER_NS = 0.3, 1_000_000
 #: A cause explains an outlier when it fills this share of what the step took beyond the ordinary.
 EXPLAINS = 0.3
+#: One that fills less than this leaves the rest to what else the samples saw in the outlier.
+ALONE = 0.7
+#: With fewer samples than this an outlier's cause can't be told from them.
+_FEW = 3
 #: The training thread's Python in the trace: the samples split it.
 _PYTHON = ("python", "dispatch", "host_sync", "saving")
 
@@ -63,9 +68,9 @@ def account(facts: Facts) -> StepAccount | None:
     explained = tuple(_explain(step, typical_ms, facts) for step in outliers)
     parts, windows = _ordinary(facts, ordinary, typical_ms)
     if parts:
-        for outlier in explained:
-            part = _PART_OF.get(outlier.cause, "other")
-            parts[part] += outlier.excess_ms / count
+        for step, outlier in zip(outliers, explained, strict=True):
+            for part, excess in _spread(step, outlier, facts).items():
+                parts[part] += excess / count
         parts = _to_sum(parts, mean_ms)
     between, gaps_ms = _between(facts, count)
     return StepAccount(
@@ -110,8 +115,8 @@ def _explain(step: Step, typical_ms: float, facts: Facts) -> Outlier:
     cause, found = "", 0.0
     if traced >= EXPLAINS * excess:
         cause, found = "tracing", traced
-    elif traced > 0:
-        cause, found = "first run of a new trace", excess
+    elif traced > 0 and (compiled := _first_run(span, typical_ms, facts)) >= EXPLAINS * excess - traced:
+        cause, found = "first run of a new trace", traced + compiled
     elif collected >= EXPLAINS * excess:
         cause, found = "garbage collection", collected
     elif waited >= EXPLAINS * excess:
@@ -122,10 +127,38 @@ def _explain(step: Step, typical_ms: float, facts: Facts) -> Outlier:
                    found_ms=min(found, excess))
 
 
+def _first_run(span: Span, typical_ms: float, facts: Facts) -> float:
+    """ms in compiled functions beyond the ordinary: after a trace, they are optimised at their first run. Predicting
+    and evaluating in between are no such thing, however often they trace. Without samples nothing speaks against it."""
+    samples = facts.log.samples([span])
+    if samples.count < _FEW:
+        return ms(span[1] - span[0]) - typical_ms
+    if samples.contexts["evaluate"] > 0.5 * samples.count:
+        return -math.inf
+    usual = facts.steady.activity_share("graph") * typical_ms
+    return max(0.0, samples.activity_share("graph") * ms(span[1] - span[0]) - usual)
+
+
+def _spread(step: Step, outlier: Outlier, facts: Facts) -> dict[str, float]:
+    """The parts to which an outlier's excess (ms) belongs: its cause's, and those of what else ran if that is much."""
+    part = _PART_OF.get(outlier.cause, "other")
+    rest = outlier.excess_ms - outlier.found_ms
+    samples = facts.log.samples([(step.begin_ns, step.end_ns)])
+    others = {
+        name: samples.activities[name] for name in samples.activities
+        if name in PARTS and _PART_OF.get(_CAUSE_OF[name]) != part and (name != "graph" or part != "tracing")
+    }
+    if not outlier.cause or outlier.found_ms >= ALONE * outlier.excess_ms or not others or samples.count < _FEW:
+        return {part: outlier.excess_ms}
+    spread = {name: rest * count / sum(others.values()) for name, count in others.items()}
+    spread[part] = spread.get(part, 0.0) + outlier.found_ms
+    return spread
+
+
 def _sampled_cause(span: Span, typical_ms: float, excess: float, facts: Facts) -> tuple[str, float]:
     """What the samples inside an outlier have more of than the ordinary step, if there are enough to tell."""
     samples = facts.log.samples([span])
-    if samples.count < 3:
+    if samples.count < _FEW:
         return "", 0.0
     whole = ms(span[1] - span[0])
     if samples.contexts["evaluate"] > 0.5 * samples.count:

@@ -1,7 +1,7 @@
 """Calls of a model within one graph, and whether one of them could have served for another.
 
 Two calls have the same ``structure`` when what goes into them was computed by the same operations on the same source
-lines: one piece of code that ran twice. They have the same ``inputs`` when the very same tensors go in. ``serves``
+lines: one piece of code that ran twice, called from one place or from two. They have the same ``inputs`` when the very same tensors go in. ``serves``
 tells which optimizers, in the end, use the gradients through a call.
 """
 
@@ -21,12 +21,12 @@ _RANDOM = ("Random", "StatelessRandom", "Dropout", "StatelessMultinomial", "Mult
 
 def layer_calls(
     names: Sequence[str], kinds: Sequence[str], stacks: Sequence[int], inputs: Sequence[Sequence[int]], stages: str,
-    differentiated: dict[int, int], layers: dict[str, int], optimizers: set[str],
+    differentiated: dict[int, int], layers: dict[str, int], optimizers: set[str], lines: Sequence[int],
 ) -> list[LayerCall]:
     """The outermost calls of layers that are called more than once.
 
     ``layers``: name scope -> layer. ``optimizers``: their name scopes. ``differentiated``: gradient operation ->
-    the operation that it differentiates, in this graph.
+    the operation that it differentiates, in this graph. ``lines``: stack -> the number of its innermost line.
     """
     calls = _Scopes({scope for scope in layers if not _enclosed(scope, layers)})
     often: dict[int, int] = {}
@@ -36,7 +36,7 @@ def layer_calls(
     if not wanted:
         return []
     inside = [scope if (scope := calls.of(name)) in wanted else "" for name in names]
-    shapes = _structures(kinds, stacks, inputs, names)
+    shapes = _structures(kinds, [lines[stack] if stack >= 0 else -1 for stack in stacks], inputs, names)
     serving = _serving(names, kinds, stacks, inputs, stages, optimizers)
     entering: dict[str, list[int]] = {scope: [] for scope in wanted}
     random: set[str] = set()
@@ -86,12 +86,12 @@ def _enclosed(scope: str, layers: dict[str, int]) -> bool:
 
 
 def _structures(
-    kinds: Sequence[str], stacks: Sequence[int], inputs: Sequence[Sequence[int]], names: Sequence[str]
+    kinds: Sequence[str], lines: Sequence[int], inputs: Sequence[Sequence[int]], names: Sequence[str]
 ) -> list[int]:
     """For each operation a number that is the same for another one made alike, from alike inputs, on the same lines."""
     found: list[int] = []
     for index, kind in enumerate(kinds):
-        own = (names[index] if kind == "Placeholder" else kind, stacks[index])
+        own = (names[index] if kind == "Placeholder" else kind, lines[index])
         found.append(hash((own, tuple(found[item] for item in inputs[index]))))
     return found
 

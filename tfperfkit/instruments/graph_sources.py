@@ -178,7 +178,9 @@ class _Reading:
             differentiated = {
                 index: known[name] for index, (of, name) in forward.items() if of == number and name in known
             }
-            repeated = layer_calls(names, kinds, stacks, inputs, stages, differentiated, layers, optimizers)
+            repeated = layer_calls(
+                names, kinds, stacks, inputs, stages, differentiated, layers, optimizers, self._stacks.innermost()
+            )
             return Graph(
                 id=number, name=str(getattr(graph, "name", "")), operations=names, types=types, stacks=stacks,
                 stages=stages, forward=forward, calls=calls, layers=list(layers.items()), layer_calls=repeated,

@@ -68,6 +68,10 @@ class Stacks:
                     found[index] = found[source]
         self._waiting = []
 
+    def innermost(self) -> list[int]:
+        """For each stack the person's innermost line, as a number of a frame; -1 if it has none."""
+        return [next((frame for frame in reversed(stack) if frame >= 0), -1) for stack in self.stacks]
+
     def _built(self) -> tuple[dict[int, int], dict[str, int]]:
         """From the builder's numbers of stacks to ours, and its number for each operation."""
         info = self._builder.Build()

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint unit bench clean
+.PHONY: run test lint unit test-long bench clean
 run: $(STAMP)
 	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
 
@@ -23,6 +23,10 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
 	touch $(STAMP)
+
+# Half an hour and more: every script of the fault collection under tfperf.
+test-long: $(STAMP)
+	TFPERF_LONG=1 $(BIN)/pytest -n 2 tests/faults
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -19,8 +19,9 @@ from tfperfkit.model import Family
 ALL = cases()
 #: Quick ones of different families, whose finding stands.
 SELECTED = frozenset({
-    "plain_loop_mlp", "compiled_eagerly", "debug_switch_left_on", "dqn_predict", "histograms_every_step",
-    "mirrored_without_graph", "warmup_schedule", "augmenter_objects",
+    "plain_loop_mlp", "compiled_eagerly", "faces_from_archive", "tabular_standardise", "click_log_generator",
+    "next_iter", "gan_two_passes", "augmenter_objects", "outputs_kept", "half_precision_cpu", "checkpoint_each_batch",
+    "tokenise_in_the_loop",
     "fit_callbacks", "fit_pydataset_memory", "subclassed_train_step",
 })  # fmt: skip
 

@@ -28,6 +28,8 @@ _LEAST_EPOCH = 3
 _CLEAR, _MOST_LATE = 0.1, 200
 #: A pipeline whose slowest section takes less than this part of the step keeps up: the wait is jitter.
 KEEPS_UP = 0.5
+#: But a step that waits for this share of its time does not wait for jitter.
+LOST_SHARE = 0.3
 #: What work beside a busy step costs it at most, beyond a processor's part: a prefetch that was added to a pipeline
 #: without one left 0.6 to 0.8 of the wait on two busy cores.
 CONTENDED = 0.3
@@ -67,8 +69,25 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def bound(self) -> Stage | None:
         """The stage that sets the pace."""
+        if self.lost:
+            working = [item for item in self.pipeline.stages if not item.kind.startswith(("Prefetch", *PARALLEL))]
+            return max(working, key=lambda item: item.trace_self_ms_per_step or 0.0)
         index = self.pipeline.bound_by
         return self.pipeline.stages[index] if index is not None and index < len(self.pipeline.stages) else None
+
+    @property
+    def lost(self) -> bool:
+        """The step waits far longer than the model's times explain: TensorFlow forgets them where a stage is exhausted,
+        as below ``repeat``. Then the trace's times are taken, if there are some."""
+        slowest = self.pipeline.bound_ms_per_output
+        if slowest is None or self.filling or self.share < LOST_SHARE:
+            return False
+        if not any(item.trace_self_ms_per_step for item in self.pipeline.stages):
+            return False
+        index = self.pipeline.bound_by
+        if index is not None and self.pipeline.stages[index].kind == "Prefetch":
+            return False
+        return slowest * (self.pipeline.outputs_per_step or 1.0) < KEEPS_UP * self.section_ms
 
     @property
     def filling(self) -> bool:
@@ -79,7 +98,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     def keeps_up(self) -> bool:
         """By its own measured times the pipeline is the faster side: no change of it helps."""
         slowest = self.pipeline.bound_ms_per_output
-        if slowest is None or self.filling or not self.overlaps:
+        if slowest is None or self.filling or not self.overlaps or self.lost:
             return False
         if self.bound is not None and self.bound.kind == "Prefetch":
             return True  # it only hands over: what it takes is its thread's wait for a processor
@@ -92,6 +111,10 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
 
     def part(self, stage: Stage) -> float:
         """The share (0 to 1) that a stage has of the slowest section; 1 when nothing tells."""
+        if self.lost:
+            traced = [item.trace_self_ms_per_step or 0.0 for item in self.pipeline.stages
+                      if not item.kind.startswith(("Prefetch", *PARALLEL))]
+            return (stage.trace_self_ms_per_step or 0.0) / sum(traced) if sum(traced) else 1.0
         whole = self.pipeline.bound_ms_per_output
         if not whole or stage.self_ms_per_output is None:
             return 1.0

@@ -23,12 +23,6 @@ RELOAD_RATE = 0.9
 FLOOR = 0.02
 #: The call around a load is only a load when this share of its samples lies on the lines that load.
 ONLY_LOADS = 0.9
-#: What else goes with a load: its arrays are made and freed outside of its lines, and what the step needs has left the
-#: processor's caches. On the GAN of the examples (188 MB made anew twice a step) the rest of the step, 235 ms by the
-#: samples, took 202 ms once the load was gone: 14 % less. Small files push nothing out.
-DRAGS, DRAGS_FROM_BYTES = 0.2, 4_000_000
-
-
 #: A loader, where it stands, and the samples of its lines by activity.
 _Row = tuple[Loader, tuple[SourceSpan, ...], Counter[str]]
 
@@ -140,8 +134,6 @@ def _loading(samples: Samples, key: FunctionKey | None, loader: Loader) -> Count
 def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     first, where, doing = max(rows, key=lambda row: sum(row[2].values()))
     share, (low, high) = share_of(evidence, doing), interval(evidence, doing)
-    if max(row[0].bytes_per_step for row in rows) >= DRAGS_FROM_BYTES:
-        high += (1 - high) * DRAGS
     bounds = gain.speedups(low, min(high, 0.98))
     name = os.path.basename(first.path)
     files = sum(row[0].paths for row in rows)

@@ -24,6 +24,10 @@ from tfperfkit_rules.input_feed import (
     waiting,
 )
 
+#: A stage without a function of the script's (shuffle, batch) that takes less than this a step is as it should be: the
+#: step itself is tiny. It is a remark then.
+PLAIN_MS = 5.0
+
 
 def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     """INP004: batches are made only when the step asks for them, so the two take turns.
@@ -65,9 +69,11 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         left = item.section_ms * (1 - item.part(stage))
         bounds = item.between(max(item.other_ms, left), item.step_ms)
     where = places(evidence, place(stage, item.pipeline), stage.mapped if stage is not None else None)
+    plain = stage is not None and stage.mapped is None and item.section_ms < PLAIN_MS and not item.filling
     slow = f"; {called(stage)} sets the pace" if stage is not None and not stage.added else ""
     yield Finding(
-        code="INP001", family="input", severity="low", title=f"The step waits for its input{slow}",
+        code="INP001", family="input", severity="info" if plain else "low",
+        title=f"The step waits for its input{slow}",
         share_of_step=item.share, predicted_speedup=middle(bounds), predicted_range=bounds, where=where,
         evidence=(*waiting(item), *(own_time(stage) if stage is not None else ()), *_measured_by(evidence)),
         advice=_advice(item),

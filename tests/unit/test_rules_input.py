@@ -90,6 +90,15 @@ def test_a_pipeline_that_is_ready_in_time_is_left_in_peace() -> None:
     assert not codes(evidence(idle))
 
 
+def test_where_the_model_lost_its_times_the_trace_tells() -> None:
+    slow = mapped(own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True)
+    records = stage("TFRecord", 4, self_ms_per_output=0.5, trace_self_ms_per_step=1.0)
+    made = pipeline(PREFETCH, BATCH, slow, records, bound_by=3, bound_ms_per_output=0.7)
+    assert one(input_stages.sequential(evidence(made))).where[0].line == 7
+    seldom = evidence(made, parts_ms={"input": 1.0, "graph": 9.0})
+    assert not codes(seldom)
+
+
 def test_a_generator_sets_the_pace() -> None:
     generator = stage("Generator", 11, is_python=True, nested=1, self_ms_per_output=9.0,
                       mapped=SourceSpan(FILE, 3, "rows"))
@@ -264,6 +273,14 @@ def test_a_wait_that_nothing_explains_names_the_stage() -> None:
     assert ranged(finding) == pytest.approx((1.0, 10 / 4))
 
 
+def test_a_tiny_step_that_waits_for_a_plain_shuffle_is_a_remark() -> None:
+    shuffle = stage("Shuffle", 6, self_ms_per_output=0.9)
+    made = pipeline(PREFETCH, BATCH, shuffle, bound_by=2, bound_ms_per_output=1.0)
+    tiny_step = evidence(made, parts_ms={"input": 0.6, "graph": 0.5})
+    assert one(input_wait.waits(tiny_step)).severity == "info"
+    assert one(input_wait.waits(evidence(SLOW))).severity == "low"
+
+
 def test_a_wait_without_a_known_pipeline_is_told_all_the_same() -> None:
     sites = [{"id": 1, "kind": "next", "target": 1, "file": FILE, "line": 12}]
     finding = one(input_wait.waits(evidence(records={"sites": sites})))
@@ -316,10 +333,10 @@ def test_a_function_that_does_nothing_but_load_is_told_at_its_call() -> None:
     assert finding.share_of_step == pytest.approx(0.8) and "INP011" in finding.absorbs
 
 
-def test_large_loads_take_more_than_their_lines_with_them() -> None:
-    small = ranged(one(input_loads.reloads(loads(loader()))))
-    large = ranged(one(input_loads.reloads(loads(loader(bytes_per_step=60e6)))))
-    assert small[0] == large[0] and small[1] < large[1]
+def test_freeing_what_was_loaded_counts_at_most() -> None:
+    plain = ranged(one(input_loads.reloads(loads(loader()))))
+    freeing = ranged(one(input_loads.reloads(loads(loader(), parts_ms={"python": 8.0, "graph": 1.0, "other": 1.0}))))
+    assert plain[0] == freeing[0] and plain[1] < freeing[1]
 
 
 def test_shares_follow_the_account_not_the_samples_alone() -> None:

@@ -1,8 +1,8 @@
 """Calls of a model within one graph, and whether one of them could have served for another.
 
 Two calls have the same ``structure`` when what goes into them was computed by the same operations on the same source
-lines: one piece of code that ran twice, called from one place or from two. They have the same ``inputs`` when the very same tensors go in. ``serves``
-tells which optimizers, in the end, use the gradients through a call.
+lines: one piece of code that ran twice, called from one place or from two. They have the same ``inputs`` when the very
+same tensors go in. ``serves`` tells which optimizers, in the end, use the gradients through a call.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ KEEPS_UP = 0.5
 #: But a step that waits for this share of its time does not wait for jitter.
 LOST_SHARE = 0.3
 #: What work beside a busy step costs it at most, beyond a processor's part: a prefetch that was added to a pipeline
-#: without one left 0.6 to 0.8 of the wait on two busy cores.
+#: without one left 0.5 to 0.8 of the wait on two busy cores.
 CONTENDED = 0.3
 
 

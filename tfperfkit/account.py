@@ -20,10 +20,11 @@ from tfperfkit.spans import Span, Spans
 from tfperfkit.steps import Step, StepTable
 
 #: The parts of a step, as the report and its JSON name them. ``python``: the person's own and other libraries';
-#: ``dispatch``: of TensorFlow and Keras; ``other``: freeing tensors and iterators, and what nothing explains.
+#: ``dispatch``: of TensorFlow and Keras; ``evaluate``: all that Keras' ``predict`` and ``evaluate`` did within the
+#: step; ``other``: freeing tensors and iterators, and what nothing explains.
 PARTS = (
     "input", "python", "dispatch", "eager_ops", "graph", "tracing", "host_sync", "copies", "collectives", "saving",
-    "gc", "other",
+    "gc", "evaluate", "other",
 )
 #: An outlier: a modified z-score above 3.5 (Iglewicz and Hoaglin 1993; XProf's rule for stragglers) ...
 OUTLIER_Z = 3.5
@@ -79,10 +80,11 @@ def account(facts: Facts) -> StepAccount | None:
     )
 
 
+_EVALUATE = "predict and validation"
 #: Which part of the step the cause of an outlier belongs to.
 _PART_OF = {
     "tracing": "tracing", "first run of a new trace": "tracing", "garbage collection": "gc", "input": "input",
-    "checkpoint or export": "saving", "summary": "saving", "validation": "other", "the script's Python": "python",
+    "checkpoint or export": "saving", "summary": "saving", _EVALUATE: "evaluate", "the script's Python": "python",
     "TensorFlow's Python": "dispatch", "a compiled function": "graph", "operations": "eager_ops",
     "reading values": "host_sync",
 }
@@ -146,7 +148,7 @@ def _spread(step: Step, outlier: Outlier, facts: Facts) -> dict[str, float]:
     samples = facts.log.samples([(step.begin_ns, step.end_ns)])
     others = {
         name: samples.activities[name] for name in samples.activities
-        if name in PARTS and _PART_OF.get(_CAUSE_OF[name]) != part and (name != "graph" or part != "tracing")
+        if name in PARTS and _PART_OF.get(_CAUSE_OF.get(name, "")) != part and (name != "graph" or part != "tracing")
     }
     if not outlier.cause or outlier.found_ms >= ALONE * outlier.excess_ms or not others or samples.count < _FEW:
         return {part: outlier.excess_ms}
@@ -162,7 +164,7 @@ def _sampled_cause(span: Span, typical_ms: float, excess: float, facts: Facts) -
         return "", 0.0
     whole = ms(span[1] - span[0])
     if samples.contexts["evaluate"] > 0.5 * samples.count:
-        return "validation", excess
+        return _EVALUATE, excess
     usual = {name: facts.steady.activity_share(name) * typical_ms for name in samples.activities}
     more = {name: samples.activity_share(name) * whole - usual[name] for name in samples.activities}
     name = max(more, key=lambda key: more[key])
@@ -182,7 +184,7 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
             parts[name if name in parts else "other"] += value / whole * typical_ms
         windows: tuple[str, ...] = ("tfprof",)
         if enough:
-            _split_python(parts, sampled)
+            _split_python(parts, sampled, typical_ms)
             windows = ("tfprof", "samples")
     elif enough:
         for name, share in sampled.items():
@@ -198,19 +200,30 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
     fetched = ms(sum(step.input_ns for step in ordinary)) / sum(step.count for step in ordinary)
     if fetched > parts["input"]:  # every fetch of the steady phase was timed: more than a window's worth
         _take(parts, "input", fetched - parts["input"], ("python", "dispatch", "other", "graph", "eager_ops"))
+    for name, inside in facts.steady.evaluating.items() if enough else ():
+        key = "saving" if name == "summary" else name
+        _take(parts, "evaluate", parts[key] * inside / facts.steady.activities[name], (key,))
     return _to_sum(parts, typical_ms), windows
 
 
-def _split_python(parts: dict[str, float], sampled: Mapping[str, float]) -> None:
-    """The trace knows one kind of Python only; the samples tell whose it is, and what reads values or saves."""
+def _split_python(parts: dict[str, float], sampled: Mapping[str, float], whole_ms: float) -> None:
+    """The trace knows one kind of Python only; the samples tell whose it is, and what reads values or saves.
+
+    Where TensorFlow's Python hands out operations, samples fall into the operations, which let go of the interpreter:
+    so what is not TensorFlow's gets no more than its share of all samples, and TensorFlow's the rest.
+    """
     shares = {name: sampled.get(name, 0.0) for name in _PYTHON}
     shares["saving"] += sampled.get("summary", 0.0)
     # Between Python and the runtime the two disagree a little: Python's part of an operation's call.
     whole = sum(shares.values())
     python = parts["python"]
-    if whole > 0:
-        for name in _PYTHON:
-            parts[name] = python * shares[name] / whole
+    if whole <= 0:
+        return
+    for name in _PYTHON:
+        parts[name] = python * shares[name] / whole
+        if name != "dispatch" and shares["dispatch"]:
+            parts[name] = min(parts[name], shares[name] * whole_ms)
+    parts["dispatch"] += max(0.0, python - sum(parts[name] for name in _PYTHON))
 
 
 def _take(parts: dict[str, float], name: str, wanted: float, givers: Sequence[str]) -> None:

@@ -43,6 +43,8 @@ class Samples:
         self.span_s = 0.0
         self.activities: Counter[str] = Counter()
         self.contexts: Counter[str] = Counter()
+        #: What ran within Keras' ``predict`` and ``evaluate``, by activity: a part of ``activities``.
+        self.evaluating: Counter[str] = Counter()
         self._lines: Counter[tuple[FunctionKey, int]] = Counter()
         self._places: Counter[Place] = Counter()
         self._below: defaultdict[Place, Counter[str]] = defaultdict(Counter)
@@ -61,6 +63,8 @@ class Samples:
         self.activities[stack.activity] += 1
         if stack.context:
             self.contexts[stack.context] += 1
+        if stack.context == "evaluate":
+            self.evaluating[stack.activity] += 1
         for frame in set(frames):
             self._lines[(frame.file, frame.first, frame.name), frame.line] += 1
         for function in {(frame.file, frame.first, frame.name) for frame in frames}:

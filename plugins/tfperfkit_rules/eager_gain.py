@@ -13,6 +13,7 @@ from tfperfkit_probes.tfprof_analysis import OpRow
 
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import speedup
+from tfperfkit.samples import LEAST
 from tfperfkit_rules.eager_place import StepPlace
 
 #: What a compiled step still computes, whatever is fused or reordered around it.
@@ -36,6 +37,8 @@ SHORT_MS, SHORT_LEFT = 1.0, 0.5
 #: Heavy operations of one chain hardly overlap in a graph; those of two networks' updates do, where there are
 #: processors: by these factors at most (a GAN's step on two cores).
 OVERLAP_ONE, OVERLAP_MANY = 1.15, 1.6
+#: Parts of a step that compiling it leaves as they are.
+_KEPT = ("graph", "tracing", "saving", "gc", "copies", "collectives", "evaluate")
 #: Handing over a prefetched batch (``tfprof.INPUT_LEAST_MS``).
 FETCH_MS = 0.1
 
@@ -77,10 +80,10 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     short = [row for row in heavy if row.self_ms < SHORT_MS * row.count]
     heavy_least = (_work(heavy, SMALL * tiny) - (1 - SHORT_LEFT) * _work(short, SMALL * tiny)) * scale
     light_least = LIGHT_LEFT * _work(light, SMALL * tiny) * scale
-    count = sum(row.count for row in rows) / data.steps
+    count = sum(row.count for row in rows) / data.steps * _in_the_step(evidence)
     own = _own(evidence)
     dispatch = handed_out(evidence)
-    kept = evidence.part("graph", "tracing", "saving", "gc", "copies", "collectives") + (0.0 if without_own else own)
+    kept = evidence.part(*_KEPT) + (0.0 if without_own else own)
     waits = evidence.part("input")
     fetch = min(waits, FETCH_MS) if data.prefetches else waits
     pruned = _pruned(heavy, SMALL * tiny, place.updates, data.steps) * scale
@@ -97,6 +100,12 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         step_ms=step, operations=count, eager_ms=eager, dispatch_ms=dispatch, heavy_ms=heavy_ms, own_ms=own,
         least_ms=min(least, most), most_ms=most,
     )
+
+
+def _in_the_step(evidence: Evidence) -> float:
+    """The share of the eager operations that the step calls itself, not ``predict`` or ``evaluate`` within it."""
+    seen = evidence.samples.activities["eager_ops"]
+    return 1 - evidence.samples.evaluating["eager_ops"] / seen if seen >= LEAST else 1.0
 
 
 def handed_out(evidence: Evidence) -> float:

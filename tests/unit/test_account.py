@@ -70,6 +70,13 @@ def test_the_samples_tell_whose_python_it_was() -> None:
     assert found.windows == ("tfprof", "samples")
 
 
+def test_samples_that_fall_into_operations_are_not_missed_in_tensorflows_python() -> None:
+    activity = {"python": 5, "dispatch": 5, "eager_ops": 90}
+    found = made(steps([10.0] * 20), activity, trace_ms={"eager_ops": 4.0, "python": 6.0})
+    assert found.parts_ms["python"] == pytest.approx(0.5, rel=0.2)
+    assert found.parts_ms["dispatch"] == pytest.approx(5.5, rel=0.05)
+
+
 def test_samples_alone_make_an_account() -> None:
     found = made(steps([10.0] * 20), {"eager_ops": 50, "dispatch": 50})
     assert found.parts_ms["eager_ops"] == pytest.approx(5.0, rel=0.05)
@@ -89,6 +96,54 @@ def test_a_retrace_at_every_tenth_step_is_counted_though_the_median_never_sees_i
     assert [outlier.cause for outlier in found.outliers] == ["tracing", "tracing"]
     assert [outlier.step for outlier in found.outliers] == [10, 20]
     assert found.parts_ms["tracing"] == pytest.approx(10.0)
+
+
+def with_slow_steps(activity: str, context: str, traced_ms: float) -> StepAccount:
+    """Steps of 10 ms, each tenth 110 ms, traced for a while and then doing ``activity``."""
+    table = steps([10.0] * 9 + [110.0] + [10.0] * 9 + [110.0])
+    slow = [step for step in table.steps if step.duration_ns > 50 * MS]
+    stacks = {1: Stack((), "keras", "eager_ops"), 2: Stack((), "keras", activity, context)}
+    taken = [(step.begin_ns + part * MS, 1) for step in table.steps for part in (2, 5, 8)]
+    taken += [(step.begin_ns + part * MS, 2) for step in slow for part in range(20, 110, 10)]
+    samples = SampleLog(stacks, sorted(taken))
+    found = account(Facts(
+        steps=table, log=samples, steady=steady_samples(samples, table, []), collections=Spans(),
+        tracing=Spans([(s.begin_ns, s.begin_ns + int(traced_ms * MS)) for s in slow]),
+    ))
+    assert found is not None
+    return found
+
+
+def test_the_first_run_of_a_new_trace_is_time_in_the_compiled_function() -> None:
+    found = with_slow_steps("graph", "", traced_ms=10.0)
+    assert {outlier.cause for outlier in found.outliers} == {"first run of a new trace"}
+
+
+def test_predict_that_also_traces_is_predict_and_not_tracing() -> None:
+    found = with_slow_steps("eager_ops", "evaluate", traced_ms=10.0)
+    assert {outlier.cause for outlier in found.outliers} == {"predict and validation"}
+    assert found.parts_ms["evaluate"] > 5 and found.parts_ms["tracing"] == 0
+
+
+def test_a_cause_that_fills_part_of_an_outlier_gets_that_part() -> None:
+    found = with_slow_steps("dispatch", "", traced_ms=40.0)
+    assert {outlier.cause for outlier in found.outliers} == {"tracing"}
+    assert found.parts_ms["tracing"] == pytest.approx(4.0)
+    assert found.parts_ms["dispatch"] > 3
+
+
+def test_what_predict_did_in_each_step_is_a_part_of_its_own() -> None:
+    table = steps([10.0] * 20)
+    stacks = {1: Stack((), "keras", "eager_ops", "evaluate"), 2: Stack((), "keras", "eager_ops")}
+    taken = [(step.begin_ns + part * MS, 2 if part == 8 else 1) for step in table.steps for part in (2, 4, 6, 8)]
+    samples = SampleLog(stacks, taken)
+    found = account(Facts(
+        steps=table, log=samples, steady=steady_samples(samples, table, []), tracing=Spans(), collections=Spans(),
+        trace_ms={"eager_ops": 8.0, "graph": 2.0},
+    ))
+    assert found is not None
+    assert found.parts_ms["evaluate"] == pytest.approx(6.0)
+    assert found.parts_ms["eager_ops"] == pytest.approx(2.0) and found.parts_ms["graph"] == pytest.approx(2.0)
 
 
 def test_a_collection_explains_an_outlier_and_its_part() -> None:

@@ -8,8 +8,9 @@ import msgspec
 from eager_builder import BIG, IN_A_LOOP, SCRIPT, TINY, eager_evidence, leaf, op, seen, site, sites, traced
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from tfperfkit_probes.tfprof_analysis import CallRow
-from tfperfkit_rules import eager_calls, eager_fit, eager_loops, eager_numpy, eager_step, eager_switch
+from tfperfkit_rules import eager_calls, eager_fit, eager_loops, eager_numpy, eager_step, eager_switch, retrace
 
+from tfperfkit.diagnosis.merging import merge
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.samples import SampleLog, Stack
 
@@ -189,6 +190,24 @@ def test_predict_in_the_loop_is_told_at_its_line() -> None:
     assert finding.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 2))
     assert "tf.function(q_net)" in finding.advice
     assert finding.predicted_range and 2 < finding.predicted_range[0] < 10 < finding.predicted_range[1]
+
+
+def test_what_predict_traces_is_the_same_finding() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(90, "tracing", leaf(3)), (10, "graph", leaf(5))], "evaluate")
+    given = make_evidence(parts_ms={"tracing": 9.0, "graph": 1.0}, steps=table, source=PREDICT, **spied._asdict())
+    both = [*eager_calls.predict_in_loop(given), *retrace.traced_again(given)]
+    assert [finding.code for finding in both] == ["EAG004", "RET014"]
+    assert [finding.code for finding in merge(both)] == ["EAG004"]
+
+
+def test_operations_of_predict_are_not_the_steps_own() -> None:
+    samples = make_samples([(25, "eager_ops", leaf(5))])
+    for _ in range(75):
+        samples.add(Stack(leaf(11), "keras", "eager_ops", "evaluate"))
+    finding = one(eager_step.eager_step(eager_evidence(samples=samples, parts={"evaluate": 300.0})))
+    assert finding.evidence[0].value == 175
+    assert finding.predicted_range and finding.predicted_range[1] < 1.2
 
 
 def test_predict_now_and_then_is_left_in_peace() -> None:

@@ -13,6 +13,7 @@ _WORDS = {
     "eager_ops": "operations called one by one", "graph": "computing in compiled functions",
     "tracing": "tracing functions", "host_sync": "reading values of tensors", "copies": "copies between devices",
     "collectives": "communication between replicas", "saving": "saving and summaries", "gc": "garbage collection",
+    "evaluate": "predicting and validating",
     "other": "time that nothing explains",
 }
 

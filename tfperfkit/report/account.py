@@ -15,8 +15,11 @@ from tfperfkit.report.terminal import Screen
 
 #: Under this share of the steady phase nothing is said of outliers and of what runs between steps.
 _FLOOR = 0.01
-_WORDS = {"evaluate": "validation", "callback": "callbacks", "graph": "compiled functions", "eager_ops": "operations",
-          "python": "Python", "dispatch": "TensorFlow's Python", "host_sync": "reading values", "build": "building"}
+_WORDS = {
+    "evaluate": "predict and validation", "callback": "callbacks", "graph": "compiled functions",
+    "eager_ops": "operations", "python": "Python", "dispatch": "TensorFlow's Python", "host_sync": "reading values",
+    "build": "building",
+}
 _PARTS = 4
 
 

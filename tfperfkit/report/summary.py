@@ -22,6 +22,7 @@ _CLEAN = frozenset({"clean", "baseline"})
 _NAMES = {
     "warmup": "warm-up", "eager_ops": "eager ops", "host_sync": "reading values", "dispatch": "TensorFlow's Python",
     "gc": "garbage collection", "python": "Python", "collectives": "communication",
+    "evaluate": "predict and validation",
 }
 _BAR = "cyan"
 _TOLD = {"tfprof": "the trace", "samples": "stack samples"}

@@ -72,6 +72,10 @@ class Recording(Protocol):
         callbacks take is a pause between two steps and part of neither.
         """
 
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        """Call ``callback()`` once Keras has been imported; at once if it has. A script that imports Keras first has
+        TensorFlow, and the probes, before Keras is complete."""
+
     def is_user_code(self, filename: str) -> bool:
         """Whether a file is the person's own: not Python's, not an installed package's, not ours."""
 

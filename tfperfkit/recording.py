@@ -53,6 +53,9 @@ class SessionRecording:
         self.rare = self.rare or rarely
         self._each = self._each or not rarely
 
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        self._session.when_keras(callback)
+
     @property
     def follows(self) -> bool:
         """Whether the probe must be told of the next step."""

@@ -33,8 +33,9 @@ from tfperfkit.instruments.updates import GraphUpdates, is_keras_own, own_code
 from tfperfkit.origin import Origin
 from tfperfkit.probe import BackgroundProbe, Cost, Probe
 from tfperfkit.recording import SessionRecording
-from tfperfkit.schedule import PATIENCE_NS, TIME_WINDOW_NS, Action, Scheduler, WindowSpec, parse_window
+from tfperfkit.schedule import Action, Scheduler, WindowSpec, parse_window
 from tfperfkit.sources import Sources
+from tfperfkit.stepless import Stepless
 from tfperfkit.steps import PAUSE, Marker, Site
 from tfperfkit.store import Manifest, RunDirectory, StreamWriter
 from tfperfkit.streams import Streams
@@ -63,20 +64,17 @@ class Session:
         self._scheduler = Scheduler(())
         self._follower = StepFollower(self._boundary)
         self._updates = GraphUpdates()
-        self._traces = 0
-        self._traced_before = 0
-        self._time_window: tuple[str, int] | None = None
+        self._traces = self._traced_before = 0
         self._last_boundary = 0
         self._quiet = False
         self._gate = GpuGate(bool(manifest.options.get("devices", {}).get("require_gpu")), self._refuse)
         self._sources = Sources(self.streams, self.origin.is_user)
         self._keras: set[str] = set()
+        self._for_keras: list[Callable[[], object]] = []
         self._switching = Switching()
         self._precise_since = 0
-        self._stepless_ns = 0  # time in which TensorFlow worked and no step was seen
-        self._last_tick = 0
-        self._next_flush = 0
-        self._armed_ns = 0
+        self._stepless = Stepless()
+        self._last_tick = self._next_flush = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
         self._opens = FileOpens(self.origin.is_user)
@@ -123,6 +121,14 @@ class Session:
         if self._armed and package not in self._keras:
             self._keras.add(package)
             self._safely("steps", lambda: self.markers.install_keras(package))
+            for callback in self._for_keras:
+                self._safely("Keras", callback)
+
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        """For probes: what to do once Keras is there."""
+        self._for_keras.append(callback)
+        if self._keras:
+            callback()
 
     def finish(self) -> None:
         """End all recording, restore every seam, write what is left."""
@@ -231,8 +237,7 @@ class Session:
             self.finish()
             return
         traced, self._traced_before = self._traces != self._traced_before, self._traces
-        if self._time_window is not None:
-            name, self._time_window = self._time_window[0], None
+        if name := self._stepless.end():
             self._close_window(name, "ok")
         for _, recording in list(self._open.values()):
             recording.announce(number)
@@ -346,7 +351,7 @@ class Session:
             self._safely("--steps-from", self.markers.search_named)
         library = self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
         if library in TENSORFLOW and not self.markers.busy:
-            self._stepless_ns += min(now - self._last_tick, NS_PER_S)
+            self._stepless.worked(min(now - self._last_tick, NS_PER_S))
         self._last_tick = now
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS
@@ -355,25 +360,19 @@ class Session:
             self._flush()
             if self._quiet and any(recording.rare for _, recording in list(self._open.values())):
                 self._quiet = False  # the next step is announced again
-            if self.step == 0 and self._stepless_ns > PATIENCE_NS:
-                self._time_windows(now)
+            if self.step == 0:
+                busy = any(self._is_window(name) for name in self._open)
+                ended, begins = self._stepless.tick(now, () if busy else self._scheduler.waiting)
+                if ended:
+                    self._pulse.on_main_thread(lambda: self._close_window(ended, "ok"))
+                if begins is not None:
+                    self._open_by_time(begins)
         return interval_s(now - self._armed_ns)
 
-    def _time_windows(self, now: int) -> None:
-        """A script without steps: each invasive probe gets a few seconds, on the main thread, one after another."""
-        if self._time_window is not None:
-            name, end = self._time_window
-            if now >= end:
-                self._time_window = None
-                self._pulse.on_main_thread(lambda: self._close_window(name, "ok"))
-            return
-        waiting = [spec for spec in self._scheduler.waiting if spec.start is None]
-        if waiting and not any(self._is_window(name) for name in self._open):
-            spec = waiting[0]
-            self._scheduler.give_up(spec)
-            self._time_window = (spec.probe, now + TIME_WINDOW_NS)
-            self._sample_precisely(True)
-            self._pulse.on_main_thread(lambda: self._open_window(spec.probe, None))
+    def _open_by_time(self, spec: WindowSpec) -> None:
+        self._scheduler.give_up(spec)
+        self._sample_precisely(True)
+        self._pulse.on_main_thread(lambda: self._open_window(spec.probe, None))
 
     def keep_source(self, filename: str) -> None:
         """Copy a source file into the run directory, once."""

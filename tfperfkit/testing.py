@@ -104,6 +104,10 @@ class FakeRecording:
     def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
         self._callbacks.append(callback)
 
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        if "keras" in sys.modules:
+            callback()
+
     def is_user_code(self, filename: str) -> bool:
         return is_user_code(filename)
 

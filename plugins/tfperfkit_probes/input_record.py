@@ -75,7 +75,7 @@ class Recorder:
     def open(self) -> None:
         """Raises Unavailable when tf.data is not there."""
         self._pipelines.install()
-        self._keras.install()
+        self._recording.when_keras(self._keras.install)
         if limit := pipelines_model.limits():
             self._say(limit)
             self._readings = _MOST_READINGS

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from tfperfkit.clock import NS_PER_MS, NS_PER_S
 from tfperfkit.errors import UsageError
 from tfperfkit.schedule import (
+    PATIENCE_NS,
+    TIME_WINDOW_NS,
     WARMUP_LEAST,
     WARMUP_MOST,
     Action,
@@ -21,6 +23,7 @@ from tfperfkit.schedule import (
     default_count,
     parse_window,
 )
+from tfperfkit.stepless import Stepless
 
 LINES, TFPROF = WindowSpec("lines"), WindowSpec("tfprof")
 Boundaries = list[tuple[int, Action]]
@@ -178,3 +181,15 @@ def test_window_as_written(text: str, spec: WindowSpec) -> None:
 def test_window_that_means_nothing(text: str) -> None:
     with pytest.raises(UsageError, match="PROBE=START:COUNT"):
         parse_window(text)
+
+
+def test_without_steps_windows_come_by_time_one_after_another() -> None:
+    stepless, specs = Stepless(), [WindowSpec("lines"), WindowSpec("tfprof")]
+    assert stepless.tick(0, specs) == ("", None)  # patience first
+    stepless.worked(PATIENCE_NS + 1)
+    assert stepless.tick(0, [WindowSpec("lines", 5, 3)]) == ("", None)  # wants a step of its own
+    assert stepless.tick(0, specs) == ("", specs[0])
+    assert stepless.tick(TIME_WINDOW_NS - 1, ()) == ("", None)
+    assert stepless.tick(TIME_WINDOW_NS, specs[1:]) == ("lines", None)
+    assert stepless.tick(TIME_WINDOW_NS + 1, specs[1:]) == ("", specs[1])
+    assert stepless.end() == "tfprof" and stepless.end() == ""

@@ -29,7 +29,8 @@ class StepCutter:
             self._begin = marker.end_ns if self._closed_at_once and self._begin is not None else None
             return step
         if marker.steps == 0:  # the data or the epoch ended: what follows is outside of steps
-            step = self._close(marker.begin_ns)
+            # Keras tells of an epoch's end after its validation; the last batch had ended before that.
+            step = self._close(self._last_end if begins and ends else marker.begin_ns)
             self._begin = None
             return step
         step = None

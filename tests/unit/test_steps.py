@@ -268,6 +268,18 @@ def test_batches_of_fit() -> None:
     assert [step.number for step in script.steps] == list(range(1, 16))
 
 
+def test_validation_of_fit_is_outside_of_the_epochs_last_step() -> None:
+    """Keras tells of the epoch's end only after it has validated."""
+    script = Script()
+    batch = script.site("batch", 50)
+    for _ in range(2):
+        script.mark(*[batch] * 5)
+        script.wait(200)  # validation
+        script.mark(batch, steps=0)  # the epoch ends
+    assert script.count == 10
+    assert max(script.ticks) == 1
+
+
 def test_several_steps_in_one_execution() -> None:
     script = Script()
     batch = script.site("batch", 50)

@@ -122,6 +122,7 @@ class _Reader:
         stack: list[_Open] = []
         executed = Span(0, 0)  # the last stretch of XLA's work that is complete
         executing: list[Span] = []
+        own_until = 0
         for event in line.in_order(keep):
             begin, end = event.begin_ps, event.end_ps
             while executing and begin >= executing[-1].end:
@@ -133,7 +134,10 @@ class _Reader:
                 self._note_end(event, executed)
                 continue
             named = names[event.name]
-            if named is None:
+            if named is None or begin < own_until:
+                continue
+            if self._host.is_own(event, named):
+                own_until = end
                 continue
             while stack and begin >= stack[-1].end:
                 self._close(stack)

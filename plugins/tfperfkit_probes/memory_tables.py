@@ -38,7 +38,7 @@ def summary(data: MemoryData) -> str:
 def _size_words(size: float) -> str:
     for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if abs(size) >= factor:
-            return f"{size / factor:.3g} {unit}"
+            return f"{size / factor:.3g} {unit}" if abs(size) < 999.5 * factor else f"{size / factor:,.0f} {unit}"
     return f"{size:.0f} bytes"
 
 

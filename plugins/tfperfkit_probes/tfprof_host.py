@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tfperfkit.instruments.pipelines_model import FUNCTION
 from tfperfkit_probes.tfprof_breakdown import Label, Labelled
 from tfperfkit_probes.tfprof_names import Kind, Named, is_function, is_input, parse
 from tfperfkit_probes.tfprof_spans import Span
@@ -41,6 +42,7 @@ class Host:
     timelines: list[Timeline] = field(default_factory=list)
     script_calls: set[int] = field(default_factory=set)  # executions that the script asked for
     data_calls: set[int] = field(default_factory=set)  # executions that tf.data asked for
+    own_calls: set[int] = field(default_factory=set)  # executions that tfperf itself asked for
     fetches: list[Span] = field(default_factory=list)  # a graph waiting for its next element
     end: int = 0
     prefetches: bool = False  # the pipeline ends with a prefetch, the script's own or one that tf.data put in
@@ -53,6 +55,12 @@ class Host:
         if marked.markers:
             return marked
         return max(self.timelines, key=lambda line: sum(e.end - e.begin for e in line.events), default=Timeline())
+
+    def is_own(self, event: Event, named: Named) -> bool:
+        """Whether an event and what is within it is tfperf's reading of a pipeline: no work of the script's."""
+        if named.kind is Kind.EXECUTOR:
+            return bool(self.own_calls) and event.stat("id") in self.own_calls
+        return named.kind is Kind.EAGER and named.type == FUNCTION
 
 
 class Names:
@@ -113,7 +121,8 @@ def read_host(plane: Plane) -> Host:
                 number = event.stat("id")
                 if isinstance(number, int):
                     of_data = _is_of_data(around, on_data_thread)
-                    (host.data_calls if of_data else host.script_calls).add(number)
+                    own = any(outer.kind is Kind.EAGER and outer.type == FUNCTION for _, outer in around)
+                    (host.own_calls if own else host.data_calls if of_data else host.script_calls).add(number)
             elif named.kind is Kind.GET_NEXT:
                 if not any(outer.kind is Kind.EAGER and is_input(outer.type) for _, outer in around):
                     host.fetches.append(span)
@@ -133,6 +142,8 @@ def read_host(plane: Plane) -> Host:
 
 def _label(named: Named) -> Label | None:
     if named.kind is Kind.EAGER:
+        if named.type == FUNCTION:
+            return "other"
         if is_function(named.type):
             return "graph"
         return "input" if is_input(named.type) else "eager_ops"

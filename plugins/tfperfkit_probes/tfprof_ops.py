@@ -78,9 +78,13 @@ class OpReader:
     def _read_line(self, line: Line, names: Names) -> None:
         on_data_thread = line.name.startswith(DATA_THREADS)
         stack: list[_Open] = []
+        own_until = 0
         for event in line.in_order(names.keep):
             named = names[event.name]
-            if named is None:
+            if named is None or event.begin_ps < own_until:
+                continue
+            if self._host.is_own(event, named):
+                own_until = event.end_ps
                 continue
             while stack and event.begin_ps >= stack[-1].end:
                 self._close(stack.pop())

@@ -28,6 +28,7 @@ from tfperfkit_probes.memory_model import (
     Sample,
 )
 from tfperfkit_probes.memory_source import grows_at
+from tfperfkit_probes.memory_tables import _size_words
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.instruments.memory import Limit
@@ -293,3 +294,8 @@ def test_damaged_records_cost_themselves_only(tmp_path: Path) -> None:
         recording.append(stream, {"unknown": 1})
     data = analyzed(recording).data
     assert data.growth_bytes_per_step == 0 and len(data.series) == 200
+
+
+@pytest.mark.parametrize(("size", "words"), [(1000 << 20, "1,000 MiB"), (3 << 29, "1.5 GiB"), (12 << 10, "12 KiB")])
+def test_sizes_are_told_without_exponents(size: float, words: str) -> None:
+    assert _size_words(size) == words

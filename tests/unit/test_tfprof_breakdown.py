@@ -17,6 +17,7 @@ from tfperfkit_probes.tfprof_spans import Span, SpanIndex, intersect, subtract, 
 from tfperfkit_probes.xplane import open_space
 from xspace_builder import SpaceBuilder, step
 
+from tfperfkit.instruments.pipelines_model import FUNCTION
 from tfperfkit.model import ProbeResult
 from tfperfkit.steps import Step, StepTable
 from tfperfkit.testing import FakeRecording, capture_of, check_result
@@ -135,6 +136,26 @@ def test_eager_operations_have_their_own_time(tmp_path: Path) -> None:
     )
     assert result.input_share == pytest.approx(0.2)
     assert sum(op.share for op in result.top_ops) == pytest.approx(1)
+
+
+def test_our_own_reading_of_a_pipeline_is_no_work_of_the_script(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line(
+        "python3.11",
+        step(1, 0, 100_000),
+        (f"EagerLocalExecute: {FUNCTION}", 10_000, 20_000),
+        ("FunctionRun", 11_000, 1_000, {"id": -7}),
+        ("write:WriteFile", 15_000, 5_000),
+        ("EagerLocalExecute: MatMul", 40_000, 30_000),
+    )
+    plane.line("tf_Compute/1", ("ExecutorState::Process", 12_000, 9_000, {"id": -7}), ("read:ReadFile", 13_000, 5_000))
+    result = facts(tmp_path, builder)
+    assert ops(result) == {"MatMul": (1, 30, "eager")}
+    assert result.calls == ()
+    assert result.breakdown_ms == pytest.approx(
+        {"input": 0, "python": 0.05, "eager_ops": 0.03, "graph": 0, "tracing": 0, "other": 0.02}
+    )
 
 
 def graph_step() -> SpaceBuilder:

@@ -17,7 +17,8 @@ import msgspec
 from tfperfkit.errors import Unavailable
 
 _OPS = "tensorflow.python.ops.gen_experimental_dataset_ops"
-_FUNCTION = "__tfperfkit_iterator_model"
+#: The name under which a reading stands in a trace.
+FUNCTION = "__tfperfkit_iterator_model"
 _MOST_NODES = 400
 
 
@@ -65,7 +66,7 @@ class Reader:
             current.add_function_def(self._definition())
             self._context = current
         try:
-            execute.quick_execute(_FUNCTION.encode(), 0, [iterator._iterator_resource], None, current)
+            execute.quick_execute(FUNCTION.encode(), 0, [iterator._iterator_resource], None, current)
             model = model_pb2.ModelProto.FromString(self._taken())
         except errors_impl.NotFoundError as error:
             raise Unavailable("autotuning is off for a pipeline, so tf.data does not measure its stages") from error
@@ -84,14 +85,14 @@ class Reader:
     def close(self) -> None:
         """Take the function out of the script's TensorFlow."""
         if self._context is not None:
-            self._context.remove_function(_FUNCTION)
+            self._context.remove_function(FUNCTION)
             self._context = None
 
     def _definition(self) -> Any:
         from tensorflow.core.framework import function_pb2, types_pb2
 
         function = function_pb2.FunctionDef()
-        function.signature.name = _FUNCTION
+        function.signature.name = FUNCTION
         function.signature.is_stateful = True
         argument = function.signature.input_arg.add()
         argument.name, argument.type = "iterator", types_pb2.DT_RESOURCE

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint
 
 import pytest
+from evidence_builder import make_evidence
 
 from tfperfkit import gain
+from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, available
@@ -107,3 +109,18 @@ def test_a_broken_rule_becomes_a_sentence_and_the_others_go_on(monkeypatch: pyte
     assert [item.code for item in found] == ["Y"]
     assert len(troubles) == 3
     assert any("no luck" in text for text in troubles) and any("no_such" in text for text in troubles)
+
+
+def test_what_bounds_a_healthy_step() -> None:
+    layers = [{"gflop": 0.5}, {"gflop": 0.25}, {"gflop": None}]
+    evidence = make_evidence(
+        parts_ms={"graph": 9.0, "python": 1.0}, machine_gflops=100.0,
+        data={"lines": {"graph_functions": [{"layers": layers}]}},
+    )
+    text = headline([], evidence)
+    assert text.startswith("Nothing to fix: 90% of a step is computing in compiled functions.")
+    assert "83 GFLOP/s" in text and "100 on this machine (83%)" in text
+    open_sizes = {"tfprof": {"calls": [{"name": "f", "per_step": 1.0}]}, "ops": {"all": [{"graph": "f", "flops": 4e5}]}}
+    assert "GFLOP" not in headline([], make_evidence(parts_ms={"graph": 9.0}, data=open_sizes))
+    assert headline([finding("A", 0.3)], evidence) == "First: title of A (t.py:3)."
+    assert headline([], make_evidence()) == ""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import Finding
 
+#: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
+LEAST_GFLOPS = 1.0
 #: In words, for "The step is mostly ...".
 _WORDS = {
     "input": "waiting for its input", "python": "the script's own Python", "dispatch": "Python of TensorFlow and Keras",
@@ -41,7 +43,7 @@ def _first(finding: Finding) -> str:
 def bound(evidence: Evidence) -> str:
     """What bounds a step that computes: the FLOP/s that it reaches, against a matrix product on this machine."""
     reached = achieved_gflops(evidence)
-    if reached is None:
+    if reached is None or reached < LEAST_GFLOPS:
         return ""
     peak = evidence.machine_gflops
     if not peak or reached > peak:  # the machine was busy when its speed was measured
@@ -60,12 +62,17 @@ def achieved_gflops(evidence: Evidence) -> float | None:
 
 
 def step_flops(evidence: Evidence) -> float | None:
-    """FLOPs of one step, as the probe ``ops`` counted them in the functions that the trace saw Python call in it."""
+    """FLOPs of one step: what the probe ``ops`` counted in the functions that the trace saw Python call in it, or the
+    work of the layers that ran (probe ``lines``), whichever is more: open sizes are missing from the first.
+    """
     calls = {row.get("name"): row.get("per_step", 0.0) for row in evidence.raw.get("tfprof", {}).get("calls") or ()}
     total = 0.0
     for row in evidence.raw.get("ops", {}).get("all") or ():
         per_step = calls.get(row.get("graph"), 0.0)
-        if per_step and row.get("flops") is None:
-            return None
         total += per_step * (row.get("flops") or 0.0)
-    return total or None
+    layers = sum(
+        (layer.get("gflop") or 0.0) * 1e9
+        for function in evidence.raw.get("lines", {}).get("graph_functions") or ()
+        for layer in function.get("layers") or ()
+    )
+    return max(total, layers) or None

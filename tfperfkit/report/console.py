@@ -48,7 +48,7 @@ def report_lines(report: Report, screen: Screen) -> list[Text]:
         sections.append(_brief(brief, report, screen))
     sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
     lines: list[Text] = []
-    for section in sections:
+    for section in filter(None, sections):
         lines += [*section, Text()]
     return lines[:-1]
 

@@ -10,7 +10,7 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit_rules.eager_place import sites
-from tfperfkit_rules.eager_source import enclosing
+from tfperfkit_rules.eager_source import enclosing, loops
 from tfperfkit_rules.step_hot import WRITES
 from tfperfkit_rules.step_shares import LineShare, callers, heaviest_loop, line_shares, span, text_of
 
@@ -22,6 +22,11 @@ LEAST_SAMPLES = 4
 ALONE = 0.6
 #: What is left of the work at worst when it is moved or rewritten, and at best.
 LEFT = (0.05, 0.5)
+#: For NumPy that works on whole arrays already.
+_WHOLE_ARRAYS = (
+    "Do what is the same for each step once, before the loop; put the rest into tf.data with prefetch, so that it runs "
+    "while the step computes"
+)
 #: What to do, by what a line says or what package ran below it; the first that matches.
 _REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\bsleep\(", "It waits: take the pause out, or let another thread do what it waits for"),
@@ -40,9 +45,7 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
      "Drawing with probabilities goes over all of them each time: keep a running sum (a sum tree), or draw many at "
      "a time"),
     (r"copy|deepcopy", "Copy only what changes, or keep it in one array that is written in place"),
-    (r"np\.|numpy|scipy",
-     "Do what is the same for each step once, before the loop; put the rest into tf.data with prefetch, so that it "
-     "runs while the step computes"),
+    (r"np\.|numpy|scipy", _WHOLE_ARRAYS),
 )
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 _PLAIN = (
@@ -67,12 +70,18 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
 def _joined(
     evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]
 ) -> list[tuple[str, list[LineShare]]]:
-    """Functions by their own time, the largest first; one that only hands work to another is told with it."""
+    """Functions by their own time, the largest first; one that only hands work to another is told with it, and so is
+    one that the loop which takes the time calls at each turn."""
     ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
     found: list[tuple[str, list[LineShare]]] = []
     taken: set[tuple[str, str, int]] = set()
     for key, own in ranked:
         if key in taken:
+            continue
+        host = next((rows for _, rows in found if _called_in_its_loop(evidence, rows, own[0])), None)
+        if host is not None:
+            host += own
+            taken.add(key)
             continue
         together = list(own)
         for place in callers(evidence, own[0].place):
@@ -82,8 +91,21 @@ def _joined(
                 together += functions[above]
                 taken.add(above)
         taken.add(key)
-        found.append((key[1], sorted(together, key=lambda row: -row.share)))
+        found.append((key[1], together))
+    for _, rows in found:
+        rows.sort(key=lambda row: -row.share)
     return sorted(found, key=lambda item: -sum(row.share for row in item[1]))
+
+
+def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShare) -> bool:
+    """Whether a line is reached from within the loop that holds the time of these."""
+    loop = heaviest_loop(evidence, rows, lambda row: True)
+    if loop is None or _is_training_loop(evidence, loop):
+        return False
+    return any(
+        place.file == loop.file and any(around.line == loop.line for around in loops(evidence, place.file, place.line))
+        for place in callers(evidence, row.place)[:1]
+    )
 
 
 def _finding(evidence: Evidence, name: str, own: list[LineShare]) -> Finding:
@@ -102,6 +124,8 @@ def _finding(evidence: Evidence, name: str, own: list[LineShare]) -> Finding:
     low, high = interval(min(share, 1.0), total)
     bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
     what, remedy = _remedy(evidence, own)
+    if place == loop and remedy == _WHOLE_ARRAYS:
+        remedy = _PLAIN
     within = f" of {name}" if name else ""
     if hottest.share >= ALONE * share:
         told = "on one line"

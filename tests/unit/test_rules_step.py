@@ -62,6 +62,24 @@ def test_a_single_line_is_told_by_itself() -> None:
     assert "on one line of encode" in finding.title
 
 
+def test_a_helper_that_the_hot_loop_calls_is_told_with_the_loop() -> None:
+    source = (
+        "def overlap(a, b):\n    return np.minimum(a, b).sum()\n\ndef label(boxes):\n    for anchor in anchors:\n"
+        "        area = np.prod(anchor)\n        best = overlap(anchor, boxes)\n        if np.any(best):\n"
+        "            pass\n\nfor batch in data:\n    step(label(batch))\n"
+    )
+    outer, inside = Frame(FILE, 1, "<module>", 12), (Frame(FILE, 4, "label", 7), Frame(FILE, 1, "overlap", 2))
+    stacks = [(16, Frame(FILE, 4, "label", 6)), (14, Frame(FILE, 4, "label", 8))]
+    samples = make_samples([
+        *((count, "python", (outer, frame)) for count, frame in stacks), (12, "python", (outer, *inside)),
+        (58, "graph", (outer,)),
+    ])
+    given = make_evidence(parts_ms={"python": 4.2, "graph": 5.8}, samples=samples, source=source)
+    finding = one(step_python.hot_python(given))
+    assert finding.where[0] == SourceSpan(FILE, 5, "label") and round(finding.share_of_step, 2) == 0.42
+    assert "whole arrays" in finding.advice
+
+
 def test_what_little_python_there_is_is_left_in_peace() -> None:
     assert not list(step_python.hot_python(python((5, below(5)), graph=95)))
     assert not list(step_python.hot_python(python((3, below(5)), graph=20)))  # too few samples

@@ -129,7 +129,7 @@ def _finding(
         where=_where(code, group, costliest, source),
         evidence=tuple(evidence),
         advice=fix[:1].upper() + fix[1:] + ".",
-        absorbs=("RET014",),  # the same traces, seen as a part of the step
+        absorbs=("RET014", "MEM002"),  # the same traces, seen as a part of the step, and as what they leave behind
         detail=_detail(group, costliest, traces, fix, after, median),
     )
 

@@ -17,6 +17,9 @@ MB = 1e6
 LEAST_BYTES = 8 * MB
 #: A list of small things (losses) is told from this many bytes a step on.
 LEAST_STEP_BYTES = 1024
+#: Growth that nothing of the script's explains may be an allocator that settles: it is a remark unless it has gone on
+#: for long and come to much.
+LONG_STEPS, LARGE_BYTES = 300, 200 * MB
 #: Severe when the limit is near: within ten times the steps of this run, or a tenth of it kept already.
 NEAR_RUNS, KEPT_SHARE = 10, 0.1
 #: Graphs that stay alive: fewer are a few shapes, or a model and its evaluation.
@@ -48,7 +51,7 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
     if unknown:
         yield _kept(evidence, data, unknown[0], data.growth_bytes_per_step)
     elif not any(row.kind == "graphs" for row in data.growers):
-        yield _unexplained(data, data.growth_bytes_per_step)
+        yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count)
 
 
 def _grown(row: Grower) -> float:
@@ -89,11 +92,12 @@ def _advice(row: Grower) -> str:
     )
 
 
-def _unexplained(data: MemoryData, per_step: float) -> Finding:
+def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
     tops = [row for row in data.functions if row.mean_increase_bytes and row.mean_increase_bytes > 0 and row.file]
     tops.sort(key=lambda row: -(row.mean_increase_bytes or 0.0))
     return Finding(
-        code="MEM001", family="memory", severity="low", basis="risk", title="Memory grows with every step",
+        code="MEM001", family="memory", basis="risk", title="Memory grows with every step",
+        severity="low" if steps >= LONG_STEPS and steps * per_step >= LARGE_BYTES else "info",
         share_of_step=0.0, predicted_speedup=None,
         where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1]),
         evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),

@@ -341,6 +341,7 @@ class Session:
             self.event("probe", probe=name, status="failed", reason=f"leaving: {type(error).__name__}: {error}")
         if self._is_window(name):
             self.event("window_end", probe=name, step=self.step, end_ns=closing, status=status)
+            self._precise_since = closing  # the clean steps that follow are sampled precisely too
 
     # --- the pulse (on a thread of its own) -----------------------------------------------------------------------
 

@@ -71,9 +71,10 @@ def test_growth_of_unknown_size_needs_memory_that_grows() -> None:
 def test_growth_that_no_container_explains_names_the_function() -> None:
     function = FunctionMemory(function="log", file=FILE, line=4, peak_bytes=10**9, mean_increase_bytes=5e4, samples=9,
                               stays=3)
-    found = one(findings(evidence(growth_is_significant=True, growth_bytes_per_step=9e6, functions=(function,))))
-    assert found.where == (SourceSpan(FILE, 4, "log"),)
-    assert found.severity == "info"  # some sixty steps: an allocator may still settle
+    fields = {"growth_is_significant": True, "functions": (function,)}
+    found = one(findings(evidence(growth_bytes_per_step=9e5, **fields)))  # over 400 steps
+    assert found.where == (SourceSpan(FILE, 4, "log"),) and found.severity == "low"
+    assert one(findings(evidence(growth_bytes_per_step=9e4, **fields))).severity == "info"
 
 
 @pytest.mark.parametrize(("row", "words"), [

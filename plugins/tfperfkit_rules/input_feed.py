@@ -19,7 +19,7 @@ LEAST_SHARE = 0.05
 #: Handing over a batch that is ready takes 0.05 to 0.08 ms (TensorFlow 2.21, CPU); nothing is to be gained below.
 LEAST_MS = 0.1
 #: Causes of an outlier at the beginning of an epoch that may be the fetch of its first batch: inside ``fit`` Python
-#: sees a compiled function only.
+#: sees a compiled function only. Where it sees the fetches themselves, nothing else is one.
 _FETCHES = ("input", "a compiled function", "operations", "")
 #: So much of what these outliers took must fall on beginnings of epochs, and so many of those must be outliers.
 _ON_EPOCHS, _OF_EPOCHS = 0.7, 0.5
@@ -197,7 +197,8 @@ def epochs(evidence: Evidence) -> Epochs | None:
     account = evidence.account
     if account is None or not account.steps:
         return None
-    late = [item for item in account.outliers if item.cause in _FETCHES]
+    seen = any(step.input_ns for step in evidence.steps.clean)
+    late = [item for item in account.outliers if item.cause in (_FETCHES[:1] if seen else _FETCHES)]
     most = max((item.excess_ms for item in late), default=0.0)
     late = [item for item in late if item.excess_ms >= _CLEAR * most][:_MOST_LATE]
     clean = {step.number for step in evidence.steps.clean}

@@ -215,6 +215,14 @@ def test_buffers_that_fill_as_epochs_begin_are_waiting_too() -> None:
     assert finding.code == "INP006" and finding.share_of_step == pytest.approx(450 / 57 / 12.9)
 
 
+def test_a_second_network_at_every_fifth_step_is_no_epoch_where_fetches_are_seen() -> None:
+    table = make_steps()
+    fetched = [msgspec.structs.replace(step, input_ns=100_000) for step in table.steps]
+    table = msgspec.structs.replace(table, steps=tuple(fetched))
+    assert input_feed.epochs(evidence(SLOW, account=epochs_account(), steps=table)) is None
+    assert input_feed.epochs(evidence(SLOW, account=epochs_account("input"), steps=table)) is not None
+
+
 def test_late_steps_anywhere_are_no_epochs() -> None:
     late = tuple(Outlier(step=n, ms=155.0, excess_ms=150.0, cause="") for n in (14, 23, 39, 40))
     account = make_account({"graph": 12.9}, steps=57, outliers=late)

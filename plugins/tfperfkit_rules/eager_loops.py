@@ -23,6 +23,8 @@ _PARTS = re.compile(
     r"^(enumerate\(|zip\(|reversed\()*self\.\w+\)*$|layer|block|variable|weight|grad|param|optimi[sz]er|network|model|"
     r"metric|callback|cell|head", re.I,
 )
+#: What gives a tensor's value to Python.
+_READS = re.compile(r"\.numpy\(|\bnp\.\w+(\.\w+)*\(|\bnumpy\.\w+\(|\.item\(|\.tolist\(")
 _BACKWARD = (".gradient(", ".apply(", "apply_gradients(", ".minimize(")
 
 
@@ -56,19 +58,35 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
             Measurement("turns of the loop", found.turns, "count", "lines"),
             Measurement("forward part of the loop", found.share, "share", "samples"), *measured(estimate),
         ),
-        advice=_advice(found, place),
+        advice=_advice(evidence, found, place),
         detail="Each turn calls its operations anew, and the backward pass repeats them all.", absorbs=("EAG001",),
     )
 
 
-def _advice(found: _Found, place: StepPlace) -> str:
-    names = ", ".join(found.loop.names) or "it"
+def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
+    read = _read(evidence, found)
+    if read is not None:
+        return (
+            f"Line {read} needs values in Python at each turn, so the turns can't be joined as they are. Put what a "
+            "turn computes into one @tf.function and call that; in the loop keep only inputs and results. After it "
+            "compute the loss, its gradients and the update for all turns at once, on stacked tensors, in a second "
+            "@tf.function with reduce_retracing=True."
+        )
+    names = ", ".join(found.loop.names) or "turn"
     step = next((span.function for span in place.functions if span.function), "")
     then = f" Then put @tf.function on {step}." if step else " Then put the step into a @tf.function."
     return (
         f"Work on whole tensors instead of one {names} at a time: over examples with operations on the batch "
         f"(axis=1), over time with keras.layers.RNN or LSTM(return_sequences=True), or tf.scan.{then}"
     )
+
+
+def _read(evidence: Evidence, found: _Found) -> int | None:
+    """The first line of the loop's body that gives a tensor's value to Python, as for an environment's next step."""
+    for line in range(found.loop.line + 1, found.loop.last + 1):
+        if _READS.search(evidence.line(found.file, line).partition("#")[0]):
+            return line
+    return None
 
 
 def _name(evidence: Evidence, file: str, line: int) -> str:

@@ -173,6 +173,14 @@ def test_a_loop_over_layers_or_of_few_turns_is_left_in_peace() -> None:
     assert not list(eager_loops.python_loop(looped(LOOP, 45, entries=15)))  # three turns, entered five times a step
 
 
+def test_turns_that_need_values_in_python_are_compiled_one_by_one() -> None:
+    acting = LOOP.replace("loss += box_loss(y[i], out[i])", "loss += play(np.argmax(out[i]))")
+    finding = one(eager_loops.python_loop(looped(acting, 96)))
+    assert finding.where[0] == SourceSpan(FILE, 5, "train")
+    assert "Line 6 needs values in Python" in finding.advice and "RNN" not in finding.advice
+    assert "RNN" in one(eager_loops.python_loop(looped(LOOP, 96))).advice
+
+
 PREDICT = """\
 for episode in range(5):
     while not done:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.input_model import InputData
+from tfperfkit_probes.input_model import InputData, Stage
 from tfperfkit_probes.tfprof import TfprofData
 
 from tfperfkit import gain
@@ -24,9 +24,14 @@ from tfperfkit_rules.input_feed import (
     waiting,
 )
 
-#: A stage without a function of the script's (shuffle, batch) that takes less than this a step is as it should be: the
-#: step itself is tiny. It is a remark then.
+#: A stage without a function of the script's (shuffle, batch, Keras' own) that takes less than this a step is as it
+#: should be: the step itself is tiny. It is a remark then.
 PLAIN_MS = 5.0
+#: What to do where the slowest stage is a library's.
+_LIBRARY = (
+    "Keras, or the library that made the pipeline, takes the batches out of the data itself: a larger batch_size makes "
+    "fewer of them; a tf.data pipeline of your own can do less for each."
+)
 
 
 def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
@@ -69,19 +74,26 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         left = item.section_ms * (1 - item.part(stage))
         bounds = item.between(max(item.other_ms, left), item.step_ms)
     where = places(evidence, place(stage, item.pipeline), stage.mapped if stage is not None else None)
-    plain = stage is not None and stage.mapped is None and item.section_ms < PLAIN_MS and not item.filling
-    slow = f"; {called(stage)} sets the pace" if stage is not None and not stage.added else ""
+    library = stage is not None and _of_library(evidence, stage)
+    settled = library or (stage is not None and stage.mapped is None and not item.filling)
+    plain = settled and item.section_ms < PLAIN_MS
+    slow = f"; {called(stage)} sets the pace" if stage is not None and not stage.added and not library else ""
     yield Finding(
         code="INP001", family="input", severity="info" if plain else "low",
         title=f"The step waits for its input{slow}",
         share_of_step=item.share, predicted_speedup=middle(bounds), predicted_range=bounds, where=where,
         evidence=(*waiting(item), *(own_time(stage) if stage is not None else ()), *_measured_by(evidence)),
-        advice=_advice(item),
+        advice=_LIBRARY if library else _advice(item),
         detail=(
             "Batches are prepared ahead, and preparing them is still the slower side."
             if item.overlaps else "A batch is prepared only when the step asks for it."
         ),
     )
+
+
+def _of_library(evidence: Evidence, stage: Stage) -> bool:
+    """Whether the stage's function is not the person's but Keras' own, which takes batches out of arrays."""
+    return stage.mapped is not None and bool(evidence.files()) and not evidence.is_user(stage.mapped.file)
 
 
 def _unknown(evidence: Evidence) -> Iterator[Finding]:

@@ -289,6 +289,18 @@ def test_a_tiny_step_that_waits_for_a_plain_shuffle_is_a_remark() -> None:
     assert one(input_wait.waits(evidence(SLOW))).severity == "low"
 
 
+def test_keras_own_map_over_arrays_is_no_function_to_make_faster() -> None:
+    own = SourceSpan("/site-packages/keras/array_data_adapter.py", 202, "grab_batch")
+    arrays = pipeline(PREFETCH, mapped("ParallelMap", 0.2, parallelism=2.0, mapped=own), bound_by=1,
+                      bound_ms_per_output=0.9)
+    finding = one(input_wait.waits(evidence(arrays, parts_ms={"input": 0.6, "graph": 0.4})))
+    assert finding.severity == "info" and "grab_batch" not in finding.title + finding.advice
+    assert "batch_size" in finding.advice
+    late = tuple(Outlier(step=n, ms=4.0, excess_ms=3.0, cause="") for n in (16, 31, 46))
+    filling = evidence(arrays, account=make_account({"graph": 1.0}, outliers=late), steps=make_steps())
+    assert one(input_wait.waits(filling)).severity == "info"
+
+
 def test_a_wait_without_a_known_pipeline_is_told_all_the_same() -> None:
     sites = [{"id": 1, "kind": "next", "target": 1, "file": FILE, "line": 12}]
     finding = one(input_wait.waits(evidence(records={"sites": sites})))

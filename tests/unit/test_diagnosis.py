@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint
 
 import pytest
-from evidence_builder import make_evidence
+from evidence_builder import make_account, make_evidence
 
 from tfperfkit import gain
 from tfperfkit.diagnosis.headline import headline
@@ -124,3 +124,18 @@ def test_what_bounds_a_healthy_step() -> None:
     assert "GFLOP" not in headline([], make_evidence(parts_ms={"graph": 9.0}, data=open_sizes))
     assert headline([finding("A", 0.3)], evidence) == "First: title of A (t.py:3)."
     assert headline([], make_evidence()) == ""
+
+
+def test_what_runs_between_the_steps_is_told_where_it_takes_long() -> None:
+    parts = {"graph": 8.0, "dispatch": 2.0}
+    busy = make_account(parts, between_ms={"evaluate": 4.0, "callback": 1.0}, between_total_ms=5.0)
+    assert headline([], make_evidence(account=busy)).endswith(
+        "Between the steps pass another 5.0 ms for each, most of it predicting and validating."
+    )
+    quiet = make_account(parts, between_ms={"evaluate": 1.0}, between_total_ms=1.0)
+    assert "Between" not in headline([], make_evidence(account=quiet))
+
+
+def test_a_step_that_mostly_does_not_compute_is_not_called_healthy() -> None:
+    text = headline([], make_evidence(parts_ms={"dispatch": 6.0, "graph": 4.0}))
+    assert text.startswith("Nothing to fix was found: 60% of a step is Python of TensorFlow and Keras.")

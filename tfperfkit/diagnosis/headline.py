@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit.evidence import Evidence
-from tfperfkit.model import Finding
+from tfperfkit.model import Finding, StepAccount
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
 LEAST_GFLOPS = 1.0
@@ -18,6 +18,11 @@ _WORDS = {
     "evaluate": "predicting and validating",
     "other": "time that nothing explains",
 }
+#: What a step is there for; the largest part of a healthy one.
+_WORK = ("graph",)
+_BETWEEN = {"callback": "callbacks", "build": "building models"}
+#: What runs between steps is told from this share of a step on.
+LEAST_BETWEEN = 0.3
 
 
 def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
@@ -30,7 +35,18 @@ def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
     parts = evidence.account.parts_ms
     name = max(parts, key=lambda part: parts[part])
     share = parts[name] / evidence.account.mean_ms
-    return f"Nothing to fix: {share:.0%} of a step is {_WORDS[name]}.{bound(evidence)}"
+    found = "Nothing to fix" if name in _WORK else "Nothing to fix was found"
+    return f"{found}: {share:.0%} of a step is {_WORDS[name]}.{bound(evidence)}{_between(evidence.account)}"
+
+
+def _between(account: StepAccount) -> str:
+    """What runs between the steps, where it takes a good part of the time."""
+    if account.between_total_ms < LEAST_BETWEEN * account.mean_ms:
+        return ""
+    kind = max(account.between_ms, key=lambda part: account.between_ms[part], default="")
+    most = f", most of it {_BETWEEN.get(kind) or _WORDS[kind]}" if kind in _BETWEEN or kind in _WORDS else ""
+    taken = account.between_total_ms
+    return f" Between the steps pass another {taken:,.{1 if taken < 100 else 0}f} ms for each{most}."
 
 
 def _first(finding: Finding) -> str:

@@ -89,7 +89,7 @@ def report(capture: Capture) -> ProbeResult:
         summary = f"{len(functions)} functions, by {samples.count} stack samples over {samples.span_s:.1f} s"
         summary += "; no exact window" if total else ""
     # A function that stood on one call all the time (main) tells nothing that the function it called does not.
-    telling = [f for f in functions if not _stands_on_one_line(f)] or functions
+    telling = [f for f in functions if not _stands_on_one_line(f) and not _next_to_nothing(f)] or functions
     tables = tuple(_table(f, capture, method, max(steps, 1)) for f in telling[:MOST_TABLES])
     return ProbeResult(
         data=data, tables=compiled.tables + tables, findings=compiled.findings,
@@ -99,6 +99,10 @@ def report(capture: Capture) -> ProbeResult:
 
 def _stands_on_one_line(function: Function) -> bool:
     return len(function.lines) == 1 and function.lines[0].share > 0.99 and (function.lines[0].hits or 0) <= 1
+
+
+def _next_to_nothing(function: Function) -> bool:
+    return sum(row.share for row in function.lines) < SMALL_SHARE
 
 
 def _exact(capture: Capture, window_ns: int) -> list[Function]:

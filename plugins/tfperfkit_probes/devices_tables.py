@@ -30,8 +30,14 @@ def summary(data: DevicesData) -> str:
     if data.window_steps:
         copies = sum(row.copies_per_step or 0 for row in data.copies)
         reads = sum(row.per_step or 0 for row in data.host_syncs)
-        parts.append(f"{_number(copies)} copies between devices and {_number(reads)} reads of tensors per step")
+        parts.append(f"{_counted(copies, 'cop', 'y', 'ies')} between devices")
+        parts[-1] += f" and {_counted(reads, 'read', '', 's')} of tensors per step"
     return "; ".join(parts)
+
+
+def _counted(value: float, stem: str, one: str, many: str) -> str:
+    number = _number(value)
+    return f"{number} {stem}{one if number == '1' else many}"
 
 
 def _number(value: float) -> str:

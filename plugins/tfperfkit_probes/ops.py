@@ -77,7 +77,9 @@ def _summary(every: Sequence[Function], shown: Sequence[Function]) -> str:
     if not shown:
         largest = max(every, key=lambda function: function.operations)
         after = f", {largest.optimized.operations:,} after Grappler" if largest.optimized is not None else ""
-        flops = f", {largest.flops / 1e6:,.1f} MFLOP a call" if largest.flops else ""
+        flops = ""
+        if largest.flops and "not counted" not in largest.flops_note:  # of open sizes next to nothing is counted
+            flops = f", {largest.flops / 1e6:,.1f} MFLOP a call"
         return (
             f"no tf.function of your own; the largest of Keras' {len(every)}, {largest.function}, has "
             f"{largest.operations:,} operations{after}{flops} (--ops-keras shows it)"

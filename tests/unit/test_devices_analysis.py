@@ -10,6 +10,7 @@ import pytest
 from tfperfkit_probes import devices_codes as codes
 from tfperfkit_probes.devices import DevicesProbe
 from tfperfkit_probes.devices_model import FACTS, FUNCTIONS, SLICES, FunctionRecord, Slice
+from tfperfkit_probes.devices_tables import _counted
 from tfperfkit_probes.devices_trace import accelerators, transfers
 from tfperfkit_probes.xplane import open_space
 from xspace_builder import SpaceBuilder
@@ -311,3 +312,9 @@ def test_every_code_has_its_page() -> None:
         assert page.startswith(f"# {code}: {title}\n")
         for heading in ("## What it means", "## How it is measured", "## Fix", "## When to ignore it"):
             assert heading in page, f"{code} lacks {heading!r}"
+
+
+def test_one_is_one() -> None:
+    assert [_counted(value, "read", "", "s") for value in (0.0, 1.0, 1.1, 20.4)] == [
+        "no reads", "1 read", "1.1 reads", "20 reads",
+    ]

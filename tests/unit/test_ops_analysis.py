@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 from ops_builder import Builder
 from tfperfkit_probes import ops_codes, ops_dump, ops_optimized
-from tfperfkit_probes.ops import OpsProbe
+from tfperfkit_probes.ops import OpsProbe, _summary
 from tfperfkit_probes.ops_control import control_and_effects
 from tfperfkit_probes.ops_graph import Damaged, parse_type, read_graph
 from tfperfkit_probes.ops_model import FirstRunRecord
@@ -226,3 +227,9 @@ def test_every_code_has_its_page() -> None:
         assert page.startswith(f"# {code}: {title}\n")
         for heading in ("## How it is measured", "## Fix", "## When to ignore it"):
             assert heading in page, f"{code} lacks {heading!r}"
+
+
+@pytest.mark.parametrize(("note", "told"), [("", True), ("3 operations of open size are not counted", False)])
+def test_flops_of_a_part_are_not_those_of_a_call(note: str, told: bool) -> None:
+    function: Any = SimpleNamespace(function="f", operations=5, optimized=None, flops=2e6, flops_note=note)
+    assert ("2.0 MFLOP a call" in _summary([function], [])) is told

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [ROUNDS [PART OF A NAME OF A LOOP]]``."""
+"""``python -m benchmarks [ROUNDS [PART OF A LOOP'S NAME [PART OF A PROFILER'S NAME]]]``."""
 
 from benchmarks.overhead import main
 

@@ -30,6 +30,7 @@ PROFILERS: dict[str, Sequence[str]] = {
     "tfperf none": [sys.executable, "-m", "tfperfkit", "run", "--probes", "none"],
     "tfperf retrace": [sys.executable, "-m", "tfperfkit", "run", "--probes", "retrace"],
     "tfperf lines,retrace,tfprof": [sys.executable, "-m", "tfperfkit", "run", "--probes", "lines,retrace,tfprof"],
+    "tfperf, all probes": [sys.executable, "-m", "tfperfkit", "run"],
     "tfperf ops,devices": [sys.executable, "-m", "tfperfkit", "run", "--probes", "ops,devices"],
     "cProfile": [sys.executable, "-m", "cProfile", "-o", os.devnull],
     "kernprof -l -p": [sys.executable, "-m", "kernprof", "-l", "-o", os.devnull],
@@ -66,13 +67,14 @@ def interval(ratios: Sequence[float]) -> tuple[float, float]:
     return medians[50], medians[1949]
 
 
-def measure(rounds: int, chosen: str = "") -> list[tuple[str, str, list[float], list[float]]]:
-    """Ratios of each round, (workload, profiler, whole, tail)."""
+def measure(rounds: int, chosen: str = "", only: str = "") -> list[tuple[str, str, list[float], list[float]]]:
+    """Ratios of each round, (workload, profiler, whole, tail); of profilers whose name holds ``only``."""
     rows = []
+    profilers = [name for name in PROFILERS if name == "python" or only in name]
     for workload in (name for name in WORKLOADS if chosen in name):
-        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in PROFILERS}
+        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in profilers}
         for number in range(rounds):
-            for profiler in PROFILERS:
+            for profiler in profilers:
                 result = seconds(profiler, workload)
                 if result:
                     taken[profiler].append(result)
@@ -126,7 +128,7 @@ def main() -> None:
         print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}, {rounds} rounds\n")
     print(startup(max(rounds, 7)))
     print()
-    print(table(measure(rounds, sys.argv[2] if len(sys.argv) > 2 else "")))
+    print(table(measure(rounds, *sys.argv[2:4])))
 
 
 if __name__ == "__main__":

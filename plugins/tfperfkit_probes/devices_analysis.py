@@ -5,9 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from tfperfkit.clock import ms
 from tfperfkit.instruments import gpu_reason
@@ -15,6 +13,7 @@ from tfperfkit.instruments.devices import DeviceFacts
 from tfperfkit.instruments.placement_copies import Copy
 from tfperfkit.probe import Capture
 from tfperfkit.steps import StepTable
+from tfperfkit.typed import read
 from tfperfkit_probes.devices_eager import eager_copies, eager_fallbacks, eager_per_step
 from tfperfkit_probes.devices_model import (
     FACTS,
@@ -30,19 +29,6 @@ from tfperfkit_probes.devices_model import (
     SyncRow,
 )
 from tfperfkit_probes.devices_trace import read_trace
-
-_Record = TypeVar("_Record")
-
-
-def read(capture: Capture, stream: str, kind: type[_Record]) -> list[_Record]:
-    """The records of a stream; a damaged line costs one record, not the report."""
-    found = []
-    for raw in capture.records(stream):
-        try:
-            found.append(msgspec.convert(raw, kind))
-        except msgspec.ValidationError:
-            continue
-    return found
 
 
 def analyse(capture: Capture) -> DevicesData:

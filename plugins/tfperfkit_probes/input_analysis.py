@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +11,7 @@ from tfperfkit.instruments.datasets_keras import KerasData
 from tfperfkit.instruments.pipelines import MadeDataset, MadeIterator
 from tfperfkit.probe import Capture
 from tfperfkit.samples import read_samples
+from tfperfkit.typed import read
 from tfperfkit_probes.input_loaders import constant_functions, loaders, typical_step_ms
 from tfperfkit_probes.input_model import InputData, KerasInput, Pipeline
 from tfperfkit_probes.input_nodes import Measurement, measure
@@ -20,22 +20,10 @@ from tfperfkit_probes.input_record import COUNTS, DATASETS, ITERATORS, KERAS, RE
 from tfperfkit_probes.input_structure import Built, build
 from tfperfkit_probes.input_trace import TracedPipeline, read_trace
 
-_Record = TypeVar("_Record")
 #: An iterator that gives less than this per step does not feed the steps.
 _FEEDS = 0.5
 #: Stages of a trace must fit at least so well to be taken for a pipeline's.
 _ALIKE = 0.6
-
-
-def read(capture: Capture, stream: str, kind: type[_Record]) -> list[_Record]:
-    """The records of a stream; a damaged line costs one record, not the report."""
-    found = []
-    for raw in capture.records(stream):
-        try:
-            found.append(msgspec.convert(raw, kind))
-        except msgspec.ValidationError:
-            continue
-    return found
 
 
 def analyse(capture: Capture) -> InputData:

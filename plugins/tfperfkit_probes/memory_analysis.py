@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypeVar
-
-import msgspec
 
 from tfperfkit.clock import NS_PER_S, ms
 from tfperfkit.instruments.memory import Limit
 from tfperfkit.probe import Capture
+from tfperfkit.typed import read
 from tfperfkit_probes.memory_functions import peaks_per_function
 from tfperfkit_probes.memory_growers import growers
 from tfperfkit_probes.memory_growth import Growth, growth, theil_sen
@@ -41,20 +39,6 @@ from tfperfkit_probes.memory_trace import gpu_limits, read_allocators
 #: Less than this over the whole phase is not called a growth: an allocator's arena may give and take as much.
 LEAST_GROWTH_BYTES = 8_000_000
 _MOST_SERIES = 200
-
-_Record = TypeVar("_Record")
-
-
-def read(capture: Capture, stream: str, kind: type[_Record]) -> list[_Record]:
-    """The records of a stream; a damaged line costs one record, not the report."""
-    found = []
-    for raw in capture.records(stream):
-        try:
-            found.append(msgspec.convert(raw, kind))
-        except msgspec.ValidationError:
-            continue
-    return found
-
 
 def analyse(capture: Capture) -> tuple[MemoryData, tuple[str, ...]]:
     """The data, and what the reader must know about it."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
-
-import msgspec
 
 from tfperfkit.clock import ms
 from tfperfkit.instruments.graph_contents import GraphContents
 from tfperfkit.model import SourceSpan
 from tfperfkit.probe import Capture
+from tfperfkit.typed import read
 from tfperfkit_probes import ops_optimized
 from tfperfkit_probes.ops_control import control_and_effects
 from tfperfkit_probes.ops_graph import Damaged, Graph
@@ -40,11 +39,11 @@ class Records:
     """What was recorded, read back. A damaged line costs itself only."""
 
     def __init__(self, capture: Capture) -> None:
-        self.functions = list(_read(capture, "functions", FunctionRecord))
-        self.contents = {record.name: record for record in _read(capture, "graphs", GraphContents)}
-        self.first_runs = {record.graph: record for record in _read(capture, "first_runs", FirstRunRecord)}
-        self.xla = {record.graph: record for record in _read(capture, "xla", XlaRecord)}
-        self.autograph = list(_read(capture, "autograph", AutographRecord))
+        self.functions = read(capture, "functions", FunctionRecord)
+        self.contents = {record.name: record for record in read(capture, "graphs", GraphContents)}
+        self.first_runs = {record.graph: record for record in read(capture, "first_runs", FirstRunRecord)}
+        self.xla = {record.graph: record for record in read(capture, "xla", XlaRecord)}
+        self.autograph = read(capture, "autograph", AutographRecord)
         self._graphs: dict[str, Graph | None] = {}
 
     def graph(self, name: str) -> Graph | None:
@@ -63,14 +62,6 @@ class Records:
     def with_bodies(self, graph: Graph) -> list[Graph]:
         """A graph and the bodies that it calls, each once."""
         return list(dict.fromkeys([graph, *(visit.graph for visit in walk(graph))]))
-
-
-def _read(capture: Capture, stream: str, kind: type[_Record]) -> Iterator[_Record]:
-    for raw in capture.records(stream):
-        try:
-            yield msgspec.convert(raw, kind)
-        except msgspec.ValidationError:
-            continue
 
 
 def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRecord], bool]) -> list[Function]:

@@ -6,12 +6,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-import msgspec
-
 from tfperfkit.clock import NS_PER_S, ms
 from tfperfkit.instruments import tracing
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
+from tfperfkit.typed import read
 from tfperfkit_probes import retrace_findings
 from tfperfkit_probes.retrace_analysis import Group, group, traced_function
 from tfperfkit_probes.retrace_model import RetraceData, TracedFunction, TraceRecord
@@ -41,7 +40,7 @@ class RetraceProbe:
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Number and judge the traces; tell what could have been avoided."""
-        records = _read(capture)
+        records = read(capture, STREAM, TraceRecord)
         limits = {record.limits for record in records if record.limits}
         groups = group(records, capture.steps)
         functions = [traced_function(found) for found in groups]
@@ -60,16 +59,6 @@ class RetraceProbe:
             summary=_summary(data),
             notes=tuple(dict.fromkeys((*capture.notes, *sorted(limits)))),
         )
-
-
-def _read(capture: Capture) -> list[TraceRecord]:
-    found = []
-    for raw in capture.records(STREAM):
-        try:
-            found.append(msgspec.convert(raw, TraceRecord))
-        except msgspec.ValidationError:
-            continue  # a damaged line costs one trace, not the report
-    return found
 
 
 def _summary(data: RetraceData) -> str:

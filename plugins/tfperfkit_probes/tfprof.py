@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
 from tfperfkit.timeline import Tick, Timeline
+from tfperfkit.typed import read
 from tfperfkit_probes.tfprof_analysis import CallRow, OpRow, TraceFacts, analyse
 from tfperfkit_probes.tfprof_breakdown import PARTS
 from tfperfkit_probes.tfprof_names import is_fetch
@@ -67,7 +68,7 @@ class TfprofProbe:
         return Recorder(recording)
 
     def analyze(self, capture: contract.Capture, /) -> ProbeResult:
-        records = list(_captures(capture))
+        records = read(capture, "captures", Capture)
         recorded = next((record for record in reversed(records) if record.file), None)
         try:
             path = _trace_file(capture.trace_dir, recorded)
@@ -114,14 +115,6 @@ _CUT = {
     "script": "the script started the TF Profiler itself",
     "exit": "the script ended within the window",
 }
-
-
-def _captures(capture: contract.Capture) -> Iterator[Capture]:
-    for record in capture.records("captures"):
-        try:
-            yield msgspec.convert(record, Capture)
-        except msgspec.ValidationError:
-            continue  # damaged: the trace is found without it
 
 
 def _trace_file(trace_dir: Path, recorded: Capture | None) -> Path:

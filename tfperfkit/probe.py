@@ -67,8 +67,8 @@ class Recording(Protocol):
     def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
         """Call ``callback(number)`` as each step begins, on the training thread, while the probe records.
 
-        ``rarely``: each step until all windows have been given, then about twice a second, so that a long run pays
-        nothing; a callback that returns True is called at the next step for certain. From 50 microseconds on, what
+        ``rarely``: each step until all windows have been given, and the first 500, then 20 a second at most, so that a
+        long run pays nothing; a callback that returns True is called at the next step for certain. From 50 microseconds on, what
         callbacks take is a pause between two steps and part of neither.
         """
 

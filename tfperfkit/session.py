@@ -43,6 +43,8 @@ from tfperfkit.streams import Streams
 _FLUSH_NS = NS_PER_S // 2
 #: What probes do as a step begins is a pause between two steps from this length on.
 _TOLD_NS = 50_000
+#: Probes that want a step now and then are told of the first 500, then of 20 a second, more rarely after 30 s.
+_CALL_NS, _CALL_PART, _EARLY = NS_PER_S // 20, 600, 500
 
 
 class Session:
@@ -54,8 +56,7 @@ class Session:
         self.origin = Origin(manifest.user_roots)
         self.step = 0
         self._pid = os.getpid()
-        self._armed = False
-        self._finished = False
+        self._armed = self._finished = self._quiet = False
         self.streams = Streams(run)
         self._probes: dict[str, Probe] = {}
         self._open: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
@@ -65,16 +66,14 @@ class Session:
         self._follower = StepFollower(self._boundary)
         self._updates = GraphUpdates()
         self._traces = self._traced_before = 0
-        self._last_boundary = 0
-        self._quiet = False
+        self._last_boundary = self._precise_since = 0
         self._gate = GpuGate(bool(manifest.options.get("devices", {}).get("require_gpu")), self._refuse)
         self._sources = Sources(self.streams, self.origin.is_user)
         self._keras: set[str] = set()
         self._for_keras: list[Callable[[], object]] = []
         self._switching = Switching()
-        self._precise_since = 0
         self._stepless = Stepless()
-        self._last_tick = self._next_flush = self._armed_ns = 0
+        self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
         self._opens = FileOpens(self.origin.is_user)
@@ -243,7 +242,7 @@ class Session:
             recording.announce(number)
         paused = now_ns() - now > _TOLD_NS
         actions = self._scheduler.boundary(number, last_step_ns, traced)
-        self._quiet = self._scheduler.idle and not self._following and self.manifest.last_step is None
+        self._quiet = self._scheduler.idle and not self._following(number) and self.manifest.last_step is None
         for action in actions:
             self._act(action)
         if actions or paused:
@@ -252,10 +251,10 @@ class Session:
             self._follower.paused(pause)
             self._last_boundary = pause.end_ns
 
-    @property
-    def _following(self) -> bool:
-        """Whether a probe that records now wants to know of each step."""
-        return any(recording.follows for _, recording in self._open.values())
+    def _following(self, number: int) -> bool:
+        """Whether a probe that records now wants to know of the step after this one."""
+        every = [recording for _, recording in self._open.values()]
+        return any(item.follows or (item.rare and number < _EARLY) for item in every)
 
     def _act(self, action: Action) -> None:
         if action.kind == "warm":
@@ -354,13 +353,14 @@ class Session:
         if library in TENSORFLOW and not self.markers.busy:
             self._stepless.worked(min(now - self._last_tick, NS_PER_S))
         self._last_tick = now
+        if self._quiet and now >= self._next_call and any(recording.rare for _, recording in list(self._open.values())):
+            self._quiet = False  # the next step is announced again
+            self._next_call = now + max(_CALL_NS, (now - self._armed_ns) // _CALL_PART)
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS
             if (self._scheduler.idle or self.step == 0) and now - self._precise_since > 4 * _FLUSH_NS:
                 self._sample_precisely(False)
             self._flush()
-            if self._quiet and any(recording.rare for _, recording in list(self._open.values())):
-                self._quiet = False  # the next step is announced again
             if self.step == 0:
                 busy = any(self._is_window(name) for name in self._open)
                 ended, begins = self._stepless.tick(now, () if busy else self._scheduler.waiting)

@@ -68,8 +68,8 @@ class Recording(Protocol):
         """Call ``callback(number)`` as each step begins, on the training thread, while the probe records.
 
         ``rarely``: each step until all windows have been given, and the first 500, then 20 a second at most, so that a
-        long run pays nothing; a callback that returns True is called at the next step for certain. From 50 microseconds on, what
-        callbacks take is a pause between two steps and part of neither.
+        long run pays nothing; a callback that returns True is called at the next step for certain. From 50 microseconds
+        on, what callbacks take is a pause between two steps and part of neither.
         """
 
     def when_keras(self, callback: Callable[[], object]) -> None:

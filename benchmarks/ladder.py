@@ -36,9 +36,9 @@ LADDER = (
     Rung("cached", 40, "graph", "EAG001", "2 210"),
     Rung("graph", 150, "shared", "GRF001", "18 390"),
     Rung("shared", 150, "", "", ""),
-    Rung("batch", 24, "", "GRF001", "89 000 (with XLA and a large batch)"),
-    Rung("xla", 16, "batch", "CMP003", "89 000"),
-    Rung("mixed", 16, "xla", "PRC003", "101 800"),
+    Rung("batch", 24, "", "GRF001", "89 000"),
+    Rung("xla", 16, "batch", "CMP003", "101 800"),
+    Rung("mixed", 16, "batch", "CMP003", ""),
 )
 _BATCH = {"batch": 1024, "xla": 1024, "mixed": 1024}
 

@@ -18,6 +18,8 @@ TRACING = 0.02
 INTENSITY = 2.0
 #: So many outliers in compiled functions make a pattern.
 OUTLIERS = 3
+#: The estimate of what a step takes without XLA is rough: XLA is blamed when it costs a tenth at the very least.
+CERTAIN = 0.10
 
 
 def compiles_again(evidence: Evidence) -> Iterator[Finding]:
@@ -79,7 +81,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         return
     took = evidence.part("graph")
     least, most = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
-    if least < gain.MEDIUM:
+    if least < CERTAIN:
         return
     bounds = gain.speedups(least, most)
     where = compile_place.jit_lines(evidence, jit[0]) if jit else compile_place.auto_jit_lines(evidence)

@@ -20,7 +20,10 @@ DIVIDED_MS = 0.1
 #: to 3.5 in seven of nine runs on two busy cores; 9 and 11 in the others, whose product was measured under more load.
 LEAST_RATE, MOST_RATE = 0.7, 3.0
 #: Memory in bytes per ms, and what an operation of a graph takes at least: bounds for the rest of a step.
-LEAST_BYTES, MOST_BYTES = 4e6, 20e6
+LEAST_BYTES, MOST_BYTES = 12e6, 20e6
+#: Of the bytes that operations read and write, the part that is taken not to be the arithmetic's own, whose time is in
+#: the FLOPs. Assumed, not measured.
+APART = 0.5
 LEAST_OP_MS, MOST_OP_MS = 0.001, 0.004
 
 
@@ -87,6 +90,6 @@ def float32_ms(evidence: Evidence, functions: Iterable[tuple[Brief, float]]) -> 
             return None  # sizes or turns of loops are not known: more is computed than was counted
         arithmetic = per_step * brief.flops / (evidence.machine_gflops * 1e6)
         moved, count = per_step * brief.moved_bytes, per_step * brief.operations
-        best += arithmetic / MOST_RATE + moved / MOST_BYTES + count * LEAST_OP_MS
-        worst += arithmetic / LEAST_RATE + moved / LEAST_BYTES + count * MOST_OP_MS
+        best += arithmetic / MOST_RATE + APART * moved / MOST_BYTES + count * LEAST_OP_MS
+        worst += arithmetic / LEAST_RATE + APART * moved / LEAST_BYTES + count * MOST_OP_MS
     return (best, worst) if worst else None

@@ -49,11 +49,16 @@ def _between(account: StepAccount) -> str:
     return f" Between the steps pass another {taken:,.{1 if taken < 100 else 0}f} ms for each{most}."
 
 
+def within(title: str) -> str:
+    """A title inside a sentence: its first letter small, unless it begins with a name like XLA."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
 def _first(finding: Finding) -> str:
     place = ""
     if finding.where:
         place = f" ({finding.where[0].file.rpartition('/')[2]}:{finding.where[0].line})"
-    return f"First: {finding.title[:1].lower()}{finding.title[1:]}{place}."
+    return f"First: {within(finding.title)}{place}."
 
 
 def bound(evidence: Evidence) -> str:

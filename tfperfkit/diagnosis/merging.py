@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from tfperfkit.diagnosis.headline import within
 from tfperfkit.diagnosis.ranking import gain
 from tfperfkit.model import Finding
 
@@ -58,6 +59,6 @@ def _cost(finding: Finding) -> float:
 def _with(finding: Finding, minor: list[Finding]) -> Finding:
     if not minor:
         return finding
-    told = "; ".join(dict.fromkeys(f"{item.code} {item.title[:1].lower()}{item.title[1:]}" for item in minor))
+    told = "; ".join(dict.fromkeys(f"{item.code} {within(item.title)}" for item in minor))
     detail = f"Part of the same: {told}."
     return msgspec.structs.replace(finding, detail=f"{finding.detail}\n{detail}".strip())

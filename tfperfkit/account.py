@@ -45,7 +45,7 @@ class Facts:
     """What the account is made from. Spans are ns of ``clock.now_ns``, on the training thread.
 
     ``trace_ms``: the parts of a traced step (of probe ``tfprof``). ``moved``: of the time in compiled functions, the
-    shares that copies and collectives have, by the trace. ``seen_input``: fetches are seen from Python.
+    shares that copies and collectives have, by the trace. ``busy``: accelerator -> the share of the step it worked. ``seen_input``: fetches are seen from Python.
     """
 
     steps: StepTable
@@ -54,6 +54,7 @@ class Facts:
     tracing: Spans
     collections: Spans  # of garbage
     trace_ms: Mapping[str, float] | None = None
+    busy: Mapping[str, float] = dataclasses.field(default_factory=dict)
     moved: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
@@ -77,6 +78,7 @@ def account(facts: Facts) -> StepAccount | None:
     return StepAccount(
         steps=count, mean_ms=mean_ms, ordinary_ms=typical_ms, parts_ms=parts, windows=windows,
         outliers=explained, between_ms=between, between_total_ms=gaps_ms,
+        idle_ms={device: (1 - min(share, 1.0)) * mean_ms for device, share in facts.busy.items()},
     )
 
 

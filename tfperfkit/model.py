@@ -143,6 +143,7 @@ class Outlier(msgspec.Struct, frozen=True, kw_only=True):
 class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
     """The steady phase, see ``tfperfkit.account``. All times are ms for one step; ``parts_ms`` add up to ``mean_ms``.
 
+    ``idle_ms``: of a step, in which an accelerator did nothing, by device (the parts are the training thread's time).
     ``between_ms``: what ran between steps (validation, checkpoints), by kind, on top of ``mean_ms``.
     ``windows``: what told the proportions: "tfprof" (the trace), "samples".
     """
@@ -155,6 +156,7 @@ class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
     outliers: tuple[Outlier, ...] = ()
     between_ms: dict[str, float] = {}
     between_total_ms: float = 0.0
+    idle_ms: dict[str, float] = {}
 
 
 class WarmUp(msgspec.Struct, frozen=True, kw_only=True):

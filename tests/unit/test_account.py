@@ -182,6 +182,12 @@ def test_copies_are_taken_from_the_compiled_part() -> None:
     assert found.parts_ms["graph"] == pytest.approx(8.0)
 
 
+def test_an_accelerator_s_idle_time_stands_beside_the_parts() -> None:
+    found = made(steps([10.0] * 20), trace_ms={"graph": 10.0}, busy={"/device:GPU:0": 0.7})
+    assert found.idle_ms == {"/device:GPU:0": pytest.approx(3.0)}
+    assert sum(found.parts_ms.values()) == pytest.approx(10.0)
+
+
 def test_time_between_steps_has_its_own_account() -> None:
     table = steps([10.0] * 20, gap_ms=5.0)
     end = table.steps[-1].end_ns

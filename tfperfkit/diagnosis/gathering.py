@@ -33,7 +33,7 @@ def gather(
     collections = _spans(read_stream(run.probe("memory") / "gc.jsonl"))
     made = account(Facts(
         steps=steps, log=log, steady=steady, tracing=tracing, collections=collections,
-        trace_ms=parts_of(data), moved=_moved(data),
+        trace_ms=parts_of(data), moved=_moved(data), busy=_busy(data),
     ))
     warm = warm_up(steps, log, agent, started_ns, tracing, made.ordinary_ms if made else None)
     settings: dict[str, Any] = {}
@@ -60,6 +60,12 @@ def parts_of(data: Mapping[str, Any]) -> dict[str, float] | None:
         if isinstance(parts, dict) and parts and all(isinstance(part, (int, float)) for part in parts.values()):
             return parts
     return None
+
+
+def _busy(data: Mapping[str, Any]) -> dict[str, float]:
+    """Accelerators in the trace and the share of the traced steps in which they worked."""
+    rows = data.get("tfprof", {}).get("devices") or ()
+    return {str(row.get("device")): row["busy_share"] for row in rows if isinstance(row.get("busy_share"), float)}
 
 
 def _moved(data: Mapping[str, Any]) -> dict[str, float]:

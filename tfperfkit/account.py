@@ -45,7 +45,7 @@ class Facts:
     """What the account is made from. Spans are ns of ``clock.now_ns``, on the training thread.
 
     ``trace_ms``: the parts of a traced step (of probe ``tfprof``). ``moved``: of the time in compiled functions, the
-    shares that copies and collectives have, by the trace. ``busy``: accelerator -> the share of the step it worked. ``seen_input``: fetches are seen from Python.
+    shares that copies and collectives have, by the trace. ``busy``: accelerator -> the share of the step it worked.
     """
 
     steps: StepTable

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tfperfkit_probes.input_model import InputData
+
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MOST, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -42,7 +44,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     if batch > TINY_BATCH and list(one_call_a_step(evidence)):
         return  # steps_per_execution gains as much and leaves the training as it is
     cost = step_cost(evidence)
-    if cost is None:
+    if cost is None or _python_feeds(evidence, cost.step_ms):
         return
     grows = cost.operations_ms + 0.5 * cost.input_ms  # at worst all operations and half of the hand-over
     fixed = 1 - grows / cost.step_ms
@@ -69,6 +71,15 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
             f"{cost.work_ms:,.2f} ms is work that grows with the batch. The factor is for examples per second."
         ),
     )
+
+
+def _python_feeds(evidence: Evidence, step_ms: float) -> bool:
+    """Whether Python prepares each example, at a cost that a larger batch multiplies; it holds the interpreter's lock,
+    so its time is not seen as a wait alone."""
+    data = evidence.data("input", InputData)
+    stages = [stage for pipeline in data.pipelines if pipeline.in_training is not False for stage in pipeline.stages] \
+        if data is not None else []
+    return any(stage.is_python and (stage.self_ms_per_step or 0.0) >= MOST_OTHER * step_ms for stage in stages)
 
 
 def _batch(evidence: Evidence) -> int:

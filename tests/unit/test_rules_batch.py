@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from eager_builder import op, site, sites, traced
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from tfperfkit_probes.input_model import InputData, Pipeline, Stage
 from tfperfkit_rules import batch_size
 
 from tfperfkit.model import Finding, SourceSpan
@@ -16,12 +17,14 @@ SMALL = (op("MatMul", 4, 0.02, "graph"), op("Mul", 40, 0.03, "graph"))
 LONG = (op("Conv2D", 4, 5.0, "graph"), op("Mul", 40, 0.03, "graph"))
 
 
-def small(batch: int = 1, *, ops: Any = SMALL, graph_ms: float = 0.3, source: str = LOOP, **parts: float) -> Any:
+def small(
+    batch: int = 1, *, ops: Any = SMALL, graph_ms: float = 0.3, source: str = LOOP, feeds: Any = None, **parts: float
+) -> Any:
     given = {"python": 0.4, "graph": graph_ms, **parts}
     table = make_steps(3000, sum(given.values()), batch_size=batch)
     return make_evidence(
         parts_ms=given, steps=table, source=source, samples=make_samples([(90, "graph", ()), (2, "python", ())]),
-        data={"tfprof": traced({"python": 0.4, "graph": graph_ms}, ops)},
+        data={"tfprof": traced({"python": 0.4, "graph": graph_ms}, ops), **({"input": feeds} if feeds else {})},
         records=sites(site(1, "next", 2, loops=(2,)), site(2, "call", 3, loops=(2,))),
     )
 
@@ -71,3 +74,13 @@ def test_single_examples_made_a_batch_in_the_call_are_told_there() -> None:
     whole = small(0, source=source.replace("[None]", ""))
     whole._records = lambda stream: again.get(stream, ())
     assert not list(batch_size.small_batch(whole))
+
+
+def test_python_that_prepares_each_example_is_no_overhead_of_the_step() -> None:
+    def feeds(ms: float) -> InputData:
+        stage = Stage(kind="ParallelMap", cls="ParallelMapDataset", is_python=True, self_ms_per_step=ms)
+        line = Pipeline(stages=(stage,), file=FILE, line=1, function="", role="training", in_training=True)
+        return InputData(pipelines=(line,), steps=60)
+
+    assert not list(batch_size.small_batch(small(8, feeds=feeds(0.6))))
+    assert list(batch_size.small_batch(small(8, feeds=feeds(0.01))))

@@ -80,7 +80,9 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
     for index in range(1, most + 1):
         callee = loader.chain[index - 1]
         name = callee.function.rpartition(".")[2]
-        if (callee.file, name) not in same:
+        # Without the probe input nobody watched what functions return: then a call that only leads to the file counts
+        # as loading as a whole, with what it makes of the data.
+        if data is not None and (callee.file, name) not in same:
             key = _key(samples, callee)
             whole = sum(samples.doing_in(key).values()) if key is not None else 0
             if watched is not None or not whole or sum(_loading(samples, key, loader).values()) < ONLY_LOADS * whole:

@@ -374,7 +374,8 @@ def test_without_the_probe_input_the_session_s_own_records_tell() -> None:
     chain = [[FILE, 12, "fetch"], [FILE, 30, "<module>"]]
     opens = ["data/x.npz", chain, 60, 0, 590 * MS, 1000]
     given = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [opens]})
-    assert one(input_loads.reloads(given)).where[0].file == FILE
+    whole = one(input_loads.reloads(given)).where[0]
+    assert (whole.file, whole.line) == (FILE, 30)  # nobody watched what it returns: the call as a whole
     seldom = ["data/x.npz", chain, 6, 0, 590 * MS, 1000]
     rare = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [seldom]})
     assert not list(input_loads.reloads(rare))

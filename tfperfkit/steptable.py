@@ -14,6 +14,8 @@ from tfperfkit.schedule import WARMUP_LEAST
 from tfperfkit.steps import Marker, Site, Step, StepCounter, StepTable
 from tfperfkit.store import RunDirectory, read_stream
 
+#: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
+MOST_STEPS = 1_000_000
 _NO_STEPS = (
     "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights. "
     "Name the function that makes one step with --steps-from FUNCTION."
@@ -65,6 +67,8 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
             marker = msgspec.convert(row, Marker)
         except msgspec.ValidationError:
             continue
+        if not 0 <= marker.steps <= MOST_STEPS:
+            continue  # damaged: so many steps would fill the memory
         markers.append(marker)
         counter.count(marker)
     definition = counter.definition()

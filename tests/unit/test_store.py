@@ -364,6 +364,12 @@ def test_report_of_a_stored_run(tmp_path: Path) -> None:
     assert report.notes == ("a limit", "probes/lines/x.jsonl is incomplete: more than 24 MB")
 
 
+def test_a_damaged_count_of_steps_does_not_fill_the_memory(tmp_path: Path) -> None:
+    session = json.loads(json.dumps(_SESSION))
+    session["markers"][3][3] = 1 << 60
+    assert analyze(stored(tmp_path / "run", session).path).steps.count < 1000
+
+
 @settings(deadline=None)
 @given(st.data())
 def test_whatever_is_damaged_the_report_comes(

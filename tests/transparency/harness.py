@@ -11,10 +11,27 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
+
+import pytest
+import tfperfkit_probes
+
+import tfperfkit
 
 TIMEOUT_S = 200
-_RANDOM_NAME = re.compile(rb"generated_file\w+")  # AutoGraph's temporary files
+#: Where tfperfkit and what it needs are found, for an interpreter that is not the venv's own.
+OURS = tuple(dict.fromkeys([
+    str(Path(tfperfkit.__file__).parents[1]), str(Path(tfperfkit_probes.__file__).parents[1]),
+    *(path for path in sys.path if path.endswith("site-packages")),
+]))  # fmt: skip
+#: AutoGraph's temporary files; addresses of objects; and the log lines of TensorFlow's C++ code, which carry times.
+_RANDOM_NAME = re.compile(rb"generated_file\w+")
+_ADDRESS = re.compile(rb"0x[0-9a-f]+")
+_LOG_LINE = re.compile(
+    rb"^(?:[IWEF]\d{4} \d\d:|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|WARNING: All log messages before absl).*\n", re.MULTILINE
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,8 +49,13 @@ class Program:
     stdin: bytes = b""
     status: int = 0  # as plain Python gives it to its parent: negative for a signal
     shows: bytes = b""  # what must stand in stdout or stderr, so that a program that fails early is not taken as good
-    whole_stderr: bool = True  # else only the last traceback: TensorFlow logs with times
+    stderr: Literal["whole", "logs", "traceback"] = "whole"  # "logs": without them; "traceback": the last one only
     header: str = ""  # what our header line must say
+    report: str = ""  # what our report must say: for instance that a window was opened, or why it was not
+    links: tuple[tuple[str, str], ...] = ()  # symbolic links: name, target
+    user_site: bool = False  # run by the interpreter below the venv, which looks at PYTHONUSERBASE
+    since: tuple[int, int] = (3, 10)  # the Python that it needs
+    ignored: tuple[str, ...] = ()  # patterns of files whose contents have times in them; that they exist is compared
 
     def __str__(self) -> str:
         return self.name
@@ -78,43 +100,61 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
             path = here / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+    for name, target in program.links:
+        (here / name).symlink_to(target.replace("{here}", str(here)))
     if program.name.startswith("zip"):
         shutil.make_archive(str(here / "app"), "zip", here / "app")
     added = {key: value.replace("{here}", str(here)) for key, value in program.environment}
+    python = sys.executable
+    if program.user_site:
+        python = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
+        added["PYTHONPATH"] = os.pathsep.join([*OURS, *filter(None, [added.get("PYTHONPATH")])])
     words = [*program.flags, *ours, *program.command, *(["--"] if ours else []), *program.arguments]
     done = subprocess.run(
-        [sys.executable, *(word.replace("{here}", str(here)) for word in words)], cwd=here, input=program.stdin,
+        [python, *(word.replace("{here}", str(here)) for word in words)], cwd=here, input=program.stdin,
         capture_output=True, env={**environment(folder / "runs"), **added}, timeout=TIMEOUT_S, check=False,
         start_new_session=True,  # a program that signals its group must not hit the tests
     )  # fmt: skip
     files = {
-        str(path.relative_to(here)): path.read_bytes()
+        str(path.relative_to(here)): b"" if any(path.match(item) for item in program.ignored) else path.read_bytes()
         for path in sorted(here.rglob("*")) if path.is_file() and path.suffix != ".zip"
     } if here.is_dir() else {}  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr, files)
 
 
+def without_logs(stderr: bytes) -> bytes:
+    """Warnings, tracebacks and what the script itself wrote; not what TensorFlow's C++ code logged."""
+    return _ADDRESS.sub(b"0x", _RANDOM_NAME.sub(b"generated_file", _LOG_LINE.sub(b"", stderr)))
+
+
 def last_traceback(stderr: bytes) -> bytes:
     """From the last "Traceback" on."""
     position = stderr.rfind(b"Traceback (most recent call last)")
-    return _RANDOM_NAME.sub(b"generated_file", stderr[position:]) if position >= 0 else b""
+    return stderr[position:] if position >= 0 else b""
+
+
+_COMPARED: dict[str, Callable[[bytes], bytes]] = {
+    "whole": lambda stderr: stderr, "logs": without_logs, "traceback": last_traceback,
+}  # fmt: skip
 
 
 def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Outcome, Outcome]:
     """Run both ways and compare; returns both outcomes for what else a test wants to see."""
+    if sys.version_info < program.since:
+        pytest.skip(f"needs Python {program.since[0]}.{program.since[1]}")
     plain = plainly(program, folder)
     assert plain.status == program.status, f"the program itself: {plain.status}\n{plain.stderr.decode()}"
     assert program.shows in plain.stdout + plain.stderr, (plain.stdout, plain.stderr)
     ours = profiled(program, folder, probes)
+    assert ours.stdout.decode(errors="replace") == plain.stdout.decode(errors="replace")
     assert ours.stdout == plain.stdout
     assert ours.status == (128 - plain.status if plain.status < 0 else plain.status)
-    if program.whole_stderr:
-        assert ours.stderr.decode(errors="replace") == plain.stderr.decode(errors="replace")
-    else:
-        assert last_traceback(ours.stderr).decode() == last_traceback(plain.stderr).decode()
-        assert b"tfperfkit" not in ours.stderr
+    compared = _COMPARED[program.stderr]
+    assert compared(ours.stderr).decode(errors="replace") == compared(plain.stderr).decode(errors="replace")
+    assert b"tfperfkit" not in ours.stderr
     assert sorted(ours.files) == sorted(plain.files)
     assert ours.files == plain.files
     assert ours.report.startswith("tfperf "), ours.report
     assert program.header in ours.report.partition("\n")[0]
+    assert program.report in ours.report
     return plain, ours

@@ -12,12 +12,12 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.clock import ms
-from tfperfkit.config import runs_folder
 from tfperfkit.diagnosis.gathering import gather, parts_of
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply
+from tfperfkit.ending import ending_notes, run_info
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import (
@@ -93,18 +93,18 @@ class StoredRun:
         self.events = self._facts.events
 
     def capture(self, name: str) -> StoredCapture:
-        info = _run_info(self.directory, self.manifest, self.agent)
+        info = run_info(self.directory, self.manifest, self.agent, self.events)
         return StoredCapture(self.directory, name, self.manifest, info, self._facts)
 
 
 def analyze(
     path: Path, options: Mapping[str, Mapping[str, Any]] | None = None, shown: tuple[str, ...] | None = None,
-    *, show_all: bool = False,
+    *, show_all: bool = False, ended: Exit | None = None,
 ) -> Report:
     """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read.
 
     ``options`` (by probe) are added to those that the run was made with. ``shown`` (or ``show_all``) takes the place
-    of the run's own choice of the probes that the console shows in full.
+    of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
     """
     run, manifest = RunDirectory.open(path)
     if options:
@@ -112,8 +112,8 @@ def analyze(
         manifest = msgspec.structs.replace(manifest, options={**manifest.options, **merged})
     agent = run.read_json("agent.json")
     agent = agent if isinstance(agent, dict) else {}
-    info = _run_info(run, manifest, agent)
     facts = _Facts(run, manifest)
+    info = run_info(run, manifest, agent, facts.events, ended)
     outcomes: list[ProbeOutcome] = []
     findings: list[Finding] = []
     installed = registry.available() if manifest.probes else {}
@@ -242,42 +242,6 @@ def _with_whole_numbers(result: ProbeResult, raw: dict[str, Any]) -> ProbeResult
     return msgspec.structs.replace(result, findings=tuple(findings))
 
 
-def _run_info(run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> RunInfo:
-    raw = run.read_json("exit.json")
-    try:
-        ended = msgspec.convert(raw, Exit) if raw is not None else None
-    except msgspec.ValidationError:
-        ended = None
-    end = run.read_json("end.json")
-    end = end if isinstance(end, dict) else {}
-    versions = {**_texts(agent.get("versions")), **_texts(end.get("versions"))}
-    if manifest.tool_version:
-        versions["tfperfkit"] = manifest.tool_version
-    machine: dict[str, Any] = {key: agent[key] for key in ("cpus", "platform") if key in agent}
-    machine.update({key: end[key] for key in ("devices", "peak_rss_bytes") if key in end})
-    wall = 0.0
-    code: int | None = None
-    status = "killed"
-    if ended is not None:
-        wall = (ended.ended_ns - manifest.started_ns) / 1e9
-        code = ended.status
-        if code is not None and code < 0:
-            code, status = 128 - code, "interrupted" if ended.interrupted else "killed"
-        elif ended.interrupted:
-            status = "interrupted"
-        else:
-            status = "failed" if code or ended.failed else "finished"
-    return RunInfo(
-        argv=tuple(manifest.argv), exit_code=code, status=status,  # type: ignore[arg-type]
-        versions=versions, machine=machine, wall_s=wall, directory=str(run.path),
-        handle=run.path.name if run.path.parent == runs_folder() else "",
-    )
-
-
-def _texts(value: Any) -> dict[str, str]:
-    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
-
-
 def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     clean = table.clean
     note = table.note
@@ -330,10 +294,7 @@ def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ..
     notes += [str(e.get("text")) for e in facts.events if e.get("kind") == "note" and "probe" not in e]
     lost = [e for e in facts.events if e.get("kind") == "lost"]
     notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]
-    if agent and not any(event.get("kind") == "end" for event in facts.events):
-        notes.append(
-            f"The process ended without a goodbye ({info.status}): up to the last second of data is missing."
-        )
+    notes += ending_notes(agent, facts.events, info)
     return tuple(notes)
 
 

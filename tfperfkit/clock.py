@@ -8,6 +8,7 @@ The functions are bound at import: a script that replaces ``time.time`` does not
 
 from __future__ import annotations
 
+import os
 import time
 
 now_ns = time.monotonic_ns
@@ -20,3 +21,12 @@ NS_PER_S = 1_000_000_000
 def ms(duration_ns: float) -> float:
     """A duration in nanoseconds, in milliseconds."""
     return duration_ns / NS_PER_MS
+
+
+def start_ticks(pid: int | None = None) -> int | None:
+    """When a process started, in ticks since the machine's start; None when it is not there, or not on Linux."""
+    try:
+        with open(f"/proc/{os.getpid() if pid is None else pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[19])  # field 22; the name before may hold anything
+    except (OSError, ValueError, IndexError):
+        return None

@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any
 
-from tfperfkit.clock import now_ns
+from tfperfkit.clock import now_ns, start_ticks
 from tfperfkit.store import Manifest
 
 _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
@@ -15,7 +15,8 @@ _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
 
 def agent_facts(manifest: Manifest, extra: dict[str, Any]) -> dict[str, Any]:
     """What is known when TensorFlow has been imported: versions, machine, times."""
-    return {"pid": os.getpid(), "argv": sys.argv, "armed_ns": now_ns(), "versions": versions(), **machine(), **extra}
+    process = {"pid": os.getpid(), "started_ticks": start_ticks(), "argv": sys.argv, "armed_ns": now_ns()}
+    return {**process, "versions": versions(), **machine(), **extra}
 
 
 def versions() -> dict[str, str]:

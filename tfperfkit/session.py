@@ -94,6 +94,7 @@ class Session:
         if self._armed:
             return
         self._armed, self._armed_ns = True, now_ns()
+        self._safely("disk space", self.streams.keep_room)
         self._safely("agent.json", lambda: self.run.write_json("agent.json", agent_facts(self.manifest, facts)))
         self._safely("tracing", self._subscribe)
         self._safely("steps", self.markers.install_tensorflow)
@@ -149,9 +150,7 @@ class Session:
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
         self._flush()
-        self.run.free_room("script")  # if the disk is full, what follows is what must be known
-        if self.manifest.in_process:
-            self.run.free_room("parent")
+        self.streams.free_room()  # if the disk is full, what follows is what must be known
         if self._armed:
             self._safely("source", self._sources.keep_main)
             if self._scheduler.warm_at == 0:
@@ -159,7 +158,7 @@ class Session:
             self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
         for reason in self.markers.reasons:
             self.event("note", text=reason)
-        self.event("end", ns=now_ns())
+        self.event("end", ns=now_ns(), failed=hasattr(sys, "last_value"))  # set when an exception was shown
         self.streams.close()
 
     def _subscribe(self) -> None:
@@ -316,7 +315,7 @@ class Session:
         recording = SessionRecording(self, name, steps)
         self._quiet, probe = False, self._probes[name]
         try:
-            recording.directory.mkdir(parents=True, exist_ok=True)
+            self.run.make_probe(name)
             if background and isinstance(probe, BackgroundProbe):
                 context = probe.background(recording)
             else:

@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.errors import RunDirectoryError
+from tfperfkit.errors import RunDirectoryError, Unavailable
 
 SCHEMA = 1
 #: No single stream grows beyond this; what comes later is counted as dropped.
@@ -96,6 +96,14 @@ class RunDirectory:
             raise RunDirectoryError(f"not a probe's name: {name!r}")
         return self.path / "probes" / name
 
+    def make_probe(self, name: str) -> None:
+        """Make the folder of a probe. Raises Unavailable when the run directory has gone: it is not made anew while the
+        script lives, who removed it meant it."""
+        if not self.path.is_dir():
+            raise Unavailable("the run directory is gone")
+        (self.path / "probes").mkdir(exist_ok=True)
+        self.probe(name).mkdir(exist_ok=True)
+
     @classmethod
     def create(cls, path: Path, manifest: Manifest) -> RunDirectory:
         """Make the directory and its manifest; raises RunDirectoryError when it can't be written."""
@@ -106,9 +114,8 @@ class RunDirectory:
                 raise RunDirectoryError(
                     f"{path} already holds a run: give another --out, or remove that folder first"
                 )
-            run.session.mkdir(exist_ok=True)
-            run.trace.mkdir(exist_ok=True)
-            run.reserve()
+            for part in (run.session, run.trace, run.path / "probes"):
+                part.mkdir(exist_ok=True)
             run.write_json("run.json", manifest)
         except OSError as error:
             raise RunDirectoryError(
@@ -136,19 +143,6 @@ class RunDirectory:
             return run, msgspec.convert(raw, Manifest)
         except msgspec.ValidationError as error:
             raise RunDirectoryError(f"{path}: run.json is damaged ({error})") from error
-
-    def reserve(self) -> None:
-        """Put room aside for what must still be written when the disk has filled: how the script ended, and what is
-        missing. Raises OSError."""
-        for part in (".room-script", ".room-parent"):
-            (self.path / part).write_bytes(os.urandom(_RESERVED_BYTES))  # no file system can store less for it
-
-    def free_room(self, part: str) -> None:
-        """Give back the room of ``script`` or ``parent``."""
-        try:
-            (self.path / f".room-{part}").unlink()
-        except OSError:
-            pass
 
     def write_json(self, name: str, record: Any) -> None:
         """Write a small JSON file whole: a reader sees the old one or the new one, never half of it."""
@@ -187,9 +181,10 @@ class StreamWriter:
         self.failure: str | None = None
         self._pending: list[Any] = []
         self._written = 0
-        self._base = 0  # what the file held before
+        self._base = 0  # what the file held before us, in bytes
         self._limit = limit_bytes
-        self._descriptor: int | None = None
+        self._descriptor = -1
+        self._identity = (0, 0)  # device and inode of the file that we opened
         self._ended = False
         self._writing = threading.Lock()
 
@@ -220,23 +215,46 @@ class StreamWriter:
             if self._written + len(data) > self._limit:
                 self._end(f"more than {self._limit // (1024 * 1024)} MB", len(pending))
                 return
-            if self._descriptor is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-                self._descriptor = os.open(self.path, flags, 0o644)
-                self._base = os.fstat(self._descriptor).st_size
+            descriptor = self._opened()
             view = memoryview(data)
             while view:
-                view = view[os.write(self._descriptor, view) :]
+                view = view[os.write(descriptor, view) :]
             self._written += len(data)
         except Exception as error:
-            if self._descriptor is not None:
+            if self._is_ours():
                 with contextlib.suppress(OSError):
                     os.ftruncate(self._descriptor, self._base + self._written)  # half a batch would hide its own end
             if self._patient and len(pending) < _PAUSE_RECORDS:
                 self._pending = pending + self._pending
                 return
             self._end((error.strerror if isinstance(error, OSError) else None) or str(error), len(pending))
+
+    def _opened(self) -> int:
+        if self._is_ours():
+            return self._descriptor
+        # A script may close all descriptors (a daemon does): the number may be another file's by now, not ours to use.
+        self.path.parent.mkdir(exist_ok=True)  # not its parents: who removed the run directory meant it
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        self._descriptor = os.open(self.path, flags, 0o644)
+        status = os.fstat(self._descriptor)
+        self._identity = (status.st_dev, status.st_ino)
+        self._base = status.st_size - self._written
+        return self._descriptor
+
+    def _is_ours(self) -> bool:
+        if self._descriptor < 0:
+            return False
+        try:
+            status = os.fstat(self._descriptor)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._identity
+
+    def _close(self) -> None:
+        if self._is_ours():
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+        self._descriptor = -1
 
     def _encoded(self, records: list[Any]) -> Iterator[bytes]:
         for record in records:
@@ -255,10 +273,7 @@ class StreamWriter:
         """In a forked child: what was remembered is the parent's to write, and nothing more comes from here."""
         self._ended = True
         self._pending = []
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+        self._close()
 
     def close(self) -> None:
         """Write what is left and end the stream. Waits at most a second for a write that is under way."""
@@ -267,12 +282,8 @@ class StreamWriter:
         try:
             self._flush()
             self._flush()  # what was appended from within the write
-            if self._descriptor is not None:
-                os.close(self._descriptor)
-        except OSError:
-            pass
         finally:
-            self._descriptor = None
+            self._close()
             self._ended = True
             self.failure = self.failure or "closed"
             self._writing.release()

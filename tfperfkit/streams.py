@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tfperfkit.room import Room
 from tfperfkit.store import RunDirectory, StreamWriter
 
 
@@ -16,6 +17,16 @@ class Streams:
         self._pid = os.getpid()
         self._writers: dict[str, StreamWriter] = {}
         self._told: set[str] = set()  # streams whose failure has been told
+        self._room: Room | None = None
+
+    def keep_room(self) -> None:
+        """Put disk space aside for the end. Raises OSError."""
+        self._room = Room(self._run.path)
+
+    def free_room(self) -> None:
+        """Give it back, so that what is written from now on finds room."""
+        if self._room is not None:
+            self._room.free()
 
     def session(self, name: str) -> StreamWriter:
         """A stream of the session's own folder."""

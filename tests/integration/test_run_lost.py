@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -100,11 +101,27 @@ def test_a_limit_on_the_size_of_files(tfperf: Tfperf) -> None:
 
 
 def test_a_run_directory_that_vanishes(tfperf: Tfperf) -> None:
-    tfperf.script("import shutil\nshutil.rmtree('r')\nprint('ran')\nraise SystemExit(3)\n")
-    done = tfperf("run", "--probes", "none", "--out", "r", "train.py")
-    assert (done.returncode, done.stdout) == (3, "ran\n")
-    assert "tfperf: no such run" in done.stderr
+    """It is written back from what was open, once the script has ended; not while it may make a folder of that name."""
+    gone = "import os, shutil\nshutil.rmtree('r')\ntrain(400)\ntime.sleep(1.5)\nprint(os.path.exists('r'))\n"
+    tfperf.script(TRAIN + "import time\ntrain(200)\ntime.sleep(2.5)\n" + gone + "raise SystemExit(3)\n")
+    done = tfperf("run", "--probes", "retrace,tfprof", "--out", "r", "train.py")
+    assert (done.returncode, done.stdout) == (3, "False\n")
+    assert "tfperf: the run directory was removed while the script ran; written back:" in done.stderr
     assert "Traceback" not in done.stderr
+    document = _document(tfperf, "r")
+    assert (document["run"]["exit_code"], document["steps"]["count"]) == (3, 600)
+
+
+def test_a_run_directory_that_can_be_written_no_more(tfperf: Tfperf) -> None:
+    """Root may write everywhere, so the folder becomes a file's name: nothing new can be made in it."""
+    tfperf.script(
+        TRAIN + "import time\ntrain(50)\ntime.sleep(1.5)\nos.rename('r', 's')\nopen('r', 'w').close()\ntrain(50)\n"
+        "raise SystemExit(3)\n"
+    )
+    done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert re.search(r"^tfperf: .*not a run directory", done.stderr, re.M) and "Traceback" not in done.stderr
+    assert _document(tfperf, "s")["steps"]["count"] == 100
 
 
 def test_a_json_folder_that_vanishes_does_not_cost_the_report(tfperf: Tfperf) -> None:

@@ -15,7 +15,7 @@ from tfperfkit.instruments import around
 from tfperfkit.instruments.interrupts import raise_later
 from tfperfkit.launch import signals, supervisor
 from tfperfkit.launch.kernprof import uses_bare_profile
-from tfperfkit.store import RunDirectory
+from tfperfkit.store import Exit, RunDirectory
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,8 @@ def test_flags_of_the_interpreter_go_on_word_for_word(line: str, flags: str) -> 
 
 
 def test_exit_codes() -> None:
-    assert supervisor.Ended(3, None, False).exit_code == 3
-    assert supervisor.Ended(0, 15, False).exit_code == 143
-    assert supervisor.Ended(0, None, True).exit_code == 0
+    codes = [supervisor.Ended(Exit(status=status, ended_ns=1)).exit_code for status in (3, -15, 0)]
+    assert codes == [3, 143, 0]
 
 
 def test_environment_of_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

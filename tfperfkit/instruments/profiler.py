@@ -142,6 +142,8 @@ class ProfilerSession:
         session, self._session = self._session, None
         if session is None or self._pid != os.getpid() or not save:
             return None  # a session ends with its last reference
+        if not self.logdir.is_dir():
+            raise Unavailable("the run directory is gone")  # TensorFlow would make it anew
         before = _traces(self.logdir)
         began = now_ns()
         try:

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.store import Exit
 
 
 def check_writable(setting: Setting, origin: str) -> None:
@@ -45,14 +46,14 @@ def report_file(path: str | None, default: TextIO | None) -> Iterator[TextIO]:
             file.close()
 
 
-def report(folder: Path, json_file: Path | None, file: TextIO | None) -> None:
+def report(folder: Path, json_file: Path | None, file: TextIO | None, ended: Exit) -> None:
     """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
     if file is None and json_file is None:
         return
     try:
         from tfperfkit.analysis import analyze
 
-        result = analyze(folder)
+        result = analyze(folder, ended=ended)
         try:
             if file is not None:
                 render(result, file)

@@ -61,10 +61,12 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
             None if reason else supervisor.environment(directory, target.needs_profile(source)), directory,
         )  # fmt: skip
+        if ended.restored:
+            output.tell(f"the run directory was removed while the script ran; written back: {folder}")
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, json_file, None if reason else file)
+        output.report(folder, json_file, None if reason else file, ended.exit)
     return ended.exit_code
 
 

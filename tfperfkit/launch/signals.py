@@ -26,6 +26,7 @@ _NOT_FORWARDED = (
 _SENT_BY_PROCESS = 0  # si_code: 0 for kill, negative for sigqueue and tgkill; positive for what the kernel sends
 _WITNESS_WAIT_S = 0.02  # a signal to the group reaches its members one after another, within microseconds
 _PR_SET_PDEATHSIG = 1
+LOOK_S = 1.0
 
 
 def forwarded() -> set[int]:
@@ -63,21 +64,19 @@ class Relay:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
     def in_child(self) -> None:
-        """Between fork and exec: the child gets the signals as we got them, and ends if we are killed outright."""
+        """Between fork and exec: the child gets the signals as we got them."""
         if self._children_ignored:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         for number in self._signals:
             signal.signal(number, signal.SIG_DFL)  # one that is pending must act as it would on a fresh python
-        self._die_with_parent()
-        if os.getppid() != self._parent:
-            os._exit(128 + signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
-    def wait(self, child: subprocess.Popen[bytes]) -> int:
-        """Wait for the end of the child; returns its ``returncode``."""
+    def wait(self, child: subprocess.Popen[bytes], now_and_then: Callable[[], None]) -> int:
+        """Wait for the end of the child, with a call of ``now_and_then`` each second; returns its ``returncode``."""
         while child.poll() is None:
-            info = signal.sigtimedwait({*self._signals, signal.SIGCHLD}, 1.0)
+            info = signal.sigtimedwait({*self._signals, signal.SIGCHLD}, LOOK_S)
             if info is None or info.si_signo == signal.SIGCHLD:
+                now_and_then()
                 continue
             self.interrupted = self.interrupted or info.si_signo == signal.SIGINT
             if info.si_code > _SENT_BY_PROCESS or info.si_pid == child.pid:
@@ -136,7 +135,7 @@ def _pending(pid: int, number: int) -> bool:
 
 
 def _parent_death_signal() -> Callable[[], object]:
-    """What makes the calling process be killed when its parent dies: SIGKILL can't be passed on."""
+    """What makes the calling process be killed when its parent dies."""
     if not sys.platform.startswith("linux"):
         return lambda: None
     try:
@@ -169,9 +168,13 @@ class HandlerRelay:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def wait(self, child: subprocess.Popen[bytes]) -> int:
+    def wait(self, child: subprocess.Popen[bytes], now_and_then: Callable[[], None]) -> int:
         self._child = child
-        return child.wait()
+        while True:
+            try:
+                return child.wait(LOOK_S)
+            except subprocess.TimeoutExpired:
+                now_and_then()
 
     def _received(self, number: int, _: FrameType | None) -> None:
         self.interrupted = self.interrupted or number == signal.SIGINT

@@ -16,8 +16,10 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.clock import now_ns
-from tfperfkit.errors import UsageError
+from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import signals
+from tfperfkit.launch.keeper import Keeper
+from tfperfkit.room import Room
 from tfperfkit.store import Exit, RunDirectory
 
 _BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
@@ -25,16 +27,16 @@ _WITH_VALUE = ("W", "X")  # flags of Python whose value may stand in the next ar
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How the script ended: its exit status, or the number of the signal that killed it."""
+    """How the script ended. ``restored``: the run directory had been removed and was written back."""
 
-    status: int
-    signal: int | None
-    interrupted: bool
+    exit: Exit
+    restored: bool = False
 
     @property
     def exit_code(self) -> int:
         """As a shell reports it: 128 + the number of the signal."""
-        return 128 + self.signal if self.signal else self.status
+        status = self.exit.status or 0
+        return 128 - status if status < 0 else status
 
 
 def interpreter(original: Sequence[str] | None = None) -> list[str]:
@@ -107,7 +109,15 @@ def explain(run: RunDirectory, probes: Sequence[str], reason: str) -> None:
 
 
 def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDirectory) -> Ended:
-    """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is."""
+    """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is.
+
+    Raises UsageError when the script can't be started, RunDirectoryError when the disk is full already.
+    """
+    try:
+        room = Room(run.path)
+    except OSError as error:
+        raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
+    keeper = Keeper(run.path)
     with signals.relay() as relay:
         try:
             child = subprocess.Popen(
@@ -115,13 +125,14 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"can't start {command[0]}: {error}") from error
-        returncode = relay.wait(child)
-    killed = -returncode if returncode < 0 else None
-    ended = Ended(max(returncode, 0), killed, relay.interrupted or killed == signal.SIGINT)
-    run.free_room("parent")
-    run.free_room("script")
+        returncode = relay.wait(child, keeper.look)
+    interrupted = relay.interrupted or returncode == -signal.SIGINT
+    exit_record = Exit(status=returncode, ended_ns=now_ns(), interrupted=interrupted)
+    restored = keeper.restore()
+    keeper.close()
+    room.free()
     try:
-        run.write_json("exit.json", Exit(status=returncode, ended_ns=now_ns(), interrupted=ended.interrupted))
+        run.write_json("exit.json", exit_record)
     except OSError:
-        pass
-    return ended
+        pass  # the report that comes now knows it all the same
+    return Ended(exit_record, restored)

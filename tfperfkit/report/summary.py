@@ -74,6 +74,8 @@ def _known(value: float | None) -> bool:
 
 def _ending(run: RunInfo) -> str:
     code = f"exit code {run.exit_code}" if run.exit_code is not None else "exit code unknown"
+    if run.status == "running":
+        return ""  # a note says so
     if run.status != "finished":
         return f"The script was {run.status} ({code})." if run.status != "failed" else f"The script failed ({code})."
     return f"The script ended with {code}." if run.exit_code else ""

@@ -35,7 +35,7 @@ from tfperfkit.owncost import overhead
 from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.steps import StepTable
 from tfperfkit.steptable import read_steps, read_windows
-from tfperfkit.store import NOT_JSON, Exit, Manifest, RunDirectory, plain, read_stream
+from tfperfkit.store import NOT_JSON, Exit, Manifest, RunDirectory, plain
 
 #: How the note begins that a probe gets when its ``on_step`` callback raised.
 STOPPED = "stopped following the steps"
@@ -59,10 +59,10 @@ class StoredCapture:
         )
 
     def records(self, stream: str) -> Iterator[Any]:
-        return read_stream(self.directory / f"{Path(stream).name}.jsonl")
+        return self._run.records(f"probes/{self._name}/{Path(stream).name}.jsonl")
 
     def session_records(self, stream: str) -> Iterator[Any]:
-        return read_stream(self._run.session / f"{Path(stream).name}.jsonl")
+        return self._run.records(f"session/{Path(stream).name}.jsonl")
 
     def source(self, filename: str) -> tuple[str, ...]:
         return self._facts.sources.get(filename, ())
@@ -72,11 +72,11 @@ class _Facts:
     """What the session wrote, read once for all probes."""
 
     def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
-        self.events = [e for e in read_stream(run.session / "events.jsonl") if isinstance(e, dict)]
+        self.events = [e for e in run.records("session/events.jsonl") if isinstance(e, dict)]
         self.windows = read_windows(self.events)
         self.steps: StepTable = read_steps(run, self.events, manifest.steps_from)
         self.sources: dict[str, tuple[str, ...]] = {}
-        for row in read_stream(run.path / "sources.jsonl"):
+        for row in run.records("sources.jsonl"):
             if isinstance(row, list) and len(row) == 2 and isinstance(row[1], list):
                 self.sources[str(row[0])] = tuple(str(line) for line in row[1])
 
@@ -136,7 +136,7 @@ def analyze(
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
     return Report(
         schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=ranked,
-        overhead=overhead(read_stream(run.session / "cost.jsonl"), facts.steps, facts.windows),
+        overhead=overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows),
         windows=tuple(facts.windows.values()),
         headline=headline(ranked, evidence), notes=(*_notes(facts, agent, info), *troubles),
         shown=None if show_all else shown if shown is not None else _shown(manifest),

@@ -12,7 +12,7 @@ from tfperfkit.cutting import cut
 from tfperfkit.model import WindowSummary
 from tfperfkit.schedule import WARMUP_LEAST
 from tfperfkit.steps import Marker, Site, Step, StepCounter, StepTable
-from tfperfkit.store import RunDirectory, read_stream
+from tfperfkit.store import RunDirectory
 
 #: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
 MOST_STEPS = 1_000_000
@@ -56,13 +56,13 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
     ``steps_from`` is the function that the person named as one step.
     """
     counter = StepCounter()
-    for row in read_stream(run.session / "sites.jsonl"):
+    for row in run.records("session/sites.jsonl"):
         try:
             counter.add_site(msgspec.convert(row, Site))
         except msgspec.ValidationError:
             continue
     markers = []
-    for row in read_stream(run.session / "markers.jsonl"):
+    for row in run.records("session/markers.jsonl"):
         try:
             marker = msgspec.convert(row, Marker)
         except msgspec.ValidationError:

@@ -10,7 +10,7 @@ Layout (schema 1)::
     RUN/probes/NAME/        each probe's own folder
     RUN/trace/              profiler traces in TensorBoard's layout
 
-Nothing in it is ever unpickled or executed.
+Nothing in it is ever unpickled or executed, and no link in it is followed: ``inside`` opens its files.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from typing import Any
 
 import msgspec
 
+from tfperfkit import inside
 from tfperfkit.errors import RunDirectoryError, Unavailable
 
 SCHEMA = 1
 #: No single stream grows beyond this; what comes later is counted as dropped.
 MAX_STREAM_BYTES = 24 * 1024 * 1024
-#: A JSON file or line larger than this is not read (a damaged or hostile file).
-MAX_READ_BYTES = 64 * 1024 * 1024
 _RESERVED_BYTES = 8192
 _PAUSE_RECORDS = 4096  # a stream that nobody flushes is flushed by its writer
 
@@ -157,13 +156,11 @@ class RunDirectory:
 
     def read_json(self, name: str) -> Any:
         """Read a JSON file; None if it is missing, too large or damaged."""
-        target = self.path / name
-        try:
-            if target.stat().st_size > MAX_READ_BYTES:
-                return None
-            return msgspec.json.decode(target.read_bytes())
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
+        return inside.read_json(self.path, name)
+
+    def records(self, relative: str) -> Iterator[Any]:
+        """The records of a stream, e.g. ``session/markers.jsonl``; see ``read_stream``."""
+        return inside.read_stream(self.path, relative)
 
 
 class StreamWriter:
@@ -291,15 +288,4 @@ class StreamWriter:
 
 def read_stream(path: Path) -> Iterator[Any]:
     """The records of a stream, in order. Lines that are cut or damaged are left out; a missing file has none."""
-    decoder = msgspec.json.Decoder()
-    try:
-        with path.open("rb") as lines:
-            while line := lines.readline(MAX_READ_BYTES):
-                if not line.endswith(b"\n"):
-                    break  # the process died while writing it
-                try:
-                    yield decoder.decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    continue
-    except OSError:
-        return
+    return inside.read_stream(path.parent, path.name)

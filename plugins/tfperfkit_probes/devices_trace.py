@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.inside import trace_files
 from tfperfkit_probes.devices_model import AcceleratorRow, TransferRow
 from tfperfkit_probes.tfprof_ops import OpKey, OpTime, read_device
 from tfperfkit_probes.tfprof_spans import total, union
@@ -19,7 +20,7 @@ _SIZE = re.compile(r"(?:size|num_bytes):\s*(\d+)")
 
 def read_trace(trace_dir: Path) -> tuple[tuple[AcceleratorRow, ...], tuple[TransferRow, ...]]:
     """From the newest trace below; empty without one, without accelerators in it, or when it can't be read."""
-    found = sorted(trace_dir.glob("plugins/profile/*/*.xplane.pb"))
+    found = trace_files(trace_dir)
     if not found:
         return (), ()
     try:

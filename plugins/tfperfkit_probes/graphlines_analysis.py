@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.inside import trace_files
 from tfperfkit.probe import Capture
 from tfperfkit_probes.graphlines_account import CallTime, divide
 from tfperfkit_probes.graphlines_device import read_kernels
@@ -42,7 +42,7 @@ def analyse(capture: Capture) -> GraphLines:
     built = list(read_graphs(capture))
     if not built:
         raise Unavailable("no tf.function was traced in the script")
-    found = sorted(Path(capture.trace_dir).glob("plugins/profile/*/*.xplane.pb"))
+    found = trace_files(capture.trace_dir)
     if not found:
         raise Unavailable(
             "lines inside compiled functions are told from the trace of the probe tfprof, and there is none: "

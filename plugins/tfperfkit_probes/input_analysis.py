@@ -11,7 +11,8 @@ from tfperfkit.instruments.datasets_keras import KerasData
 from tfperfkit.instruments.pipelines import MadeDataset, MadeIterator
 from tfperfkit.probe import Capture
 from tfperfkit.samples import read_samples
-from tfperfkit.typed import read
+from tfperfkit.steps import Marker, Site
+from tfperfkit.typed import each, read
 from tfperfkit_probes.input_loaders import constant_functions, loaders, typical_step_ms
 from tfperfkit_probes.input_model import InputData, KerasInput, Pipeline
 from tfperfkit_probes.input_nodes import Measurement, measure
@@ -57,7 +58,7 @@ def analyse(capture: Capture) -> InputData:
         pipelines=tuple(pipelines[index] for index in order), loaders=loaders(capture, samples, step_ms), keras=keras,
         constant_functions=constant_functions(watched, samples), steps=capture.steps.count, step_ms=step_ms,
         watched=tuple(row.step for row in watched),
-        datasets=msgspec.convert(made, dict[str, int]) if isinstance(made, dict) else {},
+        datasets={name: n for name, n in made.items() if isinstance(n, int)} if isinstance(made, dict) else {},
         recording_ms=ms((own if isinstance(own, int) else 0) + sum(row.own_ns for row in readings)),
         notes=_notes(pipelines, watched),
     )
@@ -150,24 +151,24 @@ def _by_site(capture: Capture, pipelines: Sequence[Pipeline], mine: Sequence[int
     lines = {(item.file, item.line): i for i, item in enumerate(pipelines)}
     only = mine[0] if len(mine) == 1 else None
     sites = {}
-    for row in capture.session_records("sites"):
-        index = lines.get((row.get("file"), row.get("line")), only)
-        if row.get("kind") == "next" and index is not None:
-            sites[row.get("id")] = index
+    for site in each(capture.session_records("sites"), Site):
+        index = lines.get((site.file, site.line), only)
+        if site.kind == "next" and index is not None:
+            sites[site.id] = index
     clean = capture.steps.clean
     spans = iter(clean)
     span_now = next(spans, None)
     times: dict[int, int] = {}
-    for marker in capture.session_records("markers"):
-        if marker[0] not in sites:
+    for marker in each(capture.session_records("markers"), Marker):
+        if marker.site not in sites:
             continue
-        while span_now is not None and span_now.end_ns < marker[1]:
+        while span_now is not None and span_now.end_ns < marker.begin_ns:
             span_now = next(spans, None)
         if span_now is None:
             break
-        if span_now.begin_ns <= marker[1]:
-            index = sites[marker[0]]
-            times[index] = times.get(index, 0) + marker[2] - marker[1]
+        if span_now.begin_ns <= marker.begin_ns:
+            index = sites[marker.site]
+            times[index] = times.get(index, 0) + marker.end_ns - marker.begin_ns
     return times
 
 

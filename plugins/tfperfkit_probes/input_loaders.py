@@ -6,10 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from tfperfkit.clock import ms
 from tfperfkit.model import SourceSpan
 from tfperfkit.probe import Capture
 from tfperfkit.samples import LEAST, Samples
+from tfperfkit.steps import Site
+from tfperfkit.typed import each
 from tfperfkit_probes.input_model import ConstantFunction, Loader
 from tfperfkit_probes.input_record import Watched
 
@@ -26,42 +30,56 @@ LEAST_SHARE = 0.01
 LEAST_BYTES = 256
 
 
+#: file, line, function
+Place = tuple[str, int, str]
+
+
+class Opened(msgspec.Struct, frozen=True, array_like=True):
+    """A record of the session's stream ``opens``: a file that the lines of ``chain`` open, innermost first."""
+
+    path: str
+    chain: tuple[Place, ...]
+    count: int
+    first_ns: int
+    last_ns: int
+    bytes: int
+
+
 def loaders(capture: Capture, samples: Samples, step_ms: float | None) -> tuple[Loader, ...]:
     """By the calls that lead to the file, the most time first."""
     steps = capture.steps.steps
     if not steps:
         return ()
-    grouped: dict[tuple[tuple[Any, ...], ...], dict[str, list[Any]]] = {}
-    for row in capture.session_records("opens"):
-        if isinstance(row, list) and len(row) == 6:
-            chain = tuple(tuple(place) for place in row[1])
-            grouped.setdefault(chain, {})[str(row[0])] = row  # a later row of the same file has the newer count
-    updating = {tuple(place) for row in capture.session_records("sites") for place in row.get("chain", ())}
+    grouped: dict[tuple[Place, ...], dict[str, Opened]] = {}
+    for row in each(capture.session_records("opens"), Opened):
+        if row.chain:
+            grouped.setdefault(row.chain, {})[row.path] = row  # a later row of the same file has the newer count
+    updating = {place for site in each(capture.session_records("sites"), Site) for place in site.chain}
     found = []
     for chain, files in grouped.items():
         # A file opened once, before the first step or in it, was loaded for good.
-        rows = [row for row in files.values() if row[4] >= steps[0].begin_ns]
-        rows = [row for row in rows if not str(row[0]).endswith(_CODE)]
-        opens = sum(int(row[2]) for row in rows)
+        rows = [row for row in files.values() if row.last_ns >= steps[0].begin_ns]
+        rows = [row for row in rows if not row.path.endswith(_CODE)]
+        opens = sum(row.count for row in rows)
         if opens < LEAST_OPENS:
             continue
-        begin, end = min(row[3] for row in rows), max(row[4] for row in rows)
+        begin, end = min(row.first_ns for row in rows), max(row.last_ns for row in rows)
         if sum(step.count for step in steps if begin <= step.end_ns and step.begin_ns <= end) < LEAST_STEPS:
             continue
         passed = sum(step.count for step in steps if begin <= step.end_ns)
         loader, share = _loader(chain, updating, samples)
         found.append(Loader(
-            path=str(rows[0][0]), paths=len(rows), chain=tuple(SourceSpan(*place) for place in chain),
+            path=rows[0].path, paths=len(rows), chain=tuple(SourceSpan(*place) for place in chain),
             loader=SourceSpan(*loader), opens=opens, opens_per_step=opens / passed,
-            bytes_per_step=sum(int(row[2]) * int(row[5]) for row in rows) / passed, share_of_step=share,
+            bytes_per_step=sum(row.count * row.bytes for row in rows) / passed, share_of_step=share,
             ms_per_step=step_ms * share if step_ms is not None and share is not None else None,
         ))
     return tuple(sorted(found, key=lambda item: (-(item.share_of_step or 0.0), -item.opens_per_step)))
 
 
 def _loader(
-    chain: tuple[tuple[Any, ...], ...], updating: set[tuple[Any, ...]], samples: Samples
-) -> tuple[tuple[Any, ...], float | None]:
+    chain: tuple[Place, ...], updating: set[tuple[str, int]], samples: Samples
+) -> tuple[Place, float | None]:
     """The outermost call on the way to the file that does nothing of the step but load, and its share."""
     loader = chain[0]
     for place in chain:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.inside import trace_files
 from tfperfkit_probes.xplane import Event, open_space
 
 _PREFIX = "Iterator::"
@@ -24,6 +26,10 @@ class TracedPipeline(msgspec.Struct, frozen=True, kw_only=True):
     fetches: int
 
 
+#: Nodes of all pipelines together; a real program has some dozens.
+_MOST_NODES = 5000
+
+
 class _Sum:
     def __init__(self) -> None:
         self.total = self.own = self.count = 0
@@ -33,7 +39,7 @@ class _Sum:
 
 def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
     """From the newest trace below; empty without one or when it can't be read."""
-    found = sorted(trace_dir.glob("plugins/profile/*/*.xplane.pb"))
+    found = trace_files(trace_dir)
     if not found:
         return ()
     try:
@@ -41,18 +47,18 @@ def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
             plane = space.plane("/host:CPU")
             sums: dict[int, _Sum] = {}
             for line in plane.lines() if plane is not None else ():
-                _add(list(line.in_order(lambda name: name.startswith(_PREFIX))), sums)
+                _add(line.in_order(lambda name: name.startswith(_PREFIX)), sums)
     except Unavailable:
         return ()  # tfprof says what is wrong with it
     return _pipelines(sums)
 
 
-def _add(events: list[Event], sums: dict[int, _Sum]) -> None:
+def _add(events: Iterable[Event], sums: dict[int, _Sum]) -> None:
     """The events of one thread: those inside of others took part of the others' time."""
     open_events: list[tuple[int, _Sum]] = []
     for event in events:
         number = event.stat("id")
-        if not isinstance(number, int):
+        if not isinstance(number, int) or (number not in sums and len(sums) >= _MOST_NODES):
             continue
         entry = sums.setdefault(number, _Sum())
         while open_events and open_events[-1][0] <= event.begin_ps:

@@ -10,6 +10,8 @@ from tfperfkit.clock import ms
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Capture
 from tfperfkit.samples import Samples, read_samples
+from tfperfkit.steps import Marker, Site
+from tfperfkit.typed import each, read
 from tfperfkit_probes import graphlines_report
 from tfperfkit_probes.graphlines_data import GraphFunction
 
@@ -38,6 +40,34 @@ class Function(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
+class _Window(msgspec.Struct, frozen=True):
+    ns: int = 0
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    file: str
+    line: int
+    function: str
+    lines: tuple[tuple[int, int, int], ...] = ()  # number, hits, ns
+
+
+class _Spanning(msgspec.Struct, frozen=True, array_like=True):
+    """A call that was under way when the window opened, and the line that it stood on."""
+
+    file: str
+    first: int
+    function: str
+    line: int
+
+
+class _Traced(msgspec.Struct, frozen=True, array_like=True):
+    """A record of the session's stream ``traces``."""
+
+    file: str
+    line: int
+    function: str
+
+
 class LinesData(msgspec.Struct, frozen=True):
     """``data`` of the probe, see the JSON report."""
 
@@ -53,7 +83,7 @@ class LinesData(msgspec.Struct, frozen=True):
 def report(capture: Capture) -> ProbeResult:
     """Make the result from what was recorded; from samples alone when no exact window came about."""
     samples = read_samples(capture)
-    window_ns = sum(int(row.get("ns", 0)) for row in capture.records("window"))
+    window_ns = sum(row.ns for row in read(capture, "window", _Window))
     functions = _exact(capture, window_ns)
     method = "exact" if functions else "sampled"
     if not functions:
@@ -107,20 +137,21 @@ def _next_to_nothing(function: Function) -> bool:
 
 def _exact(capture: Capture, window_ns: int) -> list[Function]:
     functions = []
-    rows = list(capture.records("functions"))
-    measured = {(row["file"], row["line"]): row for row in rows}
+    rows = read(capture, "functions", _Measured)
+    measured = {(row.file, row.line): row for row in rows}
     spanning: dict[tuple[str, int], int] = {}
-    for file, first, name, line, _ in capture.records("spanning"):
+    for call in read(capture, "spanning", _Spanning):
+        file, first, line = call.file, call.first, call.line
         # Outermost first: as long as the calls further out did not move on, this is the same call that stood here
         # when the window opened.
         spanning[file, first] = line
         if (file, first) not in measured:
-            rows.append({"file": file, "line": first, "function": name, "lines": []})
-        elif any(hits for _, hits, _ in measured[file, first]["lines"]):
+            rows.append(_Measured(file=file, line=first, function=call.function))
+        elif any(hits for _, hits, _ in measured[file, first].lines):
             break
     for row in rows:
-        timings = {int(number): [int(hits), int(time)] for number, hits, time in row["lines"]}
-        edge = spanning.get((row["file"], row["line"]))
+        timings = {number: [hits, time] for number, hits, time in row.lines}
+        edge = spanning.get((row.file, row.line))
         if edge is not None:
             # The call ran before the window opened and after it closed, so line_profiler never saw the line that was
             # under way at the opening. A call that spans the window takes all of it.
@@ -132,7 +163,7 @@ def _exact(capture: Capture, window_ns: int) -> list[Function]:
             Line(number, hits, ms(time), time / window_ns if window_ns else 0.0)
             for number, (hits, time) in sorted(timings.items())
         )
-        functions.append(Function(row["function"], row["file"], int(row["line"]), sum(x.ms for x in lines), lines))
+        functions.append(Function(row.function, row.file, row.line, sum(x.ms for x in lines), lines))
     return sorted(functions, key=lambda f: -f.window_ms)
 
 
@@ -151,17 +182,18 @@ def _graphs(capture: Capture, measured: tuple[GraphFunction, ...]) -> list[Graph
     their calls where these are the step's update."""
     timed: dict[str, list[int]] = {}
     names = {}
-    for row in capture.session_records("sites"):
-        if isinstance(row, dict) and row.get("kind") in ("call", "loop_call"):
-            names[row["id"]] = str(row.get("name"))
+    for site in each(capture.session_records("sites"), Site):
+        if site.kind in ("call", "loop_call"):
+            names[site.id] = site.name
     clean = capture.steps.clean
     span = (clean[0].begin_ns, clean[-1].end_ns) if clean else (0, 0)
     inside = set(names.values())
-    for row in capture.session_records("markers") if inside else ():
-        if row[0] in names and span[0] <= row[1] <= span[1]:
-            timed.setdefault(names[row[0]], []).append(row[2] - row[1])
+    for marker in each(capture.session_records("markers"), Marker) if inside else ():
+        if marker.site in names and span[0] <= marker.begin_ns <= span[1]:
+            timed.setdefault(names[marker.site], []).append(marker.end_ns - marker.begin_ns)
     found = {(item.file, item.line, item.function): item for item in measured}
-    for file, line, name, *_ in capture.session_records("traces"):
+    for traced in each(capture.session_records("traces"), _Traced):
+        file, line, name = traced.file, traced.line, traced.function
         calls = timed.get(name)
         per_step = ms(statistics.median(calls)) * len(calls) / max(len(clean), 1) if calls else None
         found.setdefault((file, line, name), GraphFunction(function=name, file=file, line=line, ms_per_step=per_step))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.inside import trace_files
 from tfperfkit_probes.memory_model import Allocator, OpMemory
 from tfperfkit_probes.xplane import Event, Space, open_space
 
@@ -104,4 +105,4 @@ def _replay(name: str, changes: list[_Change]) -> Allocator:
 
 
 def _newest(trace_dir: Path) -> Path | None:
-    return max(trace_dir.glob("plugins/profile/*/*.xplane.pb"), default=None)
+    return max(trace_files(trace_dir), default=None)

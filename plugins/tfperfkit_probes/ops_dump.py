@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tfperfkit.inside import write_file
 from tfperfkit.model import Column, Table
 from tfperfkit_probes.ops_graph import Graph, Node
 from tfperfkit_probes.ops_model import Function
@@ -105,13 +106,12 @@ def table(function: Function, listed: Sequence[dict[str, Any]], files: Sequence[
 
 def write(folder: Path, name: str, contents: str | Sequence[dict[str, Any]]) -> str:
     """Write a file beside the records, and give its name; empty if the folder can't be written."""
-    safe = re.sub(r"[^\w.-]+", "_", name)
+    stem, _, ending = re.sub(r"[^\w.-]+", "_", name).lstrip(".").rpartition(".")
+    safe = f"{stem[:60] or 'function'}.{ending}"  # a file's name has 255 bytes at most
+    text = contents if isinstance(contents, str) else json.dumps(contents, indent=1, default=str)
     try:
-        with (folder / safe).open("w", encoding="utf-8") as file:
-            if isinstance(contents, str):
-                file.write(contents)
-            else:
-                json.dump(contents, file, indent=1, default=str)
+        data = text.encode("utf-8", "backslashreplace")
+        write_file(folder.parent.parent, f"{folder.parent.name}/{folder.name}/{safe}", data)
     except OSError:
         return ""
     return f"probes/ops/{safe}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 import msgspec
 
 from tfperfkit import probe as contract
 from tfperfkit.errors import Unavailable
+from tfperfkit.inside import trace_files
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Cost, Recording
 from tfperfkit.timeline import Tick, Timeline
@@ -105,7 +106,7 @@ class TfprofProbe:
 
     def timeline(self, capture: contract.Capture, most: int, tick: Tick, /) -> Timeline:
         """The trace for ``tfperf trace``."""
-        files = sorted(capture.trace_dir.glob("plugins/profile/*/*.xplane.pb"))
+        files = trace_files(capture.trace_dir)
         return timeline(capture, files, _limit(capture.options), most, tick)
 
 
@@ -119,11 +120,14 @@ _CUT = {
 
 def _trace_file(trace_dir: Path, recorded: Capture | None) -> Path:
     if recorded is not None and recorded.file is not None:
-        path = trace_dir / recorded.file
-        if path.resolve().is_relative_to(trace_dir.resolve()):
-            return path
-        raise Unavailable("the record of the trace names a file outside of the run directory")
-    found = sorted(trace_dir.glob("plugins/profile/*/*.xplane.pb"))
+        wanted = PurePath(recorded.file)
+        found = [path for path in trace_files(trace_dir) if path.relative_to(trace_dir) == wanted]
+        if not found and (wanted.is_absolute() or ".." in wanted.parts):
+            raise Unavailable("the record of the trace names a file outside of the run directory")
+        if not found:
+            raise Unavailable("the trace is no longer in the run directory, or only as a link")
+        return found[0]
+    found = trace_files(trace_dir)
     if not found:
         raise Unavailable("no trace was recorded")
     return found[-1]

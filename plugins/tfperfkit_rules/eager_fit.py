@@ -8,6 +8,8 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.samples import LEAST
+from tfperfkit.steps import Marker
+from tfperfkit.typed import each
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_turns import FIT, code, in_fit, stretch, where
 
@@ -61,8 +63,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
 def _batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:
     """(steps, ended epochs) at these sites: Keras' end of an epoch is a marker that holds no step."""
     steps = ends = 0
-    for row in evidence.records("markers"):
-        if isinstance(row, (list, tuple)) and len(row) >= 3 and row[0] in sites:
-            held = row[3] if len(row) > 3 else 1
-            steps, ends = steps + held, ends + (held == 0)
+    for marker in each(evidence.records("markers"), Marker):
+        if marker.site in sites:
+            steps, ends = steps + marker.steps, ends + (marker.steps == 0)
     return float(steps), float(ends)

@@ -21,6 +21,7 @@ from tfperfkit.export import tracks
 from tfperfkit.export.chrome import ChromeTrace
 from tfperfkit.export.samples import UNKNOWN, read, slices, speedscope
 from tfperfkit.steps import Step, StepTable
+from tfperfkit.store import RunDirectory, read_stream
 from tfperfkit.timeline import Slice
 
 MS = 1_000_000
@@ -138,8 +139,9 @@ def test_a_damaged_trace_is_a_reason(tmp_path: Path, damage: bytes) -> None:
 
 
 def stored(tmp_path: Path, rows: list[Any]) -> Any:
-    (tmp_path / "traces.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return SimpleNamespace(directory=SimpleNamespace(session=tmp_path), steps=TABLE)
+    (tmp_path / "session").mkdir()
+    (tmp_path / "session" / "traces.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return SimpleNamespace(directory=RunDirectory(tmp_path), steps=TABLE)
 
 
 def test_traces_of_functions_nest_and_retraces_are_counted(tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ STACKS: list[Any] = [
 def sampled(tmp_path: Path, rows: list[Any]) -> Any:
     path = tmp_path / "samples.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return read(path, 0)
+    return read(read_stream(path), 0)
 
 
 def test_a_function_is_one_slice_while_it_is_on_the_stack(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfperfkit import store
+from tfperfkit import inside, store
 from tfperfkit.analysis import analyze
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.report.json import encode
@@ -124,7 +124,7 @@ def test_damaged_json_file_reads_as_none(content: bytes, tmp_path: Path) -> None
 
 def test_huge_json_file_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "end.json").open("wb") as file:
-        file.truncate(store.MAX_READ_BYTES + 1)
+        file.truncate(inside.MOST_BYTES + 1)
     assert RunDirectory(tmp_path).read_json("end.json") is None
 
 

@@ -11,7 +11,7 @@ from tfperfkit.model import ProbeOutcome, RunInfo
 from tfperfkit.samples import read_log, steady_samples
 from tfperfkit.spans import Spans
 from tfperfkit.steps import StepTable
-from tfperfkit.store import RunDirectory, read_stream
+from tfperfkit.store import RunDirectory
 from tfperfkit.warmup import warm_up
 
 #: Types of operations in a graph that only move data, and that talk to other replicas.
@@ -26,11 +26,11 @@ def gather(
     events: list[dict[str, Any]], sources: Mapping[str, tuple[str, ...]], outcomes: Iterable[ProbeOutcome],
 ) -> Evidence:
     """Read the session's streams once and make the step's account from them and the trace's breakdown."""
-    log = read_log(read_stream(run.session / "samples.jsonl"))
+    log = read_log(run.records("session/samples.jsonl"))
     steady = steady_samples(log, steps, events)
     data = {outcome.name: outcome.data for outcome in outcomes if isinstance(outcome.data, dict) and outcome.data}
-    tracing = _spans(read_stream(run.session / "tracing.jsonl"))
-    collections = _spans(read_stream(run.probe("memory") / "gc.jsonl"))
+    tracing = _spans(run.records("session/tracing.jsonl"))
+    collections = _spans(run.records("probes/memory/gc.jsonl"))
     made = account(Facts(
         steps=steps, log=log, steady=steady, tracing=tracing, collections=collections,
         trace_ms=parts_of(data), moved=_moved(data), busy=_busy(data),
@@ -44,7 +44,7 @@ def gather(
     gflops = machine.get("float32_gflops") if isinstance(machine, dict) else None
 
     def records(stream: str) -> Iterable[Any]:
-        return read_stream(run.session / f"{stream}.jsonl")
+        return run.records(f"session/{stream}.jsonl")
 
     return Evidence(
         run=info, steps=steps, account=made, warm_up=warm, samples=steady, log=log, settings=settings,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path, PurePath
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 from tfperfkit.instruments.sampler import interval_s
-from tfperfkit.store import read_stream
 from tfperfkit.timeline import Slice
 
 #: After this many times the usual pause nothing is known of what ran: something held the interpreter, or slept.
@@ -44,13 +43,13 @@ class Samples(NamedTuple):
     left_out: int
 
 
-def read(path: Path, armed_ns: int) -> Samples:
-    """``armed_ns``: when sampling began; the pause between samples depends on it."""
+def read(rows: Iterable[Any], armed_ns: int) -> Samples:
+    """From the stream ``samples``. ``armed_ns``: when sampling began; the pause between samples depends on it."""
     stacks: dict[int, Stack] = {}
     threads: dict[int, list[Run]] = {}
     last: dict[int, tuple[int, Stack]] = {}
     count = runs = left_out = 0
-    for row in read_stream(path):
+    for row in rows:
         if _is_stack(row):
             stacks[row[1]] = _stack(row[2], str(row[3]))
         elif _is_sample(row) and row[2] in stacks:

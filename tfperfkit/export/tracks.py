@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 from tfperfkit.analysis import StoredRun
 from tfperfkit.steps import Step
-from tfperfkit.store import read_stream
 from tfperfkit.timeline import Slice
 
 GROUP = "tfperf"
@@ -45,7 +44,7 @@ def traces(run: StoredRun) -> Iterator[Slice]:
     another tf.function made there. Traces on other threads, which do not nest, get
     tracks of their own."""
     rows = []
-    for row in read_stream(run.directory.session / "traces.jsonl"):
+    for row in run.directory.records("session/traces.jsonl"):
         if isinstance(row, list) and len(row) >= 5 and all(isinstance(value, int) for value in row[3:5]):
             rows.append((row[3], max(row[4], row[3]), str(row[2]), str(row[0]), row[1]))
         if len(rows) == _MOST_TRACES:

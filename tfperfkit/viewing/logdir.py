@@ -5,12 +5,14 @@ XProf keeps caches beside its input and shows them when the input has changed; i
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import msgspec
 
 from tfperfkit.errors import UsageError
+from tfperfkit.inside import open_file, trace_files
 from tfperfkit.store import RunDirectory
 
 
@@ -40,7 +42,7 @@ def build(logdir: Path, runs: list[Path]) -> list[Shown]:
 
 def sessions(run: RunDirectory) -> list[list[Path]]:
     """The trace files of a run by profiler session; raises UsageError when there is none, or a file can't be used."""
-    files = sorted(run.trace.glob(f"plugins/profile/*/*{_ENDING}"))
+    files = trace_files(run.trace)
     if not files:
         raise UsageError(
             f"the run {run.path.name} has no trace: the probe tfprof records one (tfperf run --probes tfprof SCRIPT), "
@@ -57,15 +59,16 @@ def sessions(run: RunDirectory) -> list[list[Path]]:
 def check(file: Path) -> None:
     """Refuse a file that the plugin would show as an empty page. Reads a few bytes per plane, however large it is."""
     try:
-        size = file.stat().st_size
-        if size == 0:
-            raise UsageError(f"the trace {file} is empty: record the run again")
-        with file.open("rb") as data:
-            position = 0
+        with open_file(file.parent, file.name) as data:
+            size = os.fstat(data.fileno()).st_size
+            if size == 0:
+                raise UsageError(f"the trace {file} is empty: record the run again")
+            position = fields = 0
             while position < size:
+                fields += 1
                 data.seek(position)
                 end = _field_end(data.read(20), position)
-                if end is None or end > size:
+                if end is None or end > size or fields > _MOST_FIELDS:
                     raise UsageError(f"the trace {file} is damaged at byte {position}: record the run again")
                 position = end
     except OSError as error:
@@ -78,6 +81,7 @@ def safe_name(text: str) -> str:
 
 
 _ENDING = ".xplane.pb"
+_MOST_FIELDS = 100_000  # planes and errors of the profiler
 
 
 def _field_end(head: bytes, position: int) -> int | None:

@@ -14,7 +14,9 @@ missing, empty, too large or damaged raises ``Unavailable`` with the reason, at 
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +24,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.inside import open_file
 from tfperfkit_probes.xplane import wire
 from tfperfkit_probes.xplane.schema import message_class
 
@@ -29,6 +32,11 @@ from tfperfkit_probes.xplane.schema import message_class
 DEFAULT_LIMIT_BYTES = 512_000_000
 #: A line larger than this is parsed in parts. A parsed event takes about ten times its size in the file.
 PART_BYTES = 8 * 1024 * 1024
+#: Beyond these a trace is refused: no profiler writes so many, and each takes memory however small it is in the file.
+MOST_PLANES = 10_000
+MOST_LINES = 100_000  # of a plane
+MOST_METADATA = 2_000_000  # names of a plane
+MOST_SORTED = 4_000_000  # events of a line that is out of order
 
 StatValue = int | float | str | bytes
 
@@ -120,7 +128,9 @@ class Line:
                 self._cut.in_order = self._is_in_order()
             if self._cut.in_order:
                 return self.events(keep)
-        return iter(sorted(self.events(keep), key=lambda event: (event.begin_ps, -event.duration_ps)))
+        events = list(islice(self.events(keep), MOST_SORTED + 1))
+        self._plane.space.limit(len(events), MOST_SORTED, "events out of order")
+        return iter(sorted(events, key=lambda event: (event.begin_ps, -event.duration_ps)))
 
     def _is_in_order(self) -> bool:
         begin, duration = -(1 << 63), 0
@@ -148,11 +158,15 @@ class Plane:
         self._lines: list[tuple[int, int]] = []
         self._cuts: dict[int, _Cut] = {}
         rest = bytearray()
+        names = 0
         for field in space.fields(start, end):
             if field.number == 3:
                 self._lines.append((field.value, field.end))
+                space.limit(len(self._lines), MOST_LINES, "lines")
             else:
                 rest += space.data[field.start : field.end]
+                names += 1
+                space.limit(names, MOST_METADATA, "names")
         message = space.parse_bytes("XPlane", bytes(rest))
         self.id: int = message.id
         self.name: str = _text(message.name)
@@ -207,7 +221,8 @@ class Space:
     def __init__(self, path: Path, data: Any, size: int) -> None:
         self.path = path
         self.data = data
-        spans = list(self.fields(0, size))
+        spans = list(islice(self.fields(0, size), MOST_PLANES + 1))
+        self.limit(len(spans), MOST_PLANES, "planes")
         rest = b"".join(data[field.start : field.end] for field in spans if field.number != 1)
         message = self.parse_bytes("XSpace", rest)
         self.errors: tuple[str, ...] = tuple(_text(text) for text in message.errors)
@@ -222,6 +237,11 @@ class Space:
     def devices(self) -> tuple[Plane, ...]:
         """The planes of accelerators."""
         return tuple(plane for plane in self.planes if plane.name.startswith("/device:"))
+
+    def limit(self, count: int, most: int, what: str) -> None:
+        """Raises ``Unavailable`` when there are more."""
+        if count > most:
+            raise Unavailable(f"the trace {self.path.name} is refused: it has more than {most} {what}")
 
     def fields(self, start: int, end: int) -> Iterator[wire.FieldSpan]:
         try:
@@ -262,14 +282,14 @@ class Space:
 def open_space(path: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> Space:
     """Open a trace file; raises ``Unavailable`` with the reason when it can't be read."""
     try:
-        size = path.stat().st_size
-        if size == 0:
-            raise Unavailable(f"the trace {path.name} is empty")
-        if size > limit_bytes:
-            limit = f"the limit is {limit_bytes / 1e6:.0f} MB"
-            raise Unavailable(f"the trace {path.name} is too large to read: {size / 1e6:.0f} MB, {limit}")
-        with path.open("rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with open_file(path.parent, path.name) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:
+                raise Unavailable(f"the trace {path.name} is empty")
+            if size > limit_bytes:
+                limit = f"the limit is {limit_bytes / 1e6:.0f} MB"
+                raise Unavailable(f"the trace {path.name} is too large to read: {size / 1e6:.0f} MB, {limit}")
+            data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     except OSError as error:
         raise Unavailable(f"the trace {path.name} can't be read: {error.strerror or error}") from error
     try:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+#: Of one message. 512 MB of events as the profiler writes them are 20 million.
+MOST_FIELDS = 25_000_000
+
 
 class Bytes(Protocol):
     """``bytes`` or a memory map: indexing gives ints, slicing gives bytes."""
@@ -62,7 +65,9 @@ def parts(
     cuts: list[tuple[int, int]] = []
     others: list[FieldSpan] = []
     position = begin = start
+    count = 0
     while position < end:
+        count += 1
         # A short field of that number, the usual case, is skipped without much ado: there are millions.
         if data[position] == tag and position + 2 < end and data[position + 2] < 0x80:
             length = data[position + 1]
@@ -77,6 +82,8 @@ def parts(
         if position > end:
             raise Damaged(f"it ends too early: {position - end} bytes are missing")
         if position - begin >= part_bytes:
+            if count > MOST_FIELDS:
+                raise Damaged(f"it has more than {MOST_FIELDS} parts")
             cuts.append((begin, position))
             begin = position
     if begin < end:

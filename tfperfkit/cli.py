@@ -168,6 +168,26 @@ def doctor() -> int:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the command. A person's mistake is one line on stderr; never a traceback."""
     try:
+        _main(arguments)
+    except SystemExit as ended:
+        if sys.flags.inspect:
+            _leave(ended.code)
+        raise
+
+
+def _leave(status: object) -> None:
+    """``python -i`` and PYTHONINSPECT are the script's: its prompt has come and gone, ours would be a second one."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                pass
+    os._exit(status if isinstance(status, int) else 0 if status is None else 1)
+
+
+def _main(arguments: Sequence[str] | None) -> None:
+    try:
         status = cli.main(list(arguments) if arguments is not None else None, prog_name="tfperf", standalone_mode=False)
     except TfperfError as error:
         print(f"tfperf: {error}", file=sys.stderr)

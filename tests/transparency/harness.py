@@ -37,7 +37,7 @@ _LOG_LINE = re.compile(
 @dataclasses.dataclass(frozen=True)
 class Program:
     """A script, or several files of which one is run. ``{here}`` in ``flags``, ``command`` and ``environment`` is
-    the folder that they are in."""
+    the folder that they are in; ``{ours}`` in ``environment`` is the path on which tfperfkit is found."""
 
     name: str
     source: str = ""
@@ -104,7 +104,8 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
         (here / name).symlink_to(target.replace("{here}", str(here)))
     if program.name.startswith("zip"):
         shutil.make_archive(str(here / "app"), "zip", here / "app")
-    added = {key: value.replace("{here}", str(here)) for key, value in program.environment}
+    places = {"{here}": str(here), "{ours}": os.pathsep.join(OURS)}
+    added = {key: _filled(value, places) for key, value in program.environment}
     python = sys.executable
     if program.user_site:
         python = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
@@ -120,6 +121,12 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
         for path in sorted(here.rglob("*")) if path.is_file() and path.suffix != ".zip"
     } if here.is_dir() else {}  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr, files)
+
+
+def _filled(text: str, places: dict[str, str]) -> str:
+    for name, value in places.items():
+        text = text.replace(name, value)
+    return text
 
 
 def without_logs(stderr: bytes) -> bytes:

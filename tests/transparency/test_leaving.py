@@ -160,7 +160,213 @@ unittest.main(testRunner=unittest.TextTestRunner(stream=open('/dev/null', 'w')))
         status=1,
         shows=b"tested",
     ),
-]  # fmt: skip
+    Program(
+        "exit objects",
+        """
+import sys
+class Odd:
+    def __str__(self): return 'odd é'
+sys.stdout.write('no newline')
+sys.exit(Odd())
+""",
+        status=1,
+        shows="odd é".encode(),
+    ),
+    Program("exit tuple", "raise SystemExit(1, 2)", status=1, shows=b"(1, 2)"),
+    Program("exit false", "exit(False)"),
+    Program("exit negative", "quit(-1)", status=255),
+    Program(
+        "exit in finally",
+        """
+import sys
+try:
+    sys.exit(3)
+finally:
+    try:
+        raise KeyError
+    except KeyError:
+        print(sys.exc_info()[1].__context__)
+""",
+        status=3,
+        shows=b"3",
+    ),
+    Program(
+        "exit while another exception is handled",
+        """
+import sys
+try:
+    1 / 0
+except ZeroDivisionError:
+    sys.exit('gave up')
+""",
+        status=1,
+        shows=b"gave up",
+    ),
+    Program(
+        "exit with a code of its own kind",
+        """
+class Stop(SystemExit): code = 17
+raise Stop
+""",
+        status=17,
+    ),
+    Program(
+        "stdout closed at the end",
+        """
+import os, sys
+print('lost')
+os.close(1)
+""",
+        status=120,
+        shows=b"Bad file descriptor",
+    ),
+    Program(
+        "exception groups",
+        """
+def f(): raise ValueError('a')
+try:
+    f()
+except ValueError as e:
+    e.add_note('a note')
+    group = ExceptionGroup('all', [e, ExceptionGroup('inner é', [OSError(2, 'x')])])
+try:
+    raise group
+except* OSError as caught:
+    print(caught.exceptions)
+    raise RuntimeError('after') from caught
+""",
+        status=1,
+        shows=b"a note",
+        since=(3, 11),
+    ),
+    Program(
+        "chained without a cause",
+        """
+def f():
+    try: {}['k']
+    except KeyError: raise TypeError('hidden') from None
+try: f()
+except TypeError:
+    class Mine(BaseException): pass
+    raise Mine('a context')
+""",
+        status=1,
+        shows=b"During handling",
+    ),
+    Program(
+        "exception that can't be printed",
+        """
+class Bad(Exception):
+    def __str__(self): raise ValueError
+raise Bad
+""",
+        status=1,
+        shows=b"<exception str() failed>",
+    ),
+    Program(
+        "unraisable",
+        """
+import sys, threading
+class A:
+    def __del__(self): raise ValueError('in del')
+A()
+sys.stderr.flush()
+sys.unraisablehook = lambda u: print('mine', u.exc_value)
+A()
+threading.excepthook = lambda a: print('thread', a.exc_value, a.thread.name)
+t = threading.Thread(target=lambda: 1 / 0); t.start(); t.join()
+""",
+        stderr="logs",  # it names an address
+        shows=b"Exception ignored in",
+    ),
+    Program(
+        "SystemExit in a thread",
+        """
+import sys, threading, _thread
+t = threading.Thread(target=sys.exit, args=(5,)); t.start(); t.join()
+_thread.start_new_thread(sys.exit, (6,))
+print('goes on')
+""",
+        shows=b"goes on",
+    ),
+    Program(
+        "os._exit in a thread",
+        """
+import os, threading, time
+threading.Thread(target=os._exit, args=(9,)).start()
+time.sleep(9)
+""",
+        status=9,
+    ),
+    Program(
+        "atexit that leaves",
+        """
+import atexit, os, sys
+atexit.register(os._exit, 12)
+atexit.register(print, 'flushed?', flush=True)
+f = atexit.register(lambda: print('never'))
+atexit.unregister(f)
+sys.exit(1)
+""",
+        status=12,
+        shows=b"flushed?",
+    ),
+    Program(
+        "atexit that raises SystemExit",
+        """
+import atexit, sys
+atexit.register(sys.exit, 7)
+atexit.register(print, 'first', atexit._ncallbacks() >= 1)
+raise ValueError('é')
+""",
+        status=1,
+        shows=b"first True",
+    ),
+    Program(
+        "daemon threads at the end",
+        """
+import threading, time, sys
+def spin():
+    while True: time.sleep(.001)
+for _ in range(3): threading.Thread(target=spin, daemon=True).start()
+threading._register_atexit(print, 'threads end')
+print(len(threading.enumerate()))
+""",
+        shows=b"threads end",
+    ),
+    Program(
+        "resources are warned of",
+        """
+import sys
+open(sys.argv[0])
+f = open('kept', 'w'); f.write('x')
+""",
+        flags=("-X", "dev"),
+        shows=b"ResourceWarning",
+    ),
+    Program(
+        "argparse error",
+        """
+import argparse
+p = argparse.ArgumentParser()
+p.add_argument('--epochs', type=int); p.add_argument('--json')
+print(p.parse_args(['--json', 'f']))
+p.parse_args()
+""",
+        ("--epochs", "many"),
+        status=2,
+        shows=b"script.py: error: argument --epochs: invalid int value",
+    ),
+    Program(
+        "argparse help",
+        """
+import argparse
+argparse.ArgumentParser(description='Trains.').parse_args()
+""",
+        ("--help",),
+        shows=b"usage: script.py [-h]",
+    ),
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -35,7 +35,8 @@ from tfperfkit.owncost import overhead
 from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.steps import StepTable
 from tfperfkit.steptable import read_steps, read_windows
-from tfperfkit.store import NOT_JSON, Exit, Manifest, RunDirectory, plain
+from tfperfkit.store import Exit, Manifest, RunDirectory
+from tfperfkit.writer import NOT_JSON, plain
 
 #: How the note begins that a probe gets when its ``on_step`` callback raised.
 STOPPED = "stopped following the steps"

@@ -5,22 +5,31 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_BYTES = 8192
+#: What the ending of a run takes.
+SMALL = 8 * 1024
+#: What the streams may have had to hold back until then.
+LARGE = 512 * 1024
+#: Of a disk that is nearly full only this part is taken: it is the script's, too.
+_SHARE = 4
 
 
 class Room:
     """Some space in ``folder`` that belongs to no name: whoever holds it may be killed, and nothing is left behind.
 
-    Raises OSError when the disk has not even that.
+    ``size`` in bytes; less when the disk is nearly full. Raises OSError when it has not even SMALL.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, size: int) -> None:
+        free = os.statvfs(folder)
+        size = max(SMALL, min(size, free.f_bavail * free.f_frsize // _SHARE))
         self._pid = os.getpid()
         self._descriptor: int | None = _unnamed(folder)
         status = os.fstat(self._descriptor)
         self._identity = (status.st_dev, status.st_ino)
         try:
-            os.write(self._descriptor, os.urandom(_BYTES))  # no file system can store less for it
+            data = memoryview(os.urandom(size))  # no file system can store less for it
+            while data:
+                data = data[os.write(self._descriptor, data) :]
         except OSError:
             self.free()
             raise

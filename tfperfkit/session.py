@@ -37,8 +37,9 @@ from tfperfkit.schedule import Action, Scheduler, WindowSpec, parse_window
 from tfperfkit.sources import Sources
 from tfperfkit.stepless import Stepless
 from tfperfkit.steps import PAUSE, Marker, Site
-from tfperfkit.store import Manifest, RunDirectory, StreamWriter
+from tfperfkit.store import Manifest, RunDirectory
 from tfperfkit.streams import Streams
+from tfperfkit.writer import StreamWriter
 
 _FLUSH_NS = NS_PER_S // 2
 #: What probes do as a step begins is a pause between two steps from this length on.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tfperfkit import room
 from tfperfkit.room import Room
-from tfperfkit.store import RunDirectory, StreamWriter
+from tfperfkit.store import RunDirectory
+from tfperfkit.writer import StreamWriter
 
 
 class Streams:
@@ -21,7 +23,7 @@ class Streams:
 
     def keep_room(self) -> None:
         """Put disk space aside for the end. Raises OSError."""
-        self._room = Room(self._run.path)
+        self._room = Room(self._run.path, room.LARGE)
 
     def free_room(self) -> None:
         """Give it back, so that what is written from now on finds room."""
@@ -36,8 +38,7 @@ class Streams:
         """The writer of a file below the run directory."""
         writer = self._writers.get(relative)
         if writer is None:
-            patient = relative == "session/events.jsonl"  # says what the others lost
-            writer = self._writers[relative] = StreamWriter(self._run.path / relative, patient=patient)
+            writer = self._writers[relative] = StreamWriter(self._run.path / relative)
             if os.getpid() != self._pid:
                 writer.discard()
         return writer
@@ -50,17 +51,26 @@ class Streams:
         """Write what is pending; a stream that failed is told in the events, once."""
         for relative, writer in list(self._writers.items()):
             writer.flush()
-            if writer.failure is not None and relative not in self._told:
-                self._told.add(relative)
-                self.event("lost", file=relative, reason=writer.failure)
+            self._tell(relative, writer)
+
+    def _tell(self, relative: str, writer: StreamWriter) -> None:
+        if writer.failure is not None and relative not in self._told:
+            self._told.add(relative)
+            self.event("lost", file=relative, reason=writer.failure)
 
     def costs(self, now: int, markers_ns: int, pulse_ns: int, waited_ns: int | None) -> None:
         """Our own time so far, and how long the training thread has waited for a processor (None: not known)."""
         self.session("cost").append([now, markers_ns, pulse_ns, waited_ns])
 
     def close(self) -> None:
-        for writer in list(self._writers.values()):
-            writer.close()
+        """End all streams; the events last, which say what the others lost."""
+        events = self.session("events")
+        events.flush()
+        for relative, writer in list(self._writers.items()):
+            if writer is not events:
+                writer.close()
+                self._tell(relative, writer)
+        events.close()
 
     def discard(self) -> None:
         """In a forked child: nothing inherited may be written twice."""

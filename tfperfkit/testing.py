@@ -29,7 +29,8 @@ from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.model import ProbeResult, RunInfo, WindowSummary
 from tfperfkit.probe import API_VERSION, Capture, Cost, HotFunction, Probe, Recording
 from tfperfkit.steps import Step, StepTable
-from tfperfkit.store import StreamWriter, read_stream
+from tfperfkit.store import read_stream
+from tfperfkit.writer import StreamWriter
 
 _OWN_ROOT = str(Path(__file__).resolve().parent)
 _CODE = re.compile(r"[A-Z]{2,8}\d{3}")

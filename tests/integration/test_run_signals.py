@@ -194,3 +194,16 @@ def test_no_stderr(tfperf: Tfperf) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "out None\n")
     assert '"finished"' in (tfperf.folder / "o.json").read_text()
+
+
+def test_stopped_for_a_while(tfperf: Tfperf) -> None:
+    """Ctrl-Z and fg: both processes are stopped, and go on as if nothing had been."""
+    tfperf.script("import os, time\nprint('ready', os.getpid(), flush=True)\ntime.sleep(3)\nraise SystemExit(3)\n")
+    process = tfperf.start("run", "--probes", "none", "train.py")
+    _ready(process.stdout)
+    os.killpg(process.pid, signal.SIGSTOP)
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGCONT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "Invalid argument" not in err and "exit code 3" in err

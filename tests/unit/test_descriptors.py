@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tfperfkit.room import Room
-from tfperfkit.store import StreamWriter, read_stream
+from tfperfkit.room import SMALL, Room
+from tfperfkit.store import read_stream
+from tfperfkit.writer import StreamWriter
 
 
 def _closed_by_the_script(descriptor: int, file: Path) -> int:
@@ -31,11 +32,11 @@ def test_a_stream_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
     os.close(theirs)
     assert (tmp_path / "theirs").read_bytes() == b"own"
     assert list(read_stream(tmp_path / "s.jsonl")) == [1, 2, 3]
-    assert (writer.lost, writer.failure) == (0, "closed")
+    assert (writer.lost, writer.failure) == (0, None)
 
 
 def test_room_has_no_name_and_is_given_back(tmp_path: Path) -> None:
-    room = Room(tmp_path)
+    room = Room(tmp_path, SMALL)
     assert room._descriptor is not None
     taken = os.dup(room._descriptor)
     assert list(tmp_path.iterdir()) == []
@@ -48,7 +49,7 @@ def test_room_has_no_name_and_is_given_back(tmp_path: Path) -> None:
 
 def test_room_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_bytes(b"own")
-    room = Room(tmp_path)
+    room = Room(tmp_path, SMALL)
     assert room._descriptor is not None
     theirs = _closed_by_the_script(room._descriptor, tmp_path / "theirs")
     room.free()

@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfperfkit import inside, store
+from tfperfkit import writer as writer_module
 from tfperfkit.analysis import analyze
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.report.json import encode
-from tfperfkit.store import Manifest, RunDirectory, StreamWriter, read_stream
+from tfperfkit.store import Manifest, RunDirectory, read_stream
+from tfperfkit.writer import StreamWriter
 
 MANIFEST = Manifest(tfperfkit_run=store.SCHEMA, argv=["train.py"], cwd=".", python="python", probes=["lines"])
 
@@ -201,7 +203,7 @@ def test_record_that_cannot_be_written_costs_itself_only(tmp_path: Path) -> None
     writer.close()
     assert list(read_stream(tmp_path / "x.jsonl")) == [1, 2, 3]
     assert writer.lost == 2
-    assert writer.failure is not None and writer.failure.startswith(store.NOT_JSON)
+    assert writer.failure is not None and writer.failure.startswith(writer_module.NOT_JSON)
     assert "has no words" in writer.failure
 
 
@@ -229,8 +231,11 @@ def test_full_disk_ends_the_stream_without_an_error(tmp_path: Path) -> None:
     assert writer.lost == 3
 
 
+@pytest.mark.parametrize("room_again", [True, False])
 @pytest.mark.parametrize("before", [b"", b"0\n"])
-def test_half_a_batch_is_taken_back(before: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_a_line_is_taken_back(
+    before: bytes, room_again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The disk fills in the middle of a write: what was there stays, also what another writer had left."""
     path = tmp_path / "x.jsonl"
     path.write_bytes(before)
@@ -246,9 +251,42 @@ def test_half_a_batch_is_taken_back(before: bytes, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "write", half)
     writer.append(22222)
     writer.append(33333)
-    writer.close()
+    writer.flush()
     assert path.read_bytes() == before + b"1\n"
-    assert writer.lost == 2
+    assert (writer.lost, writer.failure) == (0, None)
+    if room_again:
+        monkeypatch.undo()
+    writer.append(4)
+    writer.close()
+    assert path.read_bytes() == before + (b"1\n22222\n33333\n4\n" if room_again else b"1\n")
+    assert (writer.lost, writer.failure) == ((0, None) if room_again else (3, os.strerror(28)))
+
+
+def test_whole_lines_that_a_full_disk_took_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, write = StreamWriter(tmp_path / "x.jsonl"), os.write
+
+    def some(descriptor: int, data: Any) -> int:
+        if os.fstat(descriptor).st_size >= 9:
+            raise OSError(28, os.strerror(28))
+        return write(descriptor, bytes(data)[: 9 - os.fstat(descriptor).st_size])
+
+    monkeypatch.setattr(os, "write", some)
+    for number in range(11, 21):
+        writer.append(number)
+    writer.close()
+    assert (tmp_path / "x.jsonl").read_bytes() == b"11\n12\n13\n"
+    assert writer.lost == 7
+
+
+def test_what_is_held_back_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "MAX_HELD_BYTES", 100)
+    (tmp_path / "file").write_text("")
+    writer = StreamWriter(tmp_path / "file" / "x.jsonl")
+    for number in range(10):
+        writer.append("x" * 17)
+        writer.flush()
+        assert (writer.failure is None) == (number < 5), number
+    assert writer.lost == 10
 
 
 def test_folder_that_vanished_ends_the_stream_without_an_error(tmp_path: Path) -> None:
@@ -278,7 +316,7 @@ def test_stream_that_nobody_flushes_is_written_all_the_same(tmp_path: Path) -> N
 
 def test_threads_append_while_others_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every record is there once, and those of one thread are in its order."""
-    monkeypatch.setattr(store, "_PAUSE_RECORDS", 7)  # the appending threads write often too
+    monkeypatch.setattr(writer_module, "_PAUSE_RECORDS", 7)  # the appending threads write often too
     writer = StreamWriter(tmp_path / "x.jsonl")
     threads, each = 6, 3000
     done = threading.Event()

@@ -74,7 +74,7 @@ class Relay:
     def wait(self, child: subprocess.Popen[bytes], now_and_then: Callable[[], None]) -> int:
         """Wait for the end of the child, with a call of ``now_and_then`` each second; returns its ``returncode``."""
         while child.poll() is None:
-            info = signal.sigtimedwait({*self._signals, signal.SIGCHLD}, LOOK_S)
+            info = self._next()
             if info is None or info.si_signo == signal.SIGCHLD:
                 now_and_then()
                 continue
@@ -84,6 +84,12 @@ class Relay:
             if not self._sent_to_group(info.si_signo) and child.poll() is None:
                 os.kill(child.pid, info.si_signo)
         return int(child.returncode)
+
+    def _next(self) -> Any:
+        try:
+            return signal.sigtimedwait({*self._signals, signal.SIGCHLD}, LOOK_S)
+        except OSError:  # we were stopped for longer than that (Ctrl-Z): Python then waits with a negative time
+            return None
 
     # --- the witness ----------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import signals
 from tfperfkit.launch.keeper import Keeper
-from tfperfkit.room import Room
+from tfperfkit.room import SMALL, Room
 from tfperfkit.store import Exit, RunDirectory
 
 _BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
@@ -114,7 +114,7 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
     Raises UsageError when the script can't be started, RunDirectoryError when the disk is full already.
     """
     try:
-        room = Room(run.path)
+        room = Room(run.path, SMALL)
     except OSError as error:
         raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
     keeper = Keeper(run.path)

@@ -1,0 +1,70 @@
+"""Runs the GAN's trainer as it is, with a misfortune from inside at a moment: ``wrapped_gan.py KIND STEP DELAY -- …``.
+
+``STEP`` 0 is while TensorFlow is imported and graphs are traced; ``DELAY`` then counts from the start, in seconds.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import os
+import runpy
+import sys
+import threading
+import time
+from pathlib import Path
+
+GAN = Path(__file__).parents[2] / "examples" / "gan"
+
+
+def exit_hard() -> None:
+    os._exit(7)
+
+
+def segfault() -> None:
+    ctypes.string_at(0)
+
+
+def memory_error() -> None:
+    """As if an allocation of the training loop had failed."""
+    main = ctypes.c_ulong(threading.main_thread().ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(MemoryError))
+
+
+def limit_memory() -> None:
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize()  # not a page more, for the trainer, TensorFlow and us
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+INSIDE = {"os._exit": exit_hard, "segfault": segfault, "MemoryError": memory_error, "memory limit": limit_memory}
+
+
+def main() -> None:
+    kind, step, delay = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    arguments = sys.argv[sys.argv.index("--") + 1 :]
+    if kind in INSIDE:
+        reached = threading.Event()
+        plain_print = builtins.print
+
+        def watching(*words: object, **options: object) -> None:
+            plain_print(*words, **options)  # type: ignore[call-overload]
+            if str(words[0]).startswith(f"step {step:4d} "):
+                reached.set()
+
+        def strike() -> None:
+            if step:
+                reached.wait()
+            time.sleep(delay)
+            INSIDE[kind]()
+
+        builtins.print = watching  # type: ignore[assignment]
+        threading.Thread(target=strike, daemon=True).start()
+    sys.path[0] = str(GAN)
+    sys.argv = [str(GAN / "train.py"), *arguments]
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+main()

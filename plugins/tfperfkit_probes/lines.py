@@ -57,6 +57,8 @@ class LinesProbe:
         with measurement.running():
             yield
         elapsed = now_ns() - begin
+        if measurement.displaced:
+            recording.note("the script set a trace function of its own in this window: what ran after that is missing")
         recording.append("window", {"ns": elapsed})
         closing = running_frames(recording)
         for begun, ended in zip(opening, closing, strict=False):

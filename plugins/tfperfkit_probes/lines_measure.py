@@ -30,6 +30,7 @@ class LineMeasurement:
         self._profiler = LineProfiler()
         self._added: set[CodeType] = set()
         self._pending: dict[tuple[str, int], tuple[int, int]] = {}
+        self.displaced = False
 
     def add(self, code: CodeType) -> None:
         """Measure this code object; one already added is passed over."""
@@ -54,16 +55,22 @@ class LineMeasurement:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Measure the calling thread. The trace function that was there before comes back."""
-        tracer = sys.gettrace()
+        """Measure the calling thread. The trace function that was there before comes back; one that the script set
+        meanwhile stays, and ``displaced`` is true: the lines after that are missing."""
+        before = sys.gettrace()
         self._profiler.enable_by_count()
+        ours = sys.gettrace()
         try:
             yield
         finally:
+            current = sys.gettrace()
+            self.displaced = current is not ours
+            if self.displaced:
+                before = current
             self._keep_pending()
             self._profiler.disable_by_count()
-            if sys.gettrace() is not tracer:
-                sys.settrace(tracer)
+            if sys.gettrace() is not before:
+                sys.settrace(before)
 
     def _keep_pending(self) -> None:
         """Remember the lines that are under way as the window closes: line_profiler counts only finished ones."""

@@ -61,7 +61,10 @@ class Returns:
         codes, returned = self._codes, self._returned
 
         def watch(frame: FrameType, event: str, value: Any) -> None:
-            if event == "return" and frame.f_code in codes:
+            if self._ours is not watch:  # a script that sets a profile function for a while puts back what was there
+                if sys.getprofile() is watch:
+                    sys.setprofile(None)
+            elif event == "return" and frame.f_code in codes:
                 returned(frame.f_code, value)
 
         self._ours = watch

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,14 @@ from tfperfkit.model import (
 from tfperfkit.owncost import overhead
 from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.steps import StepTable
-from tfperfkit.steptable import read_steps, read_windows
+from tfperfkit.steptable import Weighted, read_steps, read_windows
 from tfperfkit.store import Exit, Manifest, RunDirectory
 from tfperfkit.writer import NOT_JSON, plain
 
 #: How the note begins that a probe gets when its ``on_step`` callback raised.
 STOPPED = "stopped following the steps"
+#: More than any run has: each is looked at once for each of the other, and the files may have been damaged.
+_MOST_PROBES, _MOST_EVENTS = 200, 20_000
 
 
 class StoredCapture:
@@ -73,7 +75,8 @@ class _Facts:
     """What the session wrote, read once for all probes."""
 
     def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
-        self.events = [e for e in run.records("session/events.jsonl") if isinstance(e, dict)]
+        rows = (row for row in run.records("session/events.jsonl") if isinstance(row, dict) and "kind" in row)
+        self.events: list[dict[str, Any]] = list(itertools.islice(rows, _MOST_EVENTS))
         self.windows = read_windows(self.events)
         self.steps: StepTable = read_steps(run, self.events, manifest.steps_from)
         self.sources: dict[str, tuple[str, ...]] = {}
@@ -118,7 +121,7 @@ def analyze(
     outcomes: list[ProbeOutcome] = []
     findings: list[Finding] = []
     installed = registry.available() if manifest.probes else {}
-    for name in manifest.probes:
+    for name in list(dict.fromkeys(manifest.probes))[:_MOST_PROBES]:
         result = _analyze_probe(run, name, manifest, info, facts, installed, bool(agent))
         outcomes.append(
             ProbeOutcome(
@@ -249,20 +252,19 @@ def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     if not clean and table.count:
         note = note or "no step ran clean of invasive probes: the times are of all steps but the first two"
         clean = table.steps[2:] or table.steps
-    durations = sorted(step.duration_ns for step in clean for _ in range(step.count))
-    if not durations:
+    durations = Weighted((step.duration_ns, step.count) for step in clean)
+    if not durations.count:
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
     parts, window = _breakdown(evidence)
-    median = statistics.median(durations)
-    p90 = durations[min(len(durations) - 1, int(0.9 * len(durations)))]
+    median = durations.median
     return StepSummary(
         count=table.count,
         source=table.source,
         warmup=sum(step.count for step in table.in_window("warmup")),
-        clean=len(durations) if table.clean else 0,
+        clean=durations.count if table.clean else 0,
         median_ms=ms(median),
-        mean_ms=ms(statistics.fmean(durations)),
-        p90_ms=ms(p90),
+        mean_ms=ms(durations.mean),
+        p90_ms=ms(durations.at(0.9)),
         examples_per_s=table.batch_size / (median / 1e9) if table.batch_size else None,
         batch_size=table.batch_size or None,
         breakdown_ms=parts,

@@ -190,10 +190,10 @@ def _main(arguments: Sequence[str] | None) -> None:
     try:
         status = cli.main(list(arguments) if arguments is not None else None, prog_name="tfperf", standalone_mode=False)
     except TfperfError as error:
-        print(f"tfperf: {error}", file=sys.stderr)
+        _tell(str(error))
         raise SystemExit(error.exit_status) from None
     except click.ClickException as error:
-        print(f"tfperf: {error.format_message()} (tfperf --help)", file=sys.stderr)
+        _tell(f"{error.format_message()} (tfperf --help)")
         raise SystemExit(EXIT_USAGE) from None
     except (click.Abort, KeyboardInterrupt):
         raise SystemExit(130) from None
@@ -202,9 +202,16 @@ def _main(arguments: Sequence[str] | None) -> None:
         raise SystemExit(0) from None
     except OSError as error:
         _close_stdout()
-        print(f"tfperf: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+        _tell(f"{error.strerror or error}{f': {error.filename!s}' if error.filename else ''}")
         raise SystemExit(EXIT_USAGE) from None
     raise SystemExit(status if isinstance(status, int) else 0)
+
+
+def _tell(text: str) -> None:
+    """What names and words of others it quotes can neither break the line nor command the terminal."""
+    from tfperfkit.report.text import one_line
+
+    print(one_line(f"tfperf: {text}"), file=sys.stderr)
 
 
 def _close_stdout() -> None:

@@ -20,6 +20,7 @@ NAMES = ("probes", "out", "json", "output", "steps-from", "lines")
 
 
 _PATHS = ("out", "json", "output")
+_MOST_BYTES = 10_000_000
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -53,14 +54,19 @@ def variable(name: str) -> str:
 def _project(cwd: Path) -> dict[str, str]:
     for folder in (cwd, *cwd.parents):
         file = folder / "pyproject.toml"
-        if file.is_file():
+        try:
+            found = file.is_file()
+        except OSError:  # a folder further up that we may not enter
+            continue
+        if found:
             return _table(file)
     return {}
 
 
 def _table(file: Path) -> dict[str, str]:
     try:
-        text = file.read_text(encoding="utf-8")
+        with file.open("rb") as opened:
+            text = opened.read(_MOST_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return {}
     if "tool.tfperf" not in text:
@@ -71,7 +77,7 @@ def _table(file: Path) -> dict[str, str]:
         import tomli as tomllib
     try:
         tools: Any = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError is a ValueError; so is a number of 5000 digits
         raise UsageError(f"{file}: {error}") from error
     table = tools.get("tfperf") if isinstance(tools, dict) else None
     values = {}
@@ -81,10 +87,19 @@ def _table(file: Path) -> dict[str, str]:
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             value = ",".join(value)
         if not isinstance(value, str):
-            raise UsageError(f"{file}: {name} in [tool.tfperf] takes a text or a list of texts, not {value!r}")
+            raise UsageError(f"{file}: {name} in [tool.tfperf] takes a text or a list of texts, not {_quoted(value)}")
+        if "\0" in value:
+            raise UsageError(f"{file}: {name} in [tool.tfperf] holds a character that no name can have (NUL)")
         # A path there is meant from the file's own folder, wherever below it the command is typed.
         values[name] = str(file.parent / value) if name in _PATHS and value else value
     return values
+
+
+def _quoted(value: object) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # numbers of 5000 digits, lists in lists
+        return f"a {type(value).__name__}"
 
 
 def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:

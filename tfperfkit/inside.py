@@ -159,8 +159,8 @@ def _names(folder: Path) -> list[str]:
 
 
 def _values(data: bytes) -> int:
-    """How many JSON values there are at most."""
-    return 1 + data.count(b",") + data.count(b"[") + data.count(b"{") + data.count(b":")
+    """How many JSON values there are at most; a line counts for three, for whoever looks at it in vain."""
+    return 3 + data.count(b",") + data.count(b"[") + data.count(b"{") + data.count(b":")
 
 
 def _decoded(data: bytes) -> Any:

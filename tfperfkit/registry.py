@@ -6,42 +6,84 @@ A probe's module is imported only when it is selected.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions, entry_points
 
 from tfperfkit.errors import ProbeError, UsageError
 from tfperfkit.probe import API_VERSION, Cost, Probe
 
 GROUP = "tfperfkit.probes"
+_OURS = "tfperfkit_probes."
 #: What ``--probes default`` stands for.
 DEFAULT = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")
 #: Of these, the ones whose tables the report shows unasked; of the others it shows a line.
 SHOWN = ("lines",)
 
 
+#: What ``--probes`` takes for something else than a name.
+WORDS = ("all", "default", "none")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
 def available() -> dict[str, EntryPoint]:
-    """All installed probes by name, sorted. Of two with one name the first found counts."""
+    """All installed probes that can be selected, by name, sorted. Of two with one name ours counts, else the first."""
     found: dict[str, EntryPoint] = {}
-    for point in entry_points(group=GROUP):
-        found.setdefault(point.name, point)
+    for point in installed(GROUP):
+        known = found.get(point.name)
+        if name_problem(point.name) is None and (known is None or (_is_ours(point) and not _is_ours(known))):
+            found[point.name] = point
     return dict(sorted(found.items()))
+
+
+def refused() -> dict[str, str]:
+    """Installed probes that can't be selected, with the reason."""
+    problems = {point.name: name_problem(point.name) for point in installed(GROUP)}
+    return {name: problem for name, problem in sorted(problems.items()) if problem is not None}
+
+
+def name_problem(name: str) -> str | None:
+    """Why a probe can't be called so: its name is typed on the command line and becomes a folder of the run."""
+    if name in WORDS:
+        return f"is called {name!r}, which stands for several probes"
+    if not _NAME.fullmatch(name):
+        return "its name is not of 1 to 64 letters, digits, '_', '-' and '.'"
+    return None
+
+
+def installed(group: str) -> list[EntryPoint]:
+    """The entry points of a group. A package whose metadata is broken costs itself only."""
+    try:
+        return list(entry_points(group=group))
+    except Exception:
+        found: list[EntryPoint] = []
+        for distribution in distributions():
+            try:
+                found += [point for point in distribution.entry_points if point.group == group]
+            except Exception:  # foreign files; whatever is wrong with them
+                continue
+        return found
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.value.startswith(_OURS)
 
 
 def select(text: str) -> tuple[str, ...]:
     """The names that ``--probes`` means: a list with commas, ``all``, ``default`` or ``none``; raises UsageError."""
-    installed = available()
+    known = available()
     names: list[str] = []
     for part in (item.strip() for item in text.split(",")):
         if part == "all":
-            names += [name for name in DEFAULT if name in installed]  # the windows that tell most come first
-            names += installed
+            names += [name for name in DEFAULT if name in known]  # the windows that tell most come first
+            names += known
         elif part == "default":
-            names += [name for name in DEFAULT if name in installed]
-        elif part in installed:
+            names += [name for name in DEFAULT if name in known]
+        elif part in known:
             names.append(part)
         elif part not in ("none", ""):
-            near = difflib.get_close_matches(part, [*installed, "all", "default", "none"], 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(installed)}"
+            near = difflib.get_close_matches(part[:100], [*known, *WORDS], 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(known)}"
             raise UsageError(f"no probe named {part!r}; {hint} (tfperf probes lists them)")
     return tuple(dict.fromkeys(names))
 
@@ -59,9 +101,9 @@ def shown(probes: str, show: str | None) -> tuple[str, ...] | None:
     return (*SHOWN, *select(",".join(part for part in named if part != "default")))
 
 
-def load(name: str, installed: dict[str, EntryPoint] | None = None) -> Probe:
+def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:
     """Import and make the probe; raises ProbeError with the reason in one line."""
-    point = (available() if installed is None else installed).get(name)
+    point = (available() if known is None else known).get(name)
     if point is None:
         raise ProbeError(f"probe {name} is not installed")
     try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,10 +18,36 @@ from tfperfkit.store import RunDirectory
 
 #: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
 MOST_STEPS = 1_000_000
+#: Each probe gets one window; more are damage, and every step would be looked up in all of them.
+_MOST_WINDOWS = 200
 _NO_STEPS = (
     "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights. "
     "Name the function that makes one step with --steps-from FUNCTION."
 )
+
+
+class Weighted:
+    """Values that each stand for several (a call that holds many steps), never written out one by one."""
+
+    def __init__(self, pairs: Iterable[tuple[float, int]]) -> None:
+        self._pairs = sorted(pair for pair in pairs if pair[1] > 0)
+        self._ends = list(itertools.accumulate(count for _, count in self._pairs))
+        self.count = self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, index: int) -> float:
+        return self._pairs[bisect.bisect_right(self._ends, index)][0]
+
+    def at(self, share: float) -> float:
+        """The value at this share (0 to 1) of the sorted values."""
+        return self[min(self.count - 1, int(share * self.count))]
+
+    @property
+    def median(self) -> float:
+        return (self[(self.count - 1) // 2] + self[self.count // 2]) / 2
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(value * count for value, count in self._pairs) / self.count
 
 
 def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
@@ -81,7 +109,7 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"
     else:
         note = ""
-    steps = cut(counter, markers, definition)
+    steps = _one_after_another(cut(counter, markers, definition))
     involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
     batch = next((site.batch_size for site in involved if site.batch_size), 0)
     return StepTable(
@@ -89,12 +117,27 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
     )
 
 
+def _one_after_another(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps; where damaged times make them overlap throughout, those only that begin after the one before."""
+    if not steps:
+        return steps
+    span = max(step.end_ns for step in steps) - min(step.begin_ns for step in steps)
+    lengths = [step.end_ns - step.begin_ns for step in steps]
+    if min(lengths) >= 0 and sum(lengths) <= 2 * span:
+        return steps
+    kept: list[Step] = []
+    for step in steps:
+        if step.end_ns >= step.begin_ns and (not kept or step.begin_ns >= kept[-1].end_ns):
+            kept.append(step)
+    return tuple(kept)
+
+
 def _label(steps: tuple[Step, ...], events: Sequence[dict[str, Any]]) -> tuple[Step, ...]:
     """Give each step the name of the window that it ran in."""
     warm = next((int(e["ns"]) for e in events if e.get("kind") == "warm" and isinstance(e.get("ns"), int)), None)
     spans: list[tuple[int, int, str]] = []
     for event in events:
-        if event.get("kind") == "opened":
+        if event.get("kind") == "opened" and len(spans) < _MOST_WINDOWS:
             spans.append((_whole(event, "ns"), 1 << 63, str(event.get("probe"))))
         elif event.get("kind") == "window_end":
             for index, (begin, end, name) in enumerate(spans):

@@ -218,8 +218,9 @@ def _length(steps: list[int], weights: list[float], clean: set[int]) -> int | No
     pairs = {b - a for index, a in enumerate(steps) for b in steps[index + 1 :]}
     for length in sorted({value for value in (*pairs, *(n - 1 for n in steps)) if value >= _LEAST_EPOCH}, reverse=True):
         on = [(n, w) for n, w in zip(steps, weights, strict=True) if (n - 1) % length == 0]
-        possible = sum(1 for n in clean if n > 1 and (n - 1) % length == 0)
-        if len(on) >= 2 and sum(w for _, w in on) >= _ON_EPOCHS * whole and len(on) >= _OF_EPOCHS * possible:
+        if len(on) < 2 or sum(w for _, w in on) < _ON_EPOCHS * whole:
+            continue
+        if len(on) >= _OF_EPOCHS * sum(1 for n in clean if n > 1 and (n - 1) % length == 0):
             return length
     return None
 

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 import msgspec
 
 from tfperfkit.evidence import Evidence, Rule
 from tfperfkit.model import Finding
+from tfperfkit.registry import installed
 
 GROUP = "tfperfkit.rules"
 
 
 def available() -> tuple[EntryPoint, ...]:
     """All installed sets of rules, by name."""
-    return tuple(sorted(entry_points(group=GROUP), key=lambda point: point.name))
+    return tuple(sorted(installed(GROUP), key=lambda point: point.name))
 
 
 def apply(evidence: Evidence, points: Iterable[EntryPoint] | None = None) -> tuple[list[Finding], list[str]]:

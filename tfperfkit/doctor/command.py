@@ -12,6 +12,7 @@ from tfperfkit.doctor.packages import check_packages
 from tfperfkit.doctor.runtime import check_runtime, gpu_in_machine, try_tensorflow
 from tfperfkit.doctor.tensorboard import check_tensorboard
 from tfperfkit.errors import EXIT_CHECK_FAILED
+from tfperfkit.report.text import one_line
 
 
 def doctor() -> int:
@@ -48,9 +49,11 @@ def check_folder(folder: Path) -> Check:
 
 
 def _show(check: Check) -> Check:
-    line = f"{check.status:8} {check.name:18} {check.found}"
-    print(line.encode(sys.stdout.encoding or "ascii", "backslashreplace").decode(sys.stdout.encoding or "ascii"))
+    encoding = sys.stdout.encoding or "ascii"
+    lines = [f"{check.status:8} {check.name:18} {one_line(check.found)}"]
     if check.advice:
-        print(f"{'':27} -> {check.advice}")
+        lines.append(f"{'':27} -> {one_line(check.advice)}")
+    for line in lines:
+        print(line.encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
     return check

@@ -19,6 +19,7 @@ from tfperfkit.errors import ProbeError, Unavailable, UsageError
 from tfperfkit.export import samples as sampled
 from tfperfkit.export import tracks
 from tfperfkit.export.chrome import ChromeTrace
+from tfperfkit.report.text import one_line
 from tfperfkit.timeline import Timeline, TimelineProbe
 
 #: Of the probes' slices together. With ours a file stays below about 20 MB, and Perfetto opens it in seconds.
@@ -124,9 +125,8 @@ def _size(path: Path) -> str:
 
 def _say(text: str) -> None:
     """Names in it may hold anything; a terminal gets what can be printed."""
-    clean = "".join(char if char.isprintable() else "?" for char in text)
     encoding = sys.stdout.encoding or "ascii"
-    print(clean.encode(encoding, "backslashreplace").decode(encoding))
+    print(one_line(text).encode(encoding, "backslashreplace").decode(encoding))
 
 
 class _Progress:

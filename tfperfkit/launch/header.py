@@ -9,6 +9,7 @@ from typing import TextIO
 from tfperfkit import __version__
 from tfperfkit.arguments import Split
 from tfperfkit.config import runs_folder
+from tfperfkit.report.text import one_line
 
 #: Our options that scripts often have too.
 _COMMON = ("--out", "--output", "--json", "--lines", "--window")
@@ -29,9 +30,8 @@ def print_header(
         module = "-m " if parts.is_module else ""
         items.append(f"{flags} taken as ours; to give it to the script: {module}{parts.target} -- {flags} ...")
     # Plain ASCII: rich, which would know what the terminal can show, is imported for the report only.
-    line = " | ".join(items).encode("ascii", "backslashreplace").decode()
     try:
-        print(line.replace("\n", "\\n"), file=file, flush=True)
+        print(one_line(" | ".join(items), unicode=False), file=file, flush=True)
     except OSError:
         pass
 

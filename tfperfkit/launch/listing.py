@@ -6,6 +6,7 @@ import sys
 
 from tfperfkit import registry
 from tfperfkit.errors import ProbeError
+from tfperfkit.report.text import one_line
 
 
 def list_probes() -> None:
@@ -25,6 +26,8 @@ def list_probes() -> None:
             words = (type(probe).__doc__ or "").strip().partition("\n")[0]
         except ProbeError as error:
             cost, words = "-", str(error)
-        table.add_row(Text(name), Text(cost), Text(source), Text(words))
+        table.add_row(*(Text(one_line(text)) for text in (name, cost, source, words)))
+    for name, problem in registry.refused().items():
+        table.add_row(Text(one_line(name)), Text("-"), Text(""), Text(one_line(f"can't be selected: {problem}")))
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140, highlight=False)
     console.print(table)

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.report.text import one_line
 from tfperfkit.store import Exit
 
 
@@ -108,4 +109,4 @@ def tell(text: str) -> None:
     """One line of ours on stderr, if there is one."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(f"tfperf: {text}", file=sys.stderr, flush=True)
+            print(one_line(f"tfperf: {text}"), file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from tfperfkit.launch.kernprof import uses_bare_profile
 from tfperfkit.origin import user_code_of_module
 
 _MAX_SOURCE_BYTES = 4_000_000
+_MOST_NAME_BYTES = 100  # a file system takes 255, and the time comes after it
 
 
 def check(parts: Split) -> None:
@@ -32,8 +33,10 @@ def check(parts: Split) -> None:
 
 def name_of_run(parts: Split) -> str:
     """What the run is called after: the module, or the script without its folder and ending."""
-    stem = parts.target if parts.is_module else Path(parts.target).stem
-    return printable(stem).strip(".") or "script"
+    stem = printable(parts.target if parts.is_module else Path(parts.target).stem)
+    # It becomes a folder, and is typed again in tfperf report NAME.
+    plain = "".join(char if char.isprintable() and char != "/" else "_" for char in stem)
+    return plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip(". ") or "script"
 
 
 def user_roots(parts: Split) -> list[str]:

@@ -13,9 +13,13 @@ from tfperfkit.model import REPORT_SCHEMA, ProbeOutcome, Report
 
 #: Deeper than this a probe's data is refused: readers in other languages stop at a hundred or so.
 _DEPTH = 60
-#: Delete, C1 controls, line separators and direction marks are legal in JSON but not harmless on a terminal. In
-#: UTF-8, these bytes are nothing else; JSON's grammar itself is ASCII, so they stand inside strings.
-_UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf")
+#: Delete, C1 controls, line separators, direction marks, tags and other characters without a shape are legal in JSON
+#: but not harmless on a terminal. In UTF-8, these bytes are nothing else; JSON's grammar itself is ASCII, so they stand
+#: inside strings.
+_UNSAFE = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]"
+    rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81][\x80-\xbf]"
+)
 
 
 def encode(report: Report) -> bytes:
@@ -96,7 +100,8 @@ def _as_float(value: int) -> float:
 
 
 def _escaped(match: re.Match[bytes]) -> bytes:
-    return b"".join(b"\\u%04x" % ord(char) for char in match.group().decode("utf-8"))
+    units = match.group().decode("utf-8").encode("utf-16-be")
+    return b"".join(b"\\u%02x%02x" % (units[i], units[i + 1]) for i in range(0, len(units), 2))
 
 
 #: Where a number that must be one may have become null.

@@ -10,6 +10,8 @@ from functools import lru_cache
 
 #: Longer names (not source lines) lose their middle. Real names of ops and functions stay well below.
 NAME_LIMIT = 400
+#: A message on one line, which may quote several names.
+LINE_LIMIT = 1500
 #: A name is broken after one of these, if it must be broken; source code after one of those.
 _BREAK_NAME = frozenset("/_.,:;-)]}=|&\\")
 _BREAK_CODE = frozenset("([{,=+*/|&:")
@@ -33,10 +35,15 @@ def visible(text: str, *, unicode: bool = True) -> str:
     return shown if unicode else shown.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
+def one_line(text: str, *, unicode: bool = True) -> str:
+    """A message of ours, with whatever names and errors of others it quotes, as one harmless line of bounded length."""
+    return visible(shorten(text.strip(), LINE_LIMIT, " ... "), unicode=unicode)
+
+
 @lru_cache(maxsize=4096)
 def _shown(char: str) -> str:
     # Variation selectors are "printable" but have no shape, and change the width of what stands before them.
-    if char.isprintable() and not "\ufe00" <= char <= "\ufe0f":
+    if char.isprintable() and not "\ufe00" <= char <= "\ufe0f" and not "\U000e0100" <= char <= "\U000e01ef":
         return char
     if char == "\t" or unicodedata.category(char) == "Zs":
         return " "

@@ -14,6 +14,7 @@ from types import FrameType
 from tfperfkit.config import find_run
 from tfperfkit.doctor.tensorboard import why_not
 from tfperfkit.errors import UsageError
+from tfperfkit.report.text import one_line
 from tfperfkit.viewing.logdir import Shown, build
 from tfperfkit.viewing.tensorboard import TensorBoard
 
@@ -58,7 +59,7 @@ def _warn_of_size(logdir: Path) -> None:
     for file in logdir.rglob("*.xplane.pb"):
         if (size := file.stat().st_size) > _LARGE_BYTES:
             print(
-                f"tfperf: the trace of {file.parent.name} has {size / 1e6:.0f} MB: TensorBoard needs about "
+                f"tfperf: the trace of {one_line(file.parent.name)} has {size / 1e6:.0f} MB: TensorBoard needs about "
                 f"{size * 40 / 1e9:.0f} GB for it and long for each page; tfperf trace needs neither",
                 file=sys.stderr,
             )

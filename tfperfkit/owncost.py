@@ -30,8 +30,8 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str]) -
     notes: tuple[str, ...] = ()
     if waited is not None and waited >= BUSY:
         notes = (
-            f"Other programs kept the processors busy: the training thread waited {waited:.0%} of the steady time for "
-            "one. All times, and the gains predicted from them, are rough.",
+            f"Other programs kept the processors busy: the training thread waited {100 * waited:.0f} % of the steady "
+            "time for one. All times, and the gains predicted from them, are rough.",
         )
     return Overhead(baseline_ratio=_hooks_ratio(noted, table), per_probe=per_probe, waited_share=waited, notes=notes)
 

@@ -160,7 +160,7 @@ def _metrics(lines: GraphLines, function: FunctionTime) -> Iterator[Finding]:
         if node is not None and wall >= 0.1 * total
     )
     yield Finding(
-        code=METRICS, family="graph", title=f"{words.capitalize()} take {share:.0%} of every step",
+        code=METRICS, family="graph", title=f"{words.capitalize()} take {100 * share:.0f} % of every step",
         severity=_severity(share), share_of_step=share, predicted_speedup=1 / (1 - share),
         where=where or _owner(function.owner),
         evidence=(

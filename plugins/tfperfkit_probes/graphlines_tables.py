@@ -161,16 +161,17 @@ def _level(row: Row) -> int:
 def _note(function: GraphFunction, hidden: int) -> str:
     parts = []
     if function.matched_share is not None:
-        parts.append(f"{function.matched_share:.1%} of the operations' time is on lines")
+        parts.append(f"{100 * function.matched_share:.1f} % of the operations' time is on lines")
     if function.unmatched and function.unmatched_ms > 0.001 * (function.ms_per_step or 0.0):
         names = ", ".join(item.name for item in function.unmatched[:3])
         parts.append(f"not: {names}")
     if function.divided_share >= 0.005:
-        parts.append(f"{function.divided_share:.1%} is in kernels of several operations, divided over them by estimate")
+        divided = f"{100 * function.divided_share:.1f} %"
+        parts.append(f"{divided} is in kernels of several operations, divided over them by estimate")
     if function.no_source_ms:
         parts.append(f"{function.no_source_ms:.2f} ms come from a SavedModel, which keeps no source lines")
     if hidden:
-        parts.append(f"{hidden} more rows under {_LEAST_SHARE:.0%}")
+        parts.append(f"{hidden} more row{'s' * (hidden != 1)} under {100 * _LEAST_SHARE:.0f} %")
     parallel = sum(line.busy_ms for line in function.lines) / max(sum(line.ms for line in function.lines), 1e-9)
     side = f", {parallel:.1f} of them on average" if parallel >= 1.1 else ""
     parts.append(f"each moment counted once, shared by the operations that run side by side{side}")

@@ -221,7 +221,8 @@ def _table(function: Function, capture: Capture, method: str, steps: int) -> Tab
         keep = (0, 2, 4, 5)
         columns = tuple(columns[i] for i in keep)
         rows = [tuple(row[i] for i in keep) for row in rows]  # type: ignore[misc]
-    note = f"{left_out} more lines took under {SMALL_SHARE:.1%} each" if left_out > 0 else ""
+    more = f"{left_out} more line{'s' * (left_out != 1)}"
+    note = f"{more} took under {100 * SMALL_SHARE:.1f} % each" if left_out > 0 else ""
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line})",
         columns=columns, rows=tuple(rows), marked=marked, note=note,

@@ -186,7 +186,7 @@ def _float64(function: Function, is_user: Callable[[str], bool]) -> Iterable[Fin
         begins += f"It begins at {kinds}. "
     yield _finding(
         codes.FLOAT64, "precision", "medium" if share >= FLOAT64_MUCH else "low",
-        f"{called(function)} computes in float64: {ops:,} operations, {share:.0%} of its FLOPs", places,
+        f"{called(function)} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs", places,
         [
             _count("float64_operations", ops), _count("float64_flops_share", share, "share"),
             _count("operations", function.operations),

@@ -53,7 +53,7 @@ def _functions(functions: Sequence[Function]) -> Table:
             _mega(function.flops), function.trace_ms, function.first_execution_ms,
         ))
     left = len(functions) - _MOST_FUNCTIONS
-    notes = [f"{left} more functions are in the JSON report."] if left > 0 else []
+    notes = [f"{left} more in the JSON report."] if left > 0 else []
     reasons = {f.not_optimized_reason for f in functions[:_MOST_FUNCTIONS] if f.optimized is None}
     if reasons:
         notes.append("No operations after Grappler: " + "; ".join(sorted(reasons)) + ".")
@@ -149,7 +149,7 @@ def _note(function: Function) -> str:
     elif xla.jit_compile:
         parts.append("XLA compiles it (jit_compile).")
     if function.lines_known < 0.98:
-        parts.append(f"The line is known for {function.lines_known:.0%} of the operations.")
+        parts.append(f"The line is known for {100 * function.lines_known:.0f} % of the operations.")
     return " ".join(parts)
 
 
@@ -194,7 +194,7 @@ def _types(function: Function) -> Table | None:
             Column("read and written", "bytes"),
         ),
         rows=tuple(rows),
-        note=f"{left} more types are in the JSON report." if left > 0 else "",
+        note=f"{left} more in the JSON report." if left > 0 else "",
     ) if rows else None
 
 

@@ -112,7 +112,7 @@ def _functions_table(functions: Sequence[TracedFunction]) -> Table:
             Column("retraces", "count"), Column("avoidable", "count"), Column("tracing", "ms"),
         ),
         rows=tuple(rows),
-        note=f"{left} more functions are in the JSON report" if left > 0 else "",
+        note=f"{left} more in the JSON report" if left > 0 else "",
         marked=marked,
     )
 

@@ -220,7 +220,8 @@ def _detail(
         said = advice.remark(difference, trace, partial)
         lines.append(f"  {label} {path}  {difference.before} → {difference.after}   {said}".rstrip())
     if len(trace.cause) > 4:
-        lines.append(f"  and {len(trace.cause) - 4} more differences")
+        more = len(trace.cause) - 4
+        lines.append(f"  and {more} more difference{'s' * (more != 1)}")
     if trace.record.error:
         lines.append(f"  the trace failed with {trace.record.error}")
     common = pattern(group)

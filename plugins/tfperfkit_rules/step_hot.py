@@ -123,7 +123,7 @@ def _finding(
     words = _KINDS[kind]
     where, example = _where(evidence, kind, at)
     return Finding(
-        code="STP001", family="step", title=f"{words.words} takes {share:.0%} of the training loop",
+        code="STP001", family="step", title=f"{words.words} takes {100 * share:.0f} % of the training loop",
         severity=severity(1 - 1 / bounds[0]), share_of_step=share, predicted_speedup=middle(bounds),
         predicted_range=bounds, where=where,
         evidence=(

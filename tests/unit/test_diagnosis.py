@@ -118,8 +118,8 @@ def test_what_bounds_a_healthy_step() -> None:
         data={"lines": {"graph_functions": [{"layers": layers}]}},
     )
     text = headline([], evidence)
-    assert text.startswith("Nothing to fix: 90% of a step is computing in compiled functions.")
-    assert "83 GFLOP/s" in text and "100 on this machine (83%)" in text
+    assert text.startswith("Nothing to fix: 90 % of a step is computing in compiled functions.")
+    assert "83 GFLOP/s" in text and "100 on this machine (83 %)" in text
     open_sizes = {"tfprof": {"calls": [{"name": "f", "per_step": 1.0}]}, "ops": {"all": [{"graph": "f", "flops": 4e5}]}}
     assert "GFLOP" not in headline([], make_evidence(parts_ms={"graph": 9.0}, data=open_sizes))
     assert headline([finding("A", 0.3)], evidence) == "First: title of A (t.py:3)."
@@ -138,4 +138,4 @@ def test_what_runs_between_the_steps_is_told_where_it_takes_long() -> None:
 
 def test_a_step_that_mostly_does_not_compute_is_not_called_healthy() -> None:
     text = headline([], make_evidence(parts_ms={"dispatch": 6.0, "graph": 4.0}))
-    assert text.startswith("Nothing to fix was found: 60% of a step is Python of TensorFlow and Keras.")
+    assert text.startswith("Nothing to fix was found: 60 % of a step is Python of TensorFlow and Keras.")

@@ -111,7 +111,7 @@ def test_the_table_adds_up_to_the_step(tmp_path: Path) -> None:
     stages = [names.index(name) for name in ("forward", "backward", "update")]
     assert sum(float(row[i] or 0) for row in own for i in stages) == pytest.approx(0.04)
     assert table.title.startswith("step (train.py:10) · graph, 0.1 ms a step")
-    assert "90.9% of the operations' time is on lines" in table.note and "strange:Op" in table.note
+    assert "90.9 % of the operations' time is on lines" in table.note and "strange:Op" in table.note
 
 
 def test_depth_limits_the_unfolding(tmp_path: Path) -> None:

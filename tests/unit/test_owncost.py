@@ -30,7 +30,7 @@ def test_the_hooks_share_of_the_clean_steps() -> None:
 def test_a_busy_machine_is_told() -> None:
     found = overhead(rows(8, 0, S // 4), table(["clean"] * 8), [])
     assert found.waited_share == pytest.approx(0.25)
-    assert "25%" in found.notes[0]
+    assert "25 %" in found.notes[0]
 
 
 def test_where_the_system_does_not_tell_nothing_is_said() -> None:

@@ -97,6 +97,14 @@ def test_findings_come_before_the_probes_in_their_order() -> None:
     assert starts[-1] < next(i for i, line in enumerate(lines) if line.startswith("── lines"))
 
 
+@pytest.mark.parametrize(("places", "line"), [(6, ""), (7, "and 1 more place"), (8, "and 2 more places")])
+def test_places_beyond_the_sixth_are_counted(places: int, line: str) -> None:
+    where = tuple(SourceSpan("train.py", number) for number in range(1, places + 1))
+    report = msgspec.structs.replace(NAIVE_GAN, findings=(msgspec.structs.replace(EAGER_FINDING, where=where),))
+    found = [row.strip() for row in rendered(report).splitlines() if " more place" in row]
+    assert found == ([line] if line else [])
+
+
 def test_colour_changes_no_word() -> None:
     from rich.text import Text
 

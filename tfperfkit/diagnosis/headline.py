@@ -36,7 +36,7 @@ def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
     name = max(parts, key=lambda part: parts[part])
     share = parts[name] / evidence.account.mean_ms
     found = "Nothing to fix" if name in _WORK else "Nothing to fix was found"
-    return f"{found}: {share:.0%} of a step is {_WORDS[name]}.{bound(evidence)}{_between(evidence.account)}"
+    return f"{found}: {100 * share:.0f} % of a step is {_WORDS[name]}.{bound(evidence)}{_between(evidence.account)}"
 
 
 def _between(account: StepAccount) -> str:
@@ -71,7 +71,7 @@ def bound(evidence: Evidence) -> str:
         return f" It reaches {reached:,.0f} GFLOP/s there."
     return (
         f" It reaches {reached:,.0f} GFLOP/s there; a float32 matrix product reaches {peak:,.0f} on this machine"
-        f" ({reached / peak:.0%})."
+        f" ({100 * reached / peak:.0f} %)."
     )
 
 

@@ -64,7 +64,8 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
     for index, text in enumerate(places[:_PLACES]):
         lines += _labelled("at" if index == 0 else "", prose(text, screen, indent=_LABELLED))
     if len(places) > _PLACES:
-        lines += prose(f"and {len(places) - _PLACES} more places", screen, indent=_LABELLED, style="dim")
+        more = len(places) - _PLACES
+        lines += prose(f"and {more} more place{'s' * (more != 1)}", screen, indent=_LABELLED, style="dim")
     lines += _labelled("measured", _evidence(finding.evidence, screen))
     lines += _labelled("fix", prose(finding.advice, screen, indent=_LABELLED))
     lines += _labelled("detail", verbatim(finding.detail, screen, indent=_LABELLED))

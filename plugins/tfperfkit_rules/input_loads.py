@@ -15,7 +15,8 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.samples import LEAST, TENSORFLOW, FunctionKey, Samples
 from tfperfkit.steps import StepTable
-from tfperfkit_rules.input_share import interval, share_of
+from tfperfkit_rules.input_feed import name_at
+from tfperfkit_rules.input_share import interval, share_of, window
 
 #: A file counts as reloaded when it is opened at least so often per step.
 RELOAD_RATE = 0.9
@@ -141,8 +142,8 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     files = sum(row[0].paths for row in rows)
     evidence_rows = [
         Measurement("opens per step", sum(row[0].opens_per_step for row in rows), "count", "run"),
-        Measurement("share of step", share, "share", "samples"),
-        Measurement("time per step", step_ms * share, "ms", "samples"),
+        Measurement("share of step", share, "share", window(evidence)),
+        Measurement("time per step", step_ms * share, "ms", window(evidence)),
         Measurement("size of the files per step", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
     ]
     if files > 1:
@@ -150,10 +151,11 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     line = evidence.line(where[0].file, where[0].line)
     if files <= 2:
         title = f"{name} is loaded again at every step"
-        advice = (
-            f"Load {name} once, before the training loop, and keep the result: "
-            f"move {_quoted(line)} out of the step, which then only picks its batch."
-        )
+        advice = f"Load {name} once, before the training loop, and keep the result"
+        if _is_known(evidence, first, where[0]):
+            advice += f": move {_quoted(line)} out of the step, which then only picks its batch."
+        else:
+            advice += f"; what {name_at(evidence, where[0])} calls should only pick its batch."
     else:
         title = f"Files like {name} are read by the step itself"
         advice = (
@@ -165,6 +167,13 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
         predicted_speedup=gain.middle(bounds), predicted_range=bounds, where=where, evidence=tuple(evidence_rows),
         advice=advice, absorbs=("INP001", "INP011"), absorbs_here=("LIN001",),
     )
+
+
+def _is_known(evidence: Evidence, loader: Loader, place: SourceSpan) -> bool:
+    """Whether what a line gives is the same each time, so that it can be moved as it is: it opens the file itself, or
+    what the functions on the way return was watched. Else the line may pick a batch as well."""
+    data = evidence.data("input", InputData)
+    return place == loader.chain[0] or (data is not None and bool(data.watched))
 
 
 def _quoted(line: str) -> str:
@@ -195,8 +204,8 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
             share_of_step=share, predicted_speedup=gain.middle(bounds), predicted_range=bounds,
             where=(*where, *_inside(samples, where)),
             evidence=(
-                Measurement("share of step", share, "share", "samples"),
-                Measurement("time per step", step_ms * share, "ms", "samples"),
+                Measurement("share of step", share, "share", window(evidence)),
+                Measurement("time per step", step_ms * share, "ms", window(evidence)),
                 Measurement("calls with an equal value", row.calls, "count", "run"),
                 Measurement("size of the value", row.size, "bytes", "run"),
             ),

@@ -33,6 +33,11 @@ def share_of(evidence: Evidence, doing: Counter[str]) -> float:
     return min(total, 1.0)
 
 
+def window(evidence: Evidence) -> str:
+    """Where ``share_of`` was measured: the samples alone when the account has no parts."""
+    return "breakdown" if evidence.account is not None and evidence.account.parts_ms else "samples"
+
+
 def interval(evidence: Evidence, doing: Counter[str]) -> tuple[float, float]:
     """(least, most) of that share. At most it has all that the trace says, with the samples' 95 % interval, and what
     its lines leave behind. At least the trace and the samples are each half right: the trace's own steps are slower.

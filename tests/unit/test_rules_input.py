@@ -351,6 +351,7 @@ def test_a_function_that_does_nothing_but_load_is_told_at_its_call() -> None:
     finding = one(input_loads.reloads(loads(loader(), constants=[constant()])))
     assert [place.line for place in finding.where][:2] == [30, 12]
     assert finding.share_of_step == pytest.approx(0.8) and "INP011" in finding.absorbs
+    assert 'move "line 30" out of the step' in finding.advice
 
 
 def test_freeing_what_was_loaded_counts_at_most() -> None:
@@ -374,8 +375,10 @@ def test_without_the_probe_input_the_session_s_own_records_tell() -> None:
     chain = [[FILE, 12, "fetch"], [FILE, 30, "<module>"]]
     opens = ["data/x.npz", chain, 60, 0, 590 * MS, 1000]
     given = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [opens]})
-    whole = one(input_loads.reloads(given)).where[0]
-    assert (whole.file, whole.line) == (FILE, 30)  # nobody watched what it returns: the call as a whole
+    whole = one(input_loads.reloads(given))
+    # Nobody watched what it returns: the call as a whole, which may pick the batch too.
+    assert (whole.where[0].file, whole.where[0].line) == (FILE, 30)
+    assert '"line 30"' not in whole.advice and "what train.py:30 calls should only pick its batch" in whole.advice
     seldom = ["data/x.npz", chain, 6, 0, 590 * MS, 1000]
     rare = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [seldom]})
     assert not list(input_loads.reloads(rare))

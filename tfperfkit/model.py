@@ -38,7 +38,7 @@ class Measurement(msgspec.Struct, frozen=True):
     name: str
     value: float
     unit: str
-    window: str = ""  # where it was measured: "baseline", "lines", "trace", "run"
+    window: str = ""  # where it was measured: "baseline", "breakdown", "run" ..., see docs/writing-a-rule.md
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

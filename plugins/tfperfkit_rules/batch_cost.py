@@ -27,9 +27,9 @@ class StepCost(msgspec.Struct, frozen=True, kw_only=True):
         """What a finding rests on."""
         return (
             Measurement("step", self.step_ms, "ms", "baseline"),
-            Measurement("in compiled functions", self.graph_ms, "ms", "trace"),
-            Measurement("in their operations", self.operations_ms, "ms", "trace"),
-            Measurement("of it work that may grow with the batch", self.work_ms, "ms", "trace"),
+            Measurement("in compiled functions", self.graph_ms, "ms", "breakdown"),
+            Measurement("in their operations", self.operations_ms, "ms", "breakdown"),
+            Measurement("of it work that may grow with the batch", self.work_ms, "ms", "breakdown"),
         )
 
 

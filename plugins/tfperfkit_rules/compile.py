@@ -63,11 +63,11 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     code = f"@tf.function(jit_compile=True) at {name}" if function.owner == "user" else "compile(..., jit_compile=True)"
     yield Finding(
         code="CMP002", family="compile", severity="low", share_of_step=share,
-        title=f"{share:.0%} of a step is elementwise operations, slices and sums, one by one",
+        title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
         predicted_speedup=gain.middle(bounds), predicted_range=bounds,
         where=compile_place.function_lines(evidence, function),
         evidence=(
-            Measurement("elementwise operations, slices and sums, of the step", share, "share", "tfprof"),
+            Measurement("elementwise operations, slices and sums, of the step", share, "share", "breakdown"),
             Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
         ),
         advice=f"Try {code}: XLA makes one pass over the data of many operations. Keep it only if a step gets shorter.",
@@ -101,7 +101,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP004", family="compile", severity="medium" if share >= 0.6 else "low", basis="run",
         share_of_step=share, predicted_speedup=None, where=where, evidence=tuple(numbers),
-        title=f"{share:.0%} of the run is tracing and compiling functions",
+        title=f"{100 * share:.0f} % of the run is tracing and compiling functions",
         advice=(
             "Build models, optimizers and tf.functions once and use them again; make long graphs shorter (tf.range "
             "loops in place of Python's). A longer run pays it only once."

@@ -90,9 +90,10 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         title="XLA makes the step slower on this processor", predicted_speedup=gain.middle(bounds),
         predicted_range=bounds, where=where,
         evidence=(
-            Measurement("in compiled functions per step", took, "ms", "baseline"),
-            Measurement("GFLOP/s there", flops / took / 1e6, "number", "tfprof"),
-            Measurement("GFLOP/s of a float32 matrix product", evidence.machine_gflops or 0.0, "number", "run"),
+            Measurement("in compiled functions per step", took, "ms", "breakdown"),
+            Measurement("GFLOP/s there", flops / took / 1e6, "number", "breakdown"),
+            Measurement("GFLOP/s of a float32 matrix product", evidence.machine_gflops or 0.0, "number",
+                        "after the run"),
         ),
         advice="Take jit_compile=True out and compare: on a CPU TensorFlow's own kernels (oneDNN) are often faster.",
         detail=(
@@ -118,7 +119,7 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
         title=f"XLA was asked for by {asked}, and does nothing on a CPU", where=compile_place.auto_jit_lines(evidence),
         evidence=(
             Measurement("functions compiled by XLA", 0, "count", "run"),
-            Measurement("elementwise operations, of the step", elementwise, "share", "tfprof"),
+            Measurement("elementwise operations, of the step", elementwise, "share", "breakdown"),
         ),
         advice=(
             "Take it out; or try XLA where it counts, with @tf.function(jit_compile=True), or add "

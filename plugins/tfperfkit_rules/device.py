@@ -62,7 +62,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("threads within an operation", count, "count", "run"),
             Measurement("processors", cpus, "count", "run"),
-            Measurement("operations that would be divided, of the step", divided, "share", "tfprof"),
+            Measurement("operations that would be divided, of the step", divided, "share", "breakdown"),
         ),
         advice=(
             "Take the setting out: TensorFlow then uses all processors. Keep it only where several processes share "
@@ -97,7 +97,7 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
         code="DEV005", family="device", severity="low", share_of_step=ONEDNN_MOST * share,
         title="oneDNN is switched off, and with it the fast kernels of this processor",
         predicted_speedup=gain.middle(bounds), predicted_range=bounds, where=tuple(evidence.find(_ONEDNN))[:3],
-        evidence=(Measurement("convolutions, products and pooling, of the step", share, "share", "tfprof"),),
+        evidence=(Measurement("convolutions, products and pooling, of the step", share, "share", "breakdown"),),
         advice=(
             f"Take {_ONEDNN}=0 out, of the script or of the shell. To silence the message that it prints use "
             'os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1". The last digits of results may differ.'

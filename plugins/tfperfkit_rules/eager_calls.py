@@ -13,7 +13,7 @@ from tfperfkit.samples import LEAST, Stack
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import enclosing, loops
 from tfperfkit_rules.eager_turns import code, in_fit, stretch, where
-from tfperfkit_rules.step_shares import line_shares
+from tfperfkit_rules.step_shares import line_shares, window
 
 _PREDICT = re.compile(r"(\w[\w.\[\]]*)\.(predict|predict_on_batch)\(")
 _MODEL_CALL = re.compile(r"\b(self\.)?(\w*(?:model|net|network|policy|actor|critic|agent|encoder|decoder)\w*)\(", re.I)
@@ -116,7 +116,7 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
             severity=severity(1 - 1 / bounds[0]), share_of_step=share, predicted_speedup=middle(bounds),
             predicted_range=bounds, where=where(evidence, [leaf]),
             evidence=(
-                Measurement("time in the call", share, "share", "samples"),
+                Measurement("time in the call", share, "share", window(evidence)),
                 Measurement("samples", float(samples.count), "count", "baseline"),
             ),
             advice=(

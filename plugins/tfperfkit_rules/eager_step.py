@@ -56,10 +56,10 @@ def lost(estimate: Compiled) -> float:
 def measured(estimate: Compiled) -> tuple[Measurement, ...]:
     """What a finding of this family rests on."""
     return (
-        Measurement("operations per step", estimate.operations, "count", "trace"),
-        Measurement("time in them", estimate.eager_ms, "ms", "trace"),
-        Measurement("of it heavy work (convolutions, products)", estimate.heavy_ms, "ms", "trace"),
-        Measurement("TensorFlow's Python that hands them out", estimate.dispatch_ms, "ms", "trace"),
+        Measurement("operations per step", estimate.operations, "count", "tfprof"),
+        Measurement("time in them", estimate.eager_ms, "ms", "breakdown"),
+        Measurement("of it heavy work (convolutions, products)", estimate.heavy_ms, "ms", "breakdown"),
+        Measurement("TensorFlow's Python that hands them out", estimate.dispatch_ms, "ms", "breakdown"),
         Measurement("step now", estimate.step_ms, "ms", "baseline"),
     )
 

@@ -10,7 +10,7 @@ from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.samples import LEAST
 from tfperfkit_rules.eager_source import enclosing
-from tfperfkit_rules.step_shares import LineShare, callers, line_shares, span, text_of
+from tfperfkit_rules.step_shares import LineShare, callers, line_shares, span, text_of, window
 
 _WEIGHTS = re.compile(r"\.(get|set)_weights\(")
 _LIBRARY = ("dispatch", "eager_ops", "host_sync")
@@ -37,8 +37,8 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
         severity=severity(1 - 1 / bounds[0]), share_of_step=share, predicted_speedup=middle(bounds),
         predicted_range=bounds, where=tuple(dict.fromkeys((*lines, *callers(evidence, places[0])[:1]))),
         evidence=(
-            Measurement("time in these lines", share, "share", "samples"),
-            Measurement("time in them per step", share * (evidence.step_ms or 0.0), "ms", "samples"),
+            Measurement("time in these lines", share, "share", window(evidence)),
+            Measurement("time in them per step", share * (evidence.step_ms or 0.0), "ms", window(evidence)),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(

@@ -46,7 +46,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                 predicted_speedup=gain.middle(bounds), predicted_range=bounds,
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
-                    Measurement("backward, of the step", backward, "share", "tfprof"),
+                    Measurement("backward, of the step", backward, "share", "breakdown"),
                     Measurement("backward passes in the source", passes.times, "count", "run"),
                 ),
                 advice=(

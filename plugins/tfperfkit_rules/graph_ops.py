@@ -115,7 +115,7 @@ def _priced(
     bounds = gain.speedups(least, most)
     return msgspec.structs.replace(
         finding, share_of_step=min(share, 1.0), predicted_range=bounds, predicted_speedup=gain.middle(bounds),
-        severity="low", evidence=(*finding.evidence, Measurement(name, share, "share", "tfprof")), absorbs=absorbs,
+        severity="low", evidence=(*finding.evidence, Measurement(name, share, "share", "breakdown")), absorbs=absorbs,
     )
 
 

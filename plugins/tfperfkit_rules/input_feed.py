@@ -243,11 +243,11 @@ def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, .
 def waiting(item: Feed) -> list[Measurement]:
     """The measured wait, for the evidence of a finding."""
     rows = [
-        Measurement("waiting for input, of the step", item.share, "share", "account"),
-        Measurement("waiting for input per step", item.wait_ms, "ms", "account"),
+        Measurement("waiting for input, of the step", item.share, "share", "breakdown"),
+        Measurement("waiting for input per step", item.wait_ms, "ms", "breakdown"),
     ]
     if item.epoch_ms > 0:
-        rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "account"))
+        rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "breakdown"))
     return rows
 
 

@@ -53,15 +53,15 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     low, high = gain.interval(sampled, evidence.samples.count)
     # Freeing the old iterator, with its buffer, falls between the lines ("other").
     waited = min(evidence.share("input", "other"), 1.0)
-    share = max(sampled, waited)
+    share, window = max((sampled, "samples"), (waited, "breakdown"))
     if share < FLOOR:
         return None
     bounds = gain.speedups((1 - STAYS) * min(low, share), min(max(high, share), 0.99))
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
         Measurement("iterators per step", pipeline.iterators_per_step or 0.0, "count", "run"),
-        Measurement("share of step", share, "share", "samples"),
-        Measurement("time per step", step_ms * share, "ms", "samples"),
+        Measurement("share of step", share, "share", window),
+        Measurement("time per step", step_ms * share, "ms", window),
     ]
     detail = "Making an iterator starts its threads and its buffers anew, and each begins with the first elements."
     if shuffle is not None and isinstance(shuffle.parameters.get("buffer_size"), int):

@@ -199,7 +199,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         where=places(evidence, place(stage, item.pipeline), stage.mapped),
         evidence=(
             *waiting(item), *own_time(stage), Measurement("processors", item.cpus, "count", "run"),
-            Measurement("of the slowest section", item.part(stage), "share", "run"),
+            Measurement("of the slowest section", item.part(stage), "share", "tfprof" if item.lost else "run"),
         ),
         advice=_parallel_advice(stage, name),
         detail=(

@@ -53,7 +53,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=item.share, predicted_speedup=middle(bounds), predicted_range=bounds,
         where=places(evidence, end, SourceSpan(item.pipeline.file, item.pipeline.line, item.pipeline.function)),
         evidence=(
-            *waiting(item), Measurement("the rest of the step", item.other_ms, "ms", "account"),
+            *waiting(item), Measurement("the rest of the step", item.other_ms, "ms", "breakdown"),
             Measurement("processors", item.cpus, "count", "run"),
         ),
         advice=f"End the dataset with .prefetch(tf.data.AUTOTUNE) at {name_at(evidence, end)}.",
@@ -109,8 +109,8 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
         code="INP001", family="input", severity="low", title="The step waits for its input", share_of_step=share,
         predicted_speedup=middle(bounds), predicted_range=bounds, where=tuple(fetches[:2]),
         evidence=(
-            Measurement("waiting for input, of the step", share, "share", "account"),
-            Measurement("waiting for input per step", waited, "ms", "account"), *_measured_by(evidence),
+            Measurement("waiting for input, of the step", share, "share", "breakdown"),
+            Measurement("waiting for input per step", waited, "ms", "breakdown"), *_measured_by(evidence),
         ),
         advice=(
             "Prepare batches while the step computes: a dataset that ends with .prefetch(tf.data.AUTOTUNE), or, for a "

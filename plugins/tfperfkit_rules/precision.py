@@ -45,7 +45,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
         predicted_speedup=gain.middle(bounds), predicted_range=bounds, where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
-            Measurement("products and convolutions, of the step", arithmetic, "share", "tfprof"),
+            Measurement("products and convolutions, of the step", arithmetic, "share", "breakdown"),
         ),
         advice=(
             'Compute in float32 on a CPU: take the policy out, or set it only where there is a GPU: '
@@ -80,7 +80,7 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
             Measurement("compute capability", capability[0] + capability[1] / 10, "number", "run"),
-            Measurement("computing, of the step", share, "share", "tfprof"),
+            Measurement("computing, of the step", share, "share", "breakdown"),
         ),
         advice=(
             'Try keras.mixed_precision.set_global_policy("mixed_float16") before the model is made, with the last '

@@ -51,7 +51,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         code="RET014", family="retrace", title=title, severity=gain.severity(share), share_of_step=share,
         predicted_speedup=gain.middle((low, high)), predicted_range=(low, high), where=tuple(places),
         evidence=(
-            Measurement("tracing per step", evidence.part("tracing"), "ms", "baseline"),
+            Measurement("tracing per step", evidence.part("tracing"), "ms", "breakdown"),
             Measurement("steady steps that traced", len(steps), "count", "baseline"),
         ),
         advice=advice, absorbs=("CMP004", "EAG006"),

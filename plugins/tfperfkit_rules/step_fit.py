@@ -47,8 +47,8 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
         predicted_speedup=middle(bounds), predicted_range=bounds, where=(*first, fit),
         evidence=(
             Measurement("step", cost.step_ms, "ms", "baseline"),
-            Measurement("of it outside of the compiled step", around, "ms", "trace"),
-            Measurement("in operations of the compiled step", cost.operations_ms, "ms", "trace"),
+            Measurement("of it outside of the compiled step", around, "ms", "breakdown"),
+            Measurement("in operations of the compiled step", cost.operations_ms, "ms", "breakdown"),
             Measurement("steps", float(evidence.steps.count), "count", "run"),
         ),
         advice=(

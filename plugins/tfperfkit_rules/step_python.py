@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit_rules.eager_place import sites
 from tfperfkit_rules.eager_source import enclosing, loops
 from tfperfkit_rules.step_hot import WRITES
-from tfperfkit_rules.step_shares import LineShare, callers, heaviest_loop, line_shares, span, text_of
+from tfperfkit_rules.step_shares import LineShare, callers, heaviest_loop, line_shares, span, text_of, window
 
 #: A function's own lines are named from this share of the step on: XProf's "moderate" is 5 % for a whole part.
 HOT = 0.08
@@ -136,12 +136,12 @@ def _finding(evidence: Evidence, name: str, own: list[LineShare]) -> Finding:
     step_ms = evidence.step_ms or 0.0
     return Finding(
         code="LIN001", family="step",
-        title=f"{share:.0%} of a step is {what} {told}{within}, outside of TensorFlow",
+        title=f"{100 * share:.0f} % of a step is {what} {told}{within}, outside of TensorFlow",
         severity=severity(1 - 1 / middle(bounds)), share_of_step=share, predicted_speedup=middle(bounds),
         predicted_range=bounds, where=tuple(dict.fromkeys((place, *lines, *above))),
         evidence=(
-            Measurement("share of step", share, "share", "samples"),
-            Measurement("time per step", share * step_ms, "ms", "samples"),
+            Measurement("share of step", share, "share", window(evidence)),
+            Measurement("time per step", share * step_ms, "ms", window(evidence)),
             Measurement("samples in it", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),
@@ -152,7 +152,7 @@ def _finding(evidence: Evidence, name: str, own: list[LineShare]) -> Finding:
 def _detail(evidence: Evidence, own: list[LineShare]) -> str:
     if len(own) < 2:
         return ""
-    rows = [f"  line {row.place[1]}: {row.share:.0%}  {text_of(evidence, row.place)[:70]}" for row in own[:4]]
+    rows = [f"  line {row.place[1]}: {100 * row.share:.0f} %  {text_of(evidence, row.place)[:70]}" for row in own[:4]]
     return "Of the step:\n" + "\n".join(rows)
 
 

@@ -41,9 +41,15 @@ def line_shares(evidence: Evidence, activities: tuple[str, ...], parts: tuple[st
         return []
     sampled = every / samples.count
     # The trace's Python includes what samples hardly see, TensorFlow's own: so it counts for twice the samples at most.
-    whole = min(evidence.share(*parts), MOST * sampled) if "tfprof" in evidence.account.windows else sampled
+    whole = min(evidence.share(*parts), MOST * sampled) if window(evidence) == "breakdown" else sampled
     rows = [LineShare(leaf, count, whole * count / every) for leaf, count in found.items()]
     return sorted(rows, key=lambda row: -row.share)
+
+
+def window(evidence: Evidence) -> str:
+    """Where these shares were measured: the account's breakdown if the trace told how large the part is, else the
+    samples alone."""
+    return "breakdown" if evidence.account is not None and "tfprof" in evidence.account.windows else "samples"
 
 
 def text_of(evidence: Evidence, place: Place) -> str:

@@ -28,6 +28,7 @@ class StepFollower:
         self._cutter: StepCutter | None = None
         self._kept: list[Marker] = []
         self._seen = 0
+        self._skipped: dict[int, int] = {}  # calls at each site that were only counted
 
     def add_site(self, site: Site) -> None:
         self._counter.add_site(site)
@@ -36,6 +37,8 @@ class StepFollower:
     def entering(self, site: int) -> None:
         """A call at a site is about to begin: it may open a step."""
         cutter = self._cutter
+        if self._skipped:
+            self._catch_up()
         if cutter is not None and cutter.complete and self._definition and site in self._definition.begins:
             self._boundary(cutter.next_number, 0)
 
@@ -51,6 +54,18 @@ class StepFollower:
             step = self._cutter.feed(marker, self._kinds.get(marker.site) == "next")
             if step is not None and marker.site not in self._definition.begins:
                 self._boundary(self._cutter.number, step.end_ns - step.begin_ns)
+
+    def skip(self, marker: Marker) -> None:
+        """A call at a site has ended while nobody wants to know when a step begins: it is only counted."""
+        self._counter.count(marker)
+        self._skipped[marker.site] = self._skipped.get(marker.site, 0) + marker.steps
+
+    def _catch_up(self) -> None:
+        """Number the steps on, about right: whoever is told of steps again has been told of none for a while."""
+        if self._cutter is not None and self._definition is not None:
+            closing = self._definition.closing or self._definition.ends
+            self._cutter.number += sum(count for site, count in self._skipped.items() if site in closing)
+        self._skipped.clear()
 
     def paused(self, pause: Marker) -> None:
         """Our own work stood between two steps; it belongs to neither."""

@@ -21,7 +21,6 @@ from tfperfkit.following import StepFollower
 from tfperfkit.gate import GpuGate
 from tfperfkit.instruments import tracing
 from tfperfkit.instruments.activity import TENSORFLOW
-from tfperfkit.instruments.batchsize import of_signature
 from tfperfkit.instruments.contention import Contention
 from tfperfkit.instruments.markers import Markers
 from tfperfkit.instruments.opens import FileOpens
@@ -29,7 +28,6 @@ from tfperfkit.instruments.pulse import Pulse
 from tfperfkit.instruments.sampler import Sampler, interval_s
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.switching import Switching
-from tfperfkit.instruments.updates import GraphUpdates, is_keras_own, own_code
 from tfperfkit.origin import Origin
 from tfperfkit.probe import BackgroundProbe, Cost, Probe
 from tfperfkit.recording import SessionRecording
@@ -39,6 +37,7 @@ from tfperfkit.stepless import Stepless
 from tfperfkit.steps import PAUSE, Marker, Site
 from tfperfkit.store import Manifest, RunDirectory
 from tfperfkit.streams import Streams
+from tfperfkit.tracewatch import TraceWatch
 from tfperfkit.writer import StreamWriter
 
 _FLUSH_NS = NS_PER_S // 2
@@ -65,8 +64,7 @@ class Session:
         self._windows: list[WindowSpec] = []
         self._scheduler = Scheduler(())
         self._follower = StepFollower(self._boundary)
-        self._updates = GraphUpdates()
-        self._traces = self._traced_before = 0
+        self._traced_before = 0
         self._last_boundary = self._precise_since = 0
         self._gate = GpuGate(bool(manifest.options.get("devices", {}).get("require_gpu")), self._refuse)
         self._sources = Sources(self.streams, self.origin.is_user)
@@ -80,6 +78,8 @@ class Session:
         self._opens = FileOpens(self.origin.is_user)
         self._contention = Contention()
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
+        self._watch = TraceWatch(self.streams, self.origin.is_user, self.keep_source, self.markers)
+        self._rows = self.stream("markers")
         activate(self)
         self._pulse = Pulse(self._tick)
 
@@ -210,17 +210,24 @@ class Session:
         self.finish()
 
     def examine(self, function: Any) -> None:
-        """A ``tf.function`` that was traced before the session began is called for the first time since."""
-        for concrete in function._list_all_concrete_functions():
-            updates, loop, optimizers = self._updates.of(concrete.graph)
-            if updates and not is_keras_own(function.python_function):
-                name = getattr(function.python_function, "__name__", "tf.function")
-                self.markers.updates_weights(function, name, loop, optimizers, of_signature(concrete))
+        self._watch.examine(function)
+
+    def applied_in_graph(self, optimizer: Any) -> None:
+        self._watch.applied_in_graph(optimizer)
 
     def marked(self, marker: Marker) -> None:
         if not self._finished:
-            self.stream("markers").append(marker)
+            self._rows.append(marker)
             self._follower.marked(marker)
+
+    def _marked_quietly(self, marker: Marker) -> None:
+        self._rows.append(marker)
+        self._follower.skip(marker)
+
+    def _be_quiet(self, quiet: bool) -> None:
+        """Whether nothing has to be decided as a step begins: then the markers leave their records only."""
+        self._quiet = quiet
+        self.markers.quietly = self._marked_quietly if quiet and not self._gate.wanted else None
 
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
@@ -235,14 +242,14 @@ class Session:
             self.event("stopped", step=number - 1)
             self.finish()
             return
-        traced, self._traced_before = self._traces != self._traced_before, self._traces
+        traced, self._traced_before = self._watch.count != self._traced_before, self._watch.count
         if name := self._stepless.end():
             self._close_window(name, "ok")
         for _, recording in list(self._open.values()):
             recording.announce(number)
         paused = now_ns() - now > _TOLD_NS
         actions = self._scheduler.boundary(number, last_step_ns, traced)
-        self._quiet = self._scheduler.idle and not self._following(number) and self.manifest.last_step is None
+        self._be_quiet(self._scheduler.idle and not self._following(number) and self.manifest.last_step is None)
         for action in actions:
             self._act(action)
         if actions or paused:
@@ -276,26 +283,9 @@ class Session:
             self.event("precise_end", ns=now_ns())
 
     def _traced(self, traced: Any) -> None:
-        self._traces += 1
         if self._gate.wanted:
             self._gate.check()
-        if traced.outer_id is None:
-            self.stream("tracing").append([traced.begin_ns, traced.end_ns])
-        code = own_code(traced.python_function)
-        if code is not None and self.origin.is_user(code.co_filename):
-            row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
-            self.stream("traces").append(row)
-            self.keep_source(code.co_filename)
-        if traced.function is None or traced.concrete is None:
-            return
-        updates, loop, optimizers = self._updates.of(traced.concrete.graph)
-        if updates and not is_keras_own(traced.python_function):
-            name = getattr(traced.python_function, "__name__", "tf.function")
-            batch_size = of_signature(traced.concrete)
-            self.markers.updates_weights(traced.function, name, loop, optimizers, batch_size)
-
-    def applied_in_graph(self, optimizer: Any) -> None:
-        self._updates.applied(optimizer)
+        self._watch.traced(traced)
 
     # --- probes -------------------------------------------------------------------------------------------------
 
@@ -314,7 +304,8 @@ class Session:
 
     def _enter(self, name: str, steps: int | None, *, background: bool = False) -> bool:
         recording = SessionRecording(self, name, steps)
-        self._quiet, probe = False, self._probes[name]
+        self._be_quiet(False)
+        probe = self._probes[name]
         try:
             self.run.make_probe(name)
             if background and isinstance(probe, BackgroundProbe):
@@ -354,7 +345,7 @@ class Session:
             self._stepless.worked(min(now - self._last_tick, NS_PER_S))
         self._last_tick = now
         if self._quiet and now >= self._next_call and any(recording.rare for _, recording in list(self._open.values())):
-            self._quiet = False  # the next step is announced again
+            self._be_quiet(False)  # the next step is announced again
             self._next_call = now + max(_CALL_NS, (now - self._armed_ns) // _CALL_PART)
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS

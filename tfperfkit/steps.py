@@ -52,7 +52,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     batch_size: int = 0  # examples per step as far as the site can tell; 0: not known
 
 
-class Marker(msgspec.Struct, frozen=True, array_like=True):
+class Marker(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call seen at a site. ``steps`` is how many steps it holds (steps_per_execution, loops in a graph)."""
 
     site: int

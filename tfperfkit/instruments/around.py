@@ -23,16 +23,19 @@ After = Callable[[Any, bool], None]
 #: The C type behind ``functools.lru_cache``. Without a cache it only counts calls: so that a method that was looked
 #: up and never called (``hasattr``, ``dir``, a saver that walks attributes) can be told from one that was.
 _counted: Any = functools._lru_cache_wrapper
-
-
-def _misses(hits: int, misses: int, maxsize: int, currsize: int) -> int:
-    return misses
+#: What it makes of (hits, misses, size of the cache, entries), of which all but the misses are 0. In C: see ``_Call``.
+_misses = max
 
 
 class _Call(functools.partial):  # type: ignore[type-arg]
-    """A bound call that reports its own end. C code calls it (``functools.partial``), no Python frame is added."""
+    """A bound call that reports its own end. C code calls it (``functools.partial``), no Python frame is added.
 
-    after: Callable[[Any, bool], None]
+    Each line of Python around a call costs more than it seems: a training step leaves no cache warm.
+    """
+
+    __slots__ = ("token",)
+
+    after: Callable[[Any, bool], None]  # a static method of a class per seam
     token: Any
 
     def __del__(self) -> None:
@@ -50,7 +53,7 @@ class Around:
     def __init__(self, original: Any, before: Before, after: After) -> None:
         self.original = original
         self._before = before
-        self._after = after
+        self._call = type("_Call", (_Call,), {"__slots__": (), "after": staticmethod(after)})
         functools.update_wrapper(self, original)  # type: ignore[arg-type]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -65,8 +68,7 @@ class Around:
             raise_later(error)
         if token is None:
             return MethodType(self.original, instance)
-        call = _Call(_counted(self.original, 0, False, _misses), instance)
-        call.after = self._after
+        call = self._call(_counted(self.original, 0, False, _misses), instance)
         call.token = token
         return call
 

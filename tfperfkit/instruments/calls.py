@@ -10,13 +10,14 @@ from tfperfkit.steps import MarkerKind
 
 
 class Token:
-    __slots__ = ("begin", "extra", "frame", "nested", "owner", "site")
+    __slots__ = ("begin", "extra", "frame", "known", "nested", "owner", "site")
 
-    def __init__(self, site: int, owner: Any, nested: bool, extra: Any = None) -> None:
+    def __init__(self, site: int, owner: Any, nested: bool, known: Updating | None = None) -> None:
         self.site = site
         self.owner = owner
         self.nested = nested
-        self.extra = extra
+        self.known = known  # what is known of the function that is called
+        self.extra: Any = None
         self.begin = 0
         self.frame: FrameType | None = None
 
@@ -26,6 +27,7 @@ class Updating:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.number = 0  # among all targets; 0 until its first call
         self.loop = False
         self.named = False  # the person says that a call of it is a step
         self.batch_size = 0
@@ -67,3 +69,29 @@ class Targets:
         self._last += 1
         self._known[id(target)] = (self._last, reference)
         return self._last
+
+
+class Functions:
+    """What is known of each ``Function``: an Updating, None when it updates no weights, UNSEEN before its first call.
+
+    By identity: one lookup in C on the way of every call. An entry goes as its function does.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, Updating | None] = {}
+        self._references: dict[int, weakref.ref[Any]] = {}
+        self.get = self._known.get  # (id(function), UNSEEN)
+
+    def put(self, function: Any, known: Updating | None) -> None:
+        """Remember; raises TypeError when no weak reference to it can be made."""
+        key = id(function)
+        if key not in self._references:
+            self._references[key] = weakref.ref(function, lambda _: self._forget(key))
+        self._known[key] = known
+
+    def _forget(self, key: int) -> None:
+        self._known.pop(key, None)
+        self._references.pop(key, None)
+
+
+UNSEEN: Any = object()

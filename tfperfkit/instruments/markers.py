@@ -20,7 +20,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import around
 from tfperfkit.instruments.batchsize import of_fit, of_iterator
 from tfperfkit.instruments.callchain import LoopFinder, thread_frame, user_frames
-from tfperfkit.instruments.calls import Targets, Token, Updating
+from tfperfkit.instruments.calls import UNSEEN, Functions, Targets, Token, Updating
 from tfperfkit.instruments.fitloop import batch_argument, steps_per_execution
 from tfperfkit.instruments.named import NamedCalls
 from tfperfkit.instruments.sites import SiteBook
@@ -35,9 +35,6 @@ class Listener(Protocol):
     def marked(self, marker: Marker) -> None: ...
     def applied_in_graph(self, optimizer: Any) -> None: ...
     def examine(self, function: Any) -> None: ...
-
-
-_UNSEEN = object()
 
 
 class Markers:
@@ -58,8 +55,9 @@ class Markers:
         self._inside = 0
         self._named_frame: weakref.ref[Any] | int | None = None
         self._eager: Callable[[], bool] = lambda: True
-        # Each tf.function called so far: what is known of it, or None when it updates no weights.
-        self._functions: weakref.WeakKeyDictionary[Any, Updating | None] = weakref.WeakKeyDictionary()
+        self._functions = Functions()
+        #: While nobody needs to know when a step begins, calls of known functions only leave this record.
+        self.quietly: Callable[[Marker], object] | None = None
         self.thread: int | None = None  # the training thread: the one that made the first update
         self.reasons: list[str] = []
         self.cost_ns = 0  # time spent in these hooks
@@ -109,8 +107,9 @@ class Markers:
             return
         compiled = calls.search()
         if compiled is not None:
-            known = self._functions[compiled] = Updating(calls.name)
+            known = Updating(calls.name)
             known.named = True
+            self._functions.put(compiled, known)
         if calls.found:
             self._named = None  # from now on its calls are seen themselves
 
@@ -137,9 +136,10 @@ class Markers:
 
         ``loop``: the update stands in a loop of the graph; the optimizers' counters tell how many steps a call held.
         """
-        known = self._functions.get(function)
+        known = self._functions.get(id(function))
         if known is None:
-            known = self._functions[function] = Updating(name)
+            known = Updating(name)
+            self._functions.put(function, known)
         known.loop = known.loop or loop
         known.batch_size = known.batch_size or batch_size
         known.optimizers += [weakref.ref(item) for item in optimizers]
@@ -170,18 +170,20 @@ class Markers:
         return before
 
     def _before_call(self, function: Any) -> Token | None:
-        known = self._functions.get(function, _UNSEEN)
+        known = self._functions.get(id(function), UNSEEN)
         if known is None:
             return None
         start = now_ns()
         if (self._inside and self._is_inside()) or not self._eager():
             return None
-        if known is _UNSEEN and function.experimental_get_tracing_count():
+        if known is UNSEEN and function.experimental_get_tracing_count():
             self._listener.examine(function)  # traced before we were here
-            known = self._functions.setdefault(function, None)
+            known = self._function(function)
             if known is None:
                 return None
-        if isinstance(known, Updating):
+        if known is not UNSEEN:
+            if self.quietly is not None and known.number and not (known.loop or known.named or self._named):
+                return self._enter_quietly(function, known, start)
             return self._enter(known.kind, function, start, known)
         # The first call traces: only afterwards it is known whether the function updates weights.
         if self.thread is not None and get_ident() != self.thread:
@@ -193,27 +195,51 @@ class Markers:
         self.cost_ns += token.begin - start
         return token
 
+    def _function(self, function: Any) -> Updating | None:
+        """What is known of it after a call: when nothing is, it updates no weights."""
+        known: Updating | None = self._functions.get(id(function), UNSEEN)
+        if known is UNSEEN:
+            self._functions.put(function, None)
+            return None
+        return known
+
+    def _enter_quietly(self, function: Any, known: Updating, start: int) -> Token | None:
+        """As ``_enter``, for what most steps of a long training are, with as little Python as can be."""
+        if get_ident() != self.thread:
+            return self._enter("call", function, start, known)
+        site = self._sites.find("call", known.number, sys._getframe(3))
+        if site is None:
+            return self._enter("call", function, start, known)
+        self._inside += 1
+        token = Token(site, function, True, known)
+        token.begin = now = now_ns()
+        self.cost_ns += now - start
+        return token
+
     def _enter(
         self, kind: MarkerKind, target: Any, start: int, known: Updating | None = None
     ) -> Token | None:
         thread = get_ident()
         frame: FrameType | None = sys._getframe(3)
-        replica = getattr(threading.current_thread(), "replica_id", None)
-        if replica:
-            return None  # of a replicated update the first replica's stands for all
-        if replica == 0 and self.thread is not None:
-            frame, thread = thread_frame(self.thread), self.thread
-        if self.thread is None:
-            self.thread = thread
-        elif thread != self.thread:
-            return None
+        if thread != self.thread:
+            replica = getattr(threading.current_thread(), "replica_id", None)
+            if replica:
+                return None  # of a replicated update the first replica's stands for all
+            if replica == 0 and self.thread is not None:
+                frame, thread = thread_frame(self.thread), self.thread
+            if self.thread is None:
+                self.thread = thread
+            elif thread != self.thread:
+                return None
         number = self._targets.number(target)
+        if known is not None:
+            known.number = number
         site = self._sites.find(kind, number, frame)
         if site is None:
             name = known.name if known else getattr(target, "name", "") or type(target).__name__
             site = self._sites.make(kind, number, name, frame, lambda: known.batch_size if known else 0)
         self._inside += 1
-        token = Token(site, target, True)
+        token = Token(site, target, True, known)
         if known is not None and known.loop:
             token.extra = known.counters()
         return self._entered(token, frame, start)
@@ -221,7 +247,8 @@ class Markers:
     def _entered(self, token: Token, frame: FrameType | None, start: int) -> Token:
         if self._named:
             self._mark_named(user_frames(frame, self._is_user))
-        self._listener.entering(token.site)
+        if self.quietly is None:
+            self._listener.entering(token.site)
         token.begin = now_ns()
         self.cost_ns += token.begin - start
         return token
@@ -232,14 +259,21 @@ class Markers:
             self._inside -= 1
         if not called:
             return
-        self._listener.marked(Marker(token.site, token.begin, end, steps))
+        (self.quietly or self._listener.marked)(Marker(token.site, token.begin, end, steps))
         self.cost_ns += now_ns() - end
 
     def _after_call(self, token: Token, called: bool) -> None:
         if not called:
             self._inside -= 1
             return
-        known = self._functions.setdefault(token.owner, None)
+        known = token.known
+        if known is not None and not known.loop and self.quietly is not None:
+            end = now_ns()
+            self._inside -= 1
+            self.quietly(Marker(token.site, token.begin, end))
+            self.cost_ns += now_ns() - end
+            return
+        known = self._function(token.owner)
         if known is None:  # its first call, and it updates no weights
             self._inside -= 1
             return
@@ -290,7 +324,8 @@ class Markers:
         frame = sys._getframe(2)
         model = getattr(callbacks, "_model", None) or getattr(callbacks, "model", None) or callbacks
         site = self._site("batch", model, getattr(model, "name", ""), frame, functools.partial(of_fit, frame))
-        self._listener.entering(site)
+        if self.quietly is None:
+            self._listener.entering(site)
         token = Token(site, None, True)
         if callbacks is not self._callbacks:  # another call of fit
             self._callbacks = callbacks

@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import ClassVar
 
-from tfperfkit.errors import Unavailable
 from tfperfkit.model import ProbeResult
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
-from tfperfkit_probes.input_record import Recorder, tensorflow_loaded
+from tfperfkit_probes.input_record import Recorder
 
 
 class InputProbe:
@@ -23,8 +22,6 @@ class InputProbe:
     @contextlib.contextmanager
     def record(self, recording: Recording, /) -> Iterator[None]:
         """Follow the making of datasets and iterators, and read their models as steps begin."""
-        if not tensorflow_loaded():
-            raise Unavailable("TensorFlow was not imported")
         recorder = Recorder(recording)
         recorder.open()
         recording.on_step(recorder.step, rarely=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from typing import Any
@@ -215,8 +214,3 @@ class Recorder:
         if text not in self._said:
             self._said.add(text)
             self._recording.note(text)
-
-
-def tensorflow_loaded() -> bool:
-    """Whether the script has imported tf.data."""
-    return "tensorflow.python.data.ops.dataset_ops" in sys.modules

@@ -1,68 +1,19 @@
-"""The rules of family input on made-up evidence: each fires on a planted fault, silent on its healthy twin."""
+"""The rules about tf.data pipelines on made-up evidence: each fires on a planted fault, silent on its healthy twin."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 import pytest
-from evidence_builder import FILE, MS, make_account, make_evidence, make_samples, make_steps
-from tfperfkit_probes.input_model import ConstantFunction, InputData, KerasInput, Loader, Pipeline, Stage
-from tfperfkit_probes.memory_model import MemoryData
-from tfperfkit_rules import input as rules
-from tfperfkit_rules import input_feed, input_loads, input_made, input_order, input_stages, input_wait
+from evidence_builder import FILE, make_account, make_evidence, make_steps
+from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
+from tfperfkit_probes.input_model import KerasInput, Pipeline, Stage
+from tfperfkit_rules import input_feed, input_order, input_stages, input_wait
 
 from tfperfkit.evidence import Evidence
-from tfperfkit.model import Finding, Outlier, SourceSpan, StepAccount
-from tfperfkit.samples import Frame, SampleLog, Samples, Stack
+from tfperfkit.model import Outlier, SourceSpan, StepAccount
 
-WAITS = {"input": 6.0, "graph": 4.0}
-SOURCE = "\n".join(f"line {n}" for n in range(1, 41))
-
-
-def stage(kind: str, line: int = 5, **fields: Any) -> Stage:
-    return Stage(**{"kind": kind, "cls": f"_{kind}Dataset", "file": FILE, "line": line, **fields})
-
-
-def mapped(kind: str = "Map", own_ms: float | None = 9.0, **fields: Any) -> Stage:
-    given = {"mapped": SourceSpan(FILE, 2, "load"), "self_ms_per_output": own_ms, "ops": 30,
-             "bytes_per_element": 50_000, **fields}
-    return stage(kind, 7, **given)
-
-
-def pipeline(*stages: Stage, **fields: Any) -> Pipeline:
-    given = {"file": FILE, "line": 20, "function": "", "role": "training", "in_training": True, "measured": "model",
-             "outputs_per_step": 1.0, "iterators": 1, "iterators_per_step": 0.01, "way": "fit", **fields}
-    return Pipeline(stages=stages, **given)
-
-
-def evidence(*pipelines: Pipeline, data: dict[str, Any] | None = None, **fields: Any) -> Evidence:
-    """A step of 10 ms that waits 6 ms for its input, unless told otherwise."""
-    inputs = fields.pop("inputs", {})
-    made = InputData(pipelines=pipelines, steps=60, **inputs)
-    memory = MemoryData(limit_bytes=8_000_000_000)
-    given = {"source": SOURCE, **({} if "account" in fields else {"parts_ms": WAITS}), **fields}
-    return make_evidence(data={"input": made, "memory": memory, **(data or {})}, **given)
-
-
-def codes(given: Evidence) -> set[str]:
-    return {finding.code for rule in rules.RULES for finding in rule(given)}
-
-
-def one(found: Iterable[Finding]) -> Finding:
-    (finding,) = found
-    assert finding.evidence and finding.where
-    return finding
-
-
-def ranged(finding: Finding) -> tuple[float, float]:
-    assert finding.predicted_range is not None and finding.predicted_speedup is not None
-    assert finding.predicted_range[0] <= finding.predicted_speedup <= finding.predicted_range[1]
-    return finding.predicted_range
-
-
-PREFETCH, BATCH = stage("Prefetch", 9), stage("Batch", 8, parameters={"batch_size": 32}, fused=True)
 SLOW = pipeline(PREFETCH, BATCH, mapped(stateful_or_random=True), bound_by=2, bound_ms_per_output=9.5)
 
 
@@ -305,144 +256,6 @@ def test_a_wait_without_a_known_pipeline_is_told_all_the_same() -> None:
     sites = [{"id": 1, "kind": "next", "target": 1, "file": FILE, "line": 12}]
     finding = one(input_wait.waits(evidence(records={"sites": sites})))
     assert finding.code == "INP001" and finding.where[0].line == 12
-
-
-LOOP, FETCH = Frame(FILE, 1, "<module>", 30), Frame(FILE, 10, "fetch", 12)
-
-
-def sampled(*, loading: int = 60, picking: int = 20, computing: int = 20) -> Samples:
-    samples = make_samples([
-        (picking, "python", [LOOP, Frame(FILE, 10, "fetch", 14)]),
-        (computing, "graph", [Frame(FILE, 1, "<module>", 31)]),
-    ])
-    for _ in range(loading):
-        samples.add(Stack((LOOP, FETCH), "numpy", "python"))
-    return samples
-
-
-def loader(**fields: Any) -> Loader:
-    chain = (SourceSpan(FILE, 12, "fetch"), SourceSpan(FILE, 30, "<module>"))
-    given = {"path": "data/x.npz", "paths": 1, "chain": chain, "loader": chain[1], "opens": 60, "opens_per_step": 1.0,
-             "bytes_per_step": 1e6, "share_of_step": 0.8, "ms_per_step": 8.0, **fields}
-    return Loader(**given)
-
-
-PYTHON = {"python": 8.0, "graph": 2.0}
-
-
-def loads(*loaders: Loader, constants: Sequence[ConstantFunction] = (), **fields: Any) -> Evidence:
-    inputs = {"loaders": loaders, "constant_functions": tuple(constants), "watched": (2, 3)}
-    return evidence(inputs=inputs, **{"parts_ms": PYTHON, "samples": sampled(), **fields})
-
-
-def constant(name: str = "fetch", line: int = 10) -> ConstantFunction:
-    return ConstantFunction(file=FILE, line=line, function=name, calls=2, steps=2, calls_per_step=1.0,
-                            returns="float32[60000,28,28,1]", size=188_000_000, share_of_step=0.8)
-
-
-def test_a_function_that_also_picks_is_told_at_the_line_that_loads() -> None:
-    finding = one(input_loads.reloads(loads(loader())))
-    assert finding.code == "INP002" and [place.line for place in finding.where] == [12, 30]
-    assert finding.share_of_step == pytest.approx(0.6)  # 60 of the 80 samples of Python, which is 0.8 of the step
-    assert ranged(finding)[0] < 2.5 < ranged(finding)[1]
-
-
-def test_a_function_that_does_nothing_but_load_is_told_at_its_call() -> None:
-    finding = one(input_loads.reloads(loads(loader(), constants=[constant()])))
-    assert [place.line for place in finding.where][:2] == [30, 12]
-    assert finding.share_of_step == pytest.approx(0.8) and "INP011" in finding.absorbs
-    assert 'move "line 30" out of the step' in finding.advice
-
-
-def test_freeing_what_was_loaded_counts_at_most() -> None:
-    plain = ranged(one(input_loads.reloads(loads(loader()))))
-    freeing = ranged(one(input_loads.reloads(loads(loader(), parts_ms={"python": 8.0, "graph": 1.0, "other": 1.0}))))
-    assert plain[0] == freeing[0] and plain[1] < freeing[1]
-
-
-def test_shares_follow_the_account_not_the_samples_alone() -> None:
-    """Compiled functions are sampled more often than Python that holds the lock."""
-    finding = one(input_loads.reloads(loads(loader(), samples=sampled(loading=30, picking=0, computing=70))))
-    assert finding.share_of_step == pytest.approx(0.8)
-
-
-def test_a_file_opened_now_and_then_or_at_no_cost_is_no_loader() -> None:
-    assert not list(input_loads.reloads(loads(loader(opens_per_step=0.1))))
-    assert not list(input_loads.reloads(loads(loader(), samples=sampled(loading=0))))
-
-
-def test_without_the_probe_input_the_session_s_own_records_tell() -> None:
-    chain = [[FILE, 12, "fetch"], [FILE, 30, "<module>"]]
-    opens = ["data/x.npz", chain, 60, 0, 590 * MS, 1000]
-    given = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [opens]})
-    whole = one(input_loads.reloads(given))
-    # Nobody watched what it returns: the call as a whole, which may pick the batch too.
-    assert (whole.where[0].file, whole.where[0].line) == (FILE, 30)
-    assert '"line 30"' not in whole.advice and "what train.py:30 calls should only pick its batch" in whole.advice
-    seldom = ["data/x.npz", chain, 6, 0, 590 * MS, 1000]
-    rare = make_evidence(parts_ms=PYTHON, samples=sampled(), source=SOURCE, records={"opens": [seldom]})
-    assert not list(input_loads.reloads(rare))
-
-
-def test_what_the_tool_itself_reads_is_not_the_script_s() -> None:
-    given = loads(loader(path="/runs/one/probes/input/model.pb"))
-    given.run = msgspec.structs.replace(given.run, directory="/runs/one")
-    assert not list(input_loads.reloads(given))
-
-
-def test_a_constant_function_is_named_where_it_is_called() -> None:
-    log = SampleLog({1: Stack((LOOP, FETCH), "numpy", "python")}, [(5 * MS * 10, 1)])
-    finding = one(input_loads.constant_values(loads(constants=[constant()], log=log)))
-    assert finding.code == "INP011" and [place.line for place in finding.where][:2] == [30, 10]
-    assert finding.share_of_step == pytest.approx(0.8) and '"line 30"' in finding.advice
-    assert not list(input_loads.constant_values(loads()))
-
-
-def made_anew(**fields: Any) -> Evidence:
-    shuffle = stage("Shuffle", 7, parameters={"buffer_size": 12_000})
-    made = pipeline(shuffle, stage("TensorSlice", 7), line=29, **{"way": "", **fields})
-    samples = make_samples([
-        (70, "input", [Frame(FILE, 1, "<module>", 29)]), (30, "graph", [Frame(FILE, 1, "<module>", 30)]),
-    ])
-    return evidence(made, samples=samples)
-
-
-def test_an_iterator_for_each_step() -> None:
-    finding = one(input_made.made_in_loop(made_anew(iterators=256, iterators_per_step=0.85)))
-    assert finding.code == "INP012" and [place.line for place in finding.where] == [29, 7]
-    low, high = ranged(finding)
-    assert 2 < low < 1 / 0.3 < high and "INP001" in finding.absorbs
-
-
-def test_an_iterator_for_each_epoch_is_as_it_should_be() -> None:
-    assert not list(input_made.made_in_loop(made_anew(iterators=6, iterators_per_step=0.03)))
-    assert not list(input_made.made_in_loop(made_anew(iterators=256, iterators_per_step=0.85, way="fit")))
-
-
-def test_a_data_set_built_in_the_loop_costs_what_its_lines_take() -> None:
-    made = pipeline(mapped(), stage("TensorSlice", 6), line=29, way="", datasets_made=20, iterators=20,
-                    iterators_per_step=0.3)
-    stacks = {1: Stack((Frame(FILE, 1, "<module>", 7),), "tensorflow", "dispatch"),
-              2: Stack((Frame(FILE, 1, "<module>", 30),), "tensorflow", "graph")}
-    log = SampleLog(stacks, [(number * 5 * MS + 40 * MS, 1 if number % 2 else 2) for number in range(100)])
-    given = evidence(made, samples=sampled(), log=log)
-    finding = one(input_made.made_in_loop(given))
-    assert finding.code == "INP012" and {place.line for place in finding.where} == {29, 7}
-    strategy = stage("Generator", 29, cls="_ReincarnatedPerDeviceGenerator")
-    of_devices = msgspec.structs.replace(made, stages=(PREFETCH, strategy))
-    assert not list(input_made.made_in_loop(evidence(of_devices, samples=sampled(), log=log)))
-    once = msgspec.structs.replace(made, datasets_made=1)
-    assert not list(input_made.made_in_loop(evidence(once, samples=sampled(), log=log)))
-
-
-def test_a_data_set_in_a_graph_is_a_constant_of_it() -> None:
-    arrays = stage("TensorSlice", 6, memory_bytes=60_000_000)
-    finding = one(input_made.constant_data(evidence(pipeline(arrays, in_graph="train"))))
-    assert (finding.code, finding.basis, finding.where[0].line) == ("INP010", "risk", 6)
-    assert not list(input_made.constant_data(evidence(pipeline(arrays))))
-    large = stage("TensorSlice", 6, memory_bytes=900_000_000)
-    raw = {"memory": {"limit_bytes": 8_000_000_000}}
-    assert one(input_made.constant_data(evidence(pipeline(large), data=raw))).severity == "low"
 
 
 def test_without_records_every_rule_is_silent() -> None:

@@ -5,62 +5,10 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from step_script import EPOCHS, INNER, LASTS, STEPS, TICK, TRIALS, Script
 
 from tfperfkit.cutting import cut
-from tfperfkit.steps import PAUSE, Definition, Loop, Marker, MarkerKind, Site, Step, StepCounter, StepTable
-
-TRIALS, EPOCHS, STEPS, INNER = Loop("train.py", 10), Loop("train.py", 20), Loop("train.py", 30), Loop("train.py", 40)
-_TICK = 100  # ns from the begin of one marker to the next
-_LASTS = 60  # ns that a marker takes
-
-
-class Script:
-    """A training script: makes sites and marks them, one every 100 ns."""
-
-    def __init__(self) -> None:
-        self.counter = StepCounter()
-        self.markers: list[Marker] = []
-        self.now = 0
-
-    def site(
-        self, kind: MarkerKind, line: int, *loops: Loop, target: int = 1, name: str = "", via: tuple[int, ...] = ()
-    ) -> int:
-        """A new site; ``via`` are the lines that called the function in which it stands, innermost first."""
-        number = len(self.counter.sites) + 1
-        chain = tuple(("train.py", place) for place in (line, *via))
-        self.counter.add_site(
-            Site(id=number, kind=kind, target=target, name=name, file="train.py", line=line, loops=loops, chain=chain)
-        )
-        return number
-
-    def mark(self, *sites: int, steps: int = 1) -> None:
-        for site in sites:
-            marker = Marker(site, self.now, self.now + _LASTS * (steps > 0), steps)
-            self.markers.append(marker)
-            self.counter.count(marker)
-            self.now += _TICK
-
-    def wait(self, ticks: int) -> None:
-        self.now += ticks * _TICK
-
-    @property
-    def definition(self) -> Definition:
-        found = self.counter.definition()
-        assert found is not None
-        return found
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        return cut(self.counter, self.markers, self.definition)
-
-    @property
-    def count(self) -> int:
-        return sum(step.count for step in self.steps)
-
-    @property
-    def ticks(self) -> list[float]:
-        """The length of each step, in markers."""
-        return [round(step.duration_ns / _TICK, 1) for step in self.steps]
+from tfperfkit.steps import PAUSE, Loop, Marker, MarkerKind, Step, StepTable
 
 
 def test_nothing_has_updated_weights() -> None:
@@ -84,7 +32,7 @@ def test_loop_over_a_dataset_lasts_from_fetch_to_fetch() -> None:
     script.mark(*[fetch, apply] * 6)
     assert script.definition.begins == {fetch}
     assert script.ticks[:-1] == [2] * 5
-    assert all(step.input_ns == _LASTS for step in script.steps)
+    assert all(step.input_ns == LASTS for step in script.steps)
 
 
 def test_validation_after_an_epoch_is_outside_of_the_steps() -> None:
@@ -233,7 +181,7 @@ def test_gradients_accumulated_over_four_batches() -> None:
     script.mark(*[fetch, fetch, fetch, fetch, apply] * 6)
     assert script.count == 6
     assert script.ticks[1:] == [5] * 5
-    assert script.steps[-1].input_ns == 4 * _LASTS
+    assert script.steps[-1].input_ns == 4 * LASTS
 
 
 def test_step_that_fetches_two_batches_begins_with_the_first() -> None:
@@ -242,7 +190,7 @@ def test_step_that_fetches_two_batches_begins_with_the_first() -> None:
     again, generator = script.site("next", 34, STEPS), script.site("apply", 36, STEPS, target=2)
     script.mark(*[real, critic, again, generator] * 6)
     assert script.ticks[:-1] == [4] * 5
-    assert all(step.input_ns == 2 * _LASTS for step in script.steps)
+    assert all(step.input_ns == 2 * LASTS for step in script.steps)
 
 
 def test_batch_for_validation_now_and_then_does_not_begin_a_step() -> None:
@@ -253,66 +201,6 @@ def test_batch_for_validation_now_and_then_does_not_begin_a_step() -> None:
     assert script.count == 40
     assert script.definition.begins == {fetch}
     assert all(step.count == 1 for step in script.steps)
-
-
-def test_batches_of_fit() -> None:
-    script = Script()
-    batch = script.site("batch", 50)
-    for _ in range(3):
-        script.mark(*[batch] * 5)
-        script.mark(batch, steps=0)  # the epoch ends
-        script.wait(200)  # checkpoints, validation
-    assert script.definition.source == "keras"
-    assert script.count == 15
-    assert max(script.ticks) == 1
-    assert [step.number for step in script.steps] == list(range(1, 16))
-
-
-def test_validation_of_fit_is_outside_of_the_epochs_last_step() -> None:
-    """Keras tells of the epoch's end only after it has validated."""
-    script = Script()
-    batch = script.site("batch", 50)
-    for _ in range(2):
-        script.mark(*[batch] * 5)
-        script.wait(200)  # validation
-        script.mark(batch, steps=0)  # the epoch ends
-    assert script.count == 10
-    assert max(script.ticks) == 1
-
-
-def test_several_steps_in_one_execution() -> None:
-    script = Script()
-    batch = script.site("batch", 50)
-    for _ in range(5):
-        script.mark(batch, steps=10)
-    assert script.count == 50
-    assert [step.number for step in script.steps] == [1, 11, 21, 31, 41]
-    assert script.ticks[0] == 0.1
-
-
-def test_fit_with_updates_of_ones_own_between() -> None:
-    script = Script()
-    batch, apply = script.site("batch", 50), script.site("apply", 60)
-    script.mark(*[batch] * 20, apply, *[batch] * 20)
-    assert script.definition.source == "keras"
-    assert script.count == 40
-
-
-def test_train_on_batch_is_a_custom_loop_of_keras() -> None:
-    script = Script()
-    script.mark(*[script.site("train_on_batch", 35, STEPS)] * 7)
-    assert (script.definition.source, script.count) == ("keras", 7)
-
-
-def test_loop_inside_a_graph_counts_by_the_optimizer() -> None:
-    script = Script()
-    epoch = script.site("loop_call", 25, EPOCHS, name="train_epoch")
-    for _ in range(4):
-        script.mark(epoch, steps=25)
-    assert script.definition.source == "function"
-    assert "train_epoch" in script.definition.words
-    assert script.count == 100
-    assert script.ticks[1:] == [0.0] * 3 and script.steps[1].end_ns - script.steps[1].begin_ns == _TICK
 
 
 def test_named_function() -> None:
@@ -328,7 +216,7 @@ def test_pause_of_ours_is_part_of_no_step() -> None:
     script = Script()
     apply = script.site("apply", 35, STEPS)
     script.mark(*[apply] * 3)
-    script.markers.append(Marker(PAUSE, script.now, script.now + 50 * _TICK, 0))
+    script.markers.append(Marker(PAUSE, script.now, script.now + 50 * TICK, 0))
     script.wait(50)
     script.mark(*[apply] * 3)
     assert script.count == 6
@@ -339,7 +227,7 @@ def test_pause_between_batches_is_part_of_no_step() -> None:
     script = Script()
     fetch, apply = script.site("next", 30, STEPS), script.site("apply", 35, STEPS)
     script.mark(*[fetch, apply] * 3)
-    script.markers.append(Marker(PAUSE, script.now, script.now + 50 * _TICK, 0))
+    script.markers.append(Marker(PAUSE, script.now, script.now + 50 * TICK, 0))
     script.wait(50)
     script.mark(*[fetch, apply] * 3)
     assert script.count == 6

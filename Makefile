@@ -24,12 +24,15 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
 	touch $(STAMP)
 
-# Half an hour and more: every script of the fault collection under tfperf.
+# Two hours and more: every script of the fault collection, 200 crashes, every program of the transparency suite, and
+# hostile input with many more examples.
 test-long: $(STAMP)
-	TFPERF_LONG=1 $(BIN)/pytest -n 2 tests/faults
+	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal tests/faults tests/crashes tests/transparency tests/hostile tests/compat
 
+# An hour; with the profilers to compare with. BENCH=--help tells how to measure a part.
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

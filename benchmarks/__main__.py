@@ -1,5 +1,35 @@
-"""``python -m benchmarks [ROUNDS [PART OF A LOOP'S NAME [PART OF A PROFILER'S NAME]]]``."""
+"""What tfperf costs, as Markdown: ``python -m benchmarks --help`` tells how to measure a part of it."""
 
-from benchmarks.overhead import main
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from benchmarks import longrun, overhead, startup
+
+WHAT = ("startup", "long", "overhead")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what tfperf costs.")
+    parser.add_argument("what", nargs="*", metavar="WHAT", help=f"of {', '.join(WHAT)}; default: all")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each is measured, in turn; default: 5")
+    parser.add_argument("--loops", default="", metavar="PARTS", help="parts of names of loops, with commas")
+    parser.add_argument("--profilers", default="", metavar="PARTS", help="parts of names of profilers, with commas")
+    arguments = parser.parse_args()
+    for name in arguments.what:
+        if name not in WHAT:
+            parser.error(f"no such part: {name} (there are {', '.join(WHAT)})")
+    print(f"{os.cpu_count()} processors, Python {sys.version.split()[0]}, {arguments.rounds} rounds", flush=True)
+    for name in arguments.what or WHAT:
+        print()
+        if name == "startup":
+            print(startup.report(max(arguments.rounds, 7)), flush=True)
+        elif name == "long":
+            print(longrun.report(arguments.rounds), flush=True)
+        else:
+            print(overhead.report(arguments.rounds, arguments.loops, arguments.profilers), flush=True)
+
 
 main()

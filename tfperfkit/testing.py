@@ -1,4 +1,5 @@
-"""For authors of probes: a recording and a capture on a temporary folder, and the checks of the contract.
+"""For authors of probes and rules: a recording and a capture on a temporary folder, the checks of the contract, made-up
+evidence.
 
 In pytest::
 
@@ -17,7 +18,7 @@ import site
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import CodeType, MappingProxyType
@@ -26,8 +27,11 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import ProbeError, Unavailable
-from tfperfkit.model import ProbeResult, RunInfo, WindowSummary
+from tfperfkit.evidence import Evidence
+from tfperfkit.model import ProbeResult, RunInfo, StepAccount, WarmUp, WindowSummary
 from tfperfkit.probe import API_VERSION, Capture, Cost, HotFunction, Probe, Recording
+from tfperfkit.samples import SampleLog, Samples
+from tfperfkit.spans import Span, Spans
 from tfperfkit.steps import Step, StepTable
 from tfperfkit.store import read_stream
 from tfperfkit.writer import StreamWriter
@@ -208,6 +212,32 @@ def even_steps(count: int, duration_ns: int, *, begin_ns: int = 0, warmup: int =
         window = "warmup" if number <= warmup else "clean"
         steps.append(Step(number, begin, begin + duration_ns, window=window))
     return StepTable(steps=tuple(steps), source="custom", definition="made for a test")
+
+
+def evidence_of(
+    *, steps: StepTable | None = None, account: StepAccount | None = None, warm_up: WarmUp | None = None,
+    samples: Samples | None = None, log: SampleLog | None = None, settings: Mapping[str, Any] | None = None,
+    machine_gflops: float | None = None, tracing: Sequence[Span] = (), collections: Sequence[Span] = (),
+    data: Mapping[str, Any] | None = None, sources: Mapping[str, str] | None = None,
+    records: Mapping[str, Sequence[Any]] | None = None, machine: Mapping[str, Any] | None = None, wall_s: float = 60.0,
+) -> Evidence:
+    """The ``Evidence`` of a rule's test: only what is given is there.
+
+    ``data`` holds each probe's record by its name, as the probe returned it or as builtins; ``sources`` the text of the
+    person's files; ``records`` the session's streams.
+    """
+    streams = records or {}
+    return Evidence(
+        run=RunInfo(
+            argv=("train.py",), exit_code=0, status="finished", wall_s=wall_s,
+            machine={"cpus": 2, "devices": ["/device:CPU:0"], **(machine or {})},
+        ),
+        steps=steps or StepTable(), account=account, warm_up=warm_up, samples=samples or Samples(),
+        log=log or SampleLog({}, ()), settings=settings or {}, machine_gflops=machine_gflops, tracing=Spans(tracing),
+        collections=Spans(collections), data=msgspec.to_builtins(dict(data or {})),
+        sources={file: tuple(text.splitlines()) for file, text in (sources or {}).items()},
+        records=lambda stream: streams.get(stream, ()),
+    )
 
 
 def check_probe(probe_class: Callable[[], Probe], folder: Path) -> ProbeResult:

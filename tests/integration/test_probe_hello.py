@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "probe_hello"
-MANUAL = ROOT / "docs" / "writing-a-probe.md"
+MANUAL, RULES = ROOT / "docs" / "writing-a-probe.md", ROOT / "docs" / "writing-a-rule.md"
 
 SCRIPT = """
 import gc
@@ -136,6 +136,15 @@ def test_its_finding_names_the_line(ran: Ran) -> None:
     assert (EXAMPLE / "docs" / "HEL001.md").is_file()
 
 
+def test_its_rule_is_found_by_its_entry_point_and_told_as_a_remark(ran: Ran) -> None:
+    (finding,) = [finding for finding in ran.report["findings"] if finding["code"] == "HEL002"]
+    line = SCRIPT.splitlines().index("        gc.collect()") + 1
+    assert [(place["file"], place["line"]) for place in finding["where"]] == [(str(ran.script), line)]
+    assert {item["window"] for item in finding["evidence"]} <= {"baseline", "run"}
+    assert re.search(r"INFO +Full collections by hand take the place of Python's cheap ones +HEL002", ran.console)
+    assert (EXAMPLE / "docs" / "HEL002.md").is_file()
+
+
 def test_console_shows_its_section_table_and_finding(ran: Ran) -> None:
     assert re.search(r"hello . ok", ran.console)
     assert "Garbage collections inside the training steps" in ran.console
@@ -148,8 +157,9 @@ def test_console_shows_its_section_table_and_finding(ran: Ran) -> None:
 
 
 def blocks() -> list[tuple[str, bool, str]]:
-    """(file, whether it is a part only, text) of each block of the manual that names a file."""
-    found = re.findall(r"^```\w+ (\S+)( \(part\))?\n(.*?)^```$", MANUAL.read_text(), re.MULTILINE | re.DOTALL)
+    """(file, whether it is a part only, text) of each block of the two manuals that names a file."""
+    text = MANUAL.read_text() + RULES.read_text()
+    found = re.findall(r"^```\w+ (\S+)( \(part\))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [(name, bool(part), text) for name, part, text in found]
 
 

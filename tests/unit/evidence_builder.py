@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from tfperfkit.evidence import Evidence
-from tfperfkit.model import RunInfo, StepAccount, WarmUp
-from tfperfkit.samples import Frame, SampleLog, Samples, Stack
-from tfperfkit.spans import Span, Spans
+from tfperfkit.model import StepAccount
+from tfperfkit.samples import Frame, Samples, Stack
 from tfperfkit.steps import Step, StepTable
+from tfperfkit.testing import evidence_of
 
 MS = 1_000_000
 #: The person's script in made-up evidence.
@@ -45,28 +43,13 @@ def make_samples(stacks: Sequence[tuple[int, str, Sequence[Frame]]] = ()) -> Sam
 
 def make_evidence(
     *, parts_ms: Mapping[str, float] | None = None, steps: StepTable | None = None,
-    account: StepAccount | None = None, warm_up: WarmUp | None = None, samples: Samples | None = None,
-    log: SampleLog | None = None, settings: Mapping[str, Any] | None = None, machine_gflops: float | None = 100.0,
-    tracing: Sequence[Span] = (), collections: Sequence[Span] = (), data: Mapping[str, Any] | None = None,
-    source: str | Mapping[str, str] = "", records: Mapping[str, Sequence[Any]] | None = None,
-    machine: Mapping[str, Any] | None = None, wall_s: float = 60.0,
+    account: StepAccount | None = None, source: str | Mapping[str, str] = "", **fields: Any,
 ) -> Evidence:
-    """``parts_ms`` is short for an account; ``source`` for the text of ``train.py``, or texts by file. ``data`` holds
-    each probe's record, a Struct or builtins."""
-    texts = {FILE: source} if isinstance(source, str) else source
+    """``testing.evidence_of`` with steps. ``parts_ms`` is short for an account; ``source`` for the text of
+    ``train.py``, or texts by file."""
     if account is None and parts_ms is not None:
         account = make_account(parts_ms)
     if steps is None:
         steps = make_steps(each_ms=account.mean_ms) if account is not None else make_steps()
-    streams = records or {}
-    return Evidence(
-        run=RunInfo(
-            argv=(FILE,), exit_code=0, status="finished", wall_s=wall_s,
-            machine={"cpus": 2, "devices": ["/device:CPU:0"], **(machine or {})},
-        ),
-        steps=steps, account=account, warm_up=warm_up, samples=samples or Samples(), log=log or SampleLog({}, ()),
-        settings=settings or {}, machine_gflops=machine_gflops, tracing=Spans(tracing),
-        collections=Spans(collections), data=msgspec.to_builtins(dict(data or {})),
-        sources={file: tuple(text.splitlines()) for file, text in texts.items()},
-        records=lambda stream: streams.get(stream, ()),
-    )
+    sources = {FILE: source} if isinstance(source, str) else source
+    return evidence_of(steps=steps, account=account, sources=sources, **{"machine_gflops": 100.0, **fields})

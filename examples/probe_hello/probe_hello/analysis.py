@@ -127,7 +127,7 @@ def _findings(capture: Capture, inside: Sequence[Collection], full: Generation, 
     )
     if where and "gc.collect" in _line(capture, where):
         advice = "Take the call of gc.collect() out of the loop, or make it once in some hundreds of steps."
-    window = "clean" if capture.steps.clean else "run"
+    window = "baseline" if capture.steps.clean else "run"
     return (
         Finding(
             code="HEL001",

@@ -206,7 +206,9 @@ def read_log(rows: Iterable[Any]) -> SampleLog:
 
 
 def read_samples(source: _Source) -> Samples:
-    """The samples of clean steps, if possible of the time when they were precise; without such, all of the run."""
+    """The samples of clean steps, if possible of the time when they were precise; without clean steps, all of the run.
+
+    Too few of them are not made up for by what ran before the steps: ``LEAST`` decides whether they tell anything."""
     log = read_log(source.session_records("samples"))
     return steady_samples(log, source.steps, source.session_records("events"))
 
@@ -216,12 +218,10 @@ def steady_samples(log: SampleLog, steps: Any, events: Iterable[Any]) -> Samples
     clean = [(step.begin_ns, step.end_ns) for step in steps.clean]
     begin, end = precise_span(events)
     precise = [span for span in clean if begin <= span[0] and span[1] <= end]
-    samples = Samples()
-    for spans in (precise, clean, list(log.whole)):
-        samples = log.samples(spans)
-        if samples.count >= LEAST:
-            break
-    return samples
+    if not clean:
+        return log.samples(list(log.whole))
+    samples = log.samples(precise)
+    return samples if samples.count >= LEAST else log.samples(clean)
 
 
 def precise_span(events: Iterable[Any]) -> Span:

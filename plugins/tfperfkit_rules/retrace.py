@@ -28,11 +28,11 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     samples = evidence.samples
     lines = [place for place in samples.leaves() if samples.doing_innermost(place)["tracing"] >= 2]
     lines.sort(key=lambda place: -samples.doing_innermost(place)["tracing"])
-    if not lines:
+    steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
+    if not lines or not steps:
         return
     compiles = _compiles(evidence, lines)
     places = [*compiles, *(SourceSpan(*place) for place in lines)][:_MOST_PLACES]
-    steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
     low, high = gain.speedups(CERTAIN * share, share)
     if compiles:
         name = evidence.line(compiles[0].file, compiles[0].line).partition(".compile")[0].strip() or "the model"

@@ -55,6 +55,19 @@ def test_without_a_clean_step_there_is_no_account() -> None:
     assert account(facts) is None
 
 
+def test_too_few_samples_of_the_steps_are_not_made_up_for_by_those_before_them() -> None:
+    table = steps([10.0] * 20)
+    before = [(-n * MS, 0) for n in range(200, 0, -1)]
+    stacks = {0: Stack((), "tensorflow", "tracing"), 1: Stack((), "tensorflow", "graph")}
+    few = SampleLog(stacks, [*before, *((step.begin_ns + 1, 1) for step in table.steps[:5])])
+    samples = steady_samples(few, table, [])
+    assert samples.count == 5 and samples.activity_share("tracing") == 0
+    facts = Facts(steps=table, log=few, steady=samples, tracing=Spans(), collections=Spans())
+    found = account(facts)
+    assert found is not None and found.parts_ms == {}
+    assert steady_samples(few, StepTable(), []).count == 205  # without steps: all of the run
+
+
 def test_the_traces_parts_are_scaled_to_the_clean_step() -> None:
     found = made(steps([10.0] * 20), trace_ms={"graph": 9.0, "python": 3.0, "input": 0.0})
     assert found.parts_ms["graph"] == pytest.approx(7.5)

@@ -203,7 +203,9 @@ def test_predict_in_the_loop_is_told_at_its_line() -> None:
 def test_what_predict_traces_is_the_same_finding() -> None:
     table = make_steps(60)
     spied = seen(table, [(90, "tracing", leaf(3)), (10, "graph", leaf(5))], "evaluate")
-    given = make_evidence(parts_ms={"tracing": 9.0, "graph": 1.0}, steps=table, source=PREDICT, **spied._asdict())
+    traced = [(step.begin_ns, step.end_ns) for step in table.steps]
+    given = make_evidence(parts_ms={"tracing": 9.0, "graph": 1.0}, steps=table, source=PREDICT, tracing=traced,
+                          **spied._asdict())
     both = [*eager_calls.predict_in_loop(given), *retrace.traced_again(given)]
     assert [finding.code for finding in both] == ["EAG004", "RET014"]
     assert [finding.code for finding in merge(both)] == ["EAG004"]

@@ -31,8 +31,12 @@ def test_compile_in_the_loop_stands_first() -> None:
 
 
 def test_without_compile_the_tracing_line_is_named() -> None:
-    found = list(traced_again(make_evidence(parts_ms={"tracing": 30.0, "graph": 70.0}, samples=TRACING)))
-    assert [item.line for item in found[0].where] == [6]
+    steps = [(n * 100 * MS, n * 100 * MS + 30 * MS) for n in range(60)]
+    parts = {"tracing": 30.0, "graph": 70.0}
+    found = list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=steps)))
+    assert [item.line for item in found[0].where] == [6] and "57 of 57 steady steps" in found[0].title
+    before = [(0, 30 * MS)]  # in the warm-up only
+    assert not list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=before)))
 
 
 def test_silent_where_the_steps_do_not_trace() -> None:

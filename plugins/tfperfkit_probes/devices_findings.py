@@ -162,6 +162,7 @@ def _sync_finding(rows: list[SyncRow], severity: Severity, accelerated: bool) ->
             else "costs next to nothing; on a GPU the program would wait for all that was started."
         )
     count = sum(row.per_step or 0.0 for row in rows)
+    who = "Python" if row.through else "The script"  # the probe's table counts a library's own reads too
     advice = (
         "Read it every N steps, or keep it as a tensor (a keras.metrics.Mean, a list of tensors) and read it once "
         "after the loop."
@@ -170,7 +171,7 @@ def _sync_finding(rows: list[SyncRow], severity: Severity, accelerated: bool) ->
         advice = "Let Keras show fewer numbers: verbose=2 prints once an epoch; callbacks that read logs cost the same."
     return Finding(
         code=codes.HOST_SYNC, family="sync", severity=severity, share_of_step=share,
-        title=f"Python reads the values of tensors {_times(count)}{' and waits for them' * waits}",
+        title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",
         predicted_speedup=math.sqrt(most) if most else None,
         predicted_range=(1.0, most) if most else None,
         where=_places(rows),

@@ -148,7 +148,7 @@ def _python_tracer(facts: TraceFacts, recorded: Capture | None) -> bool:
 
 def _summary(facts: TraceFacts) -> str:
     if not facts.steps or facts.step_ms is None:
-        return f"a trace of {facts.wall_ms:.0f} ms without steps"
+        return f"a trace of {facts.wall_ms:,.0f} ms without steps"
     return f"{facts.steps} steps traced, {facts.step_ms:.2f} ms each with the profiler on"
 
 

@@ -76,6 +76,12 @@ def test_names_break_after_their_signs() -> None:
     assert wrap("one two three", 8) == ["one two", "three"]
 
 
+def test_a_percent_sign_stays_with_its_number() -> None:
+    assert wrap("takes 39 % of it", 8) == ["takes", "39 % of", "it"]
+    assert wrap("takes 39 % of it", 9) == ["takes", "39 % of", "it"]
+    assert wrap("100 %", 4) == ["100", "%"]  # where it must be
+
+
 def test_code_breaks_where_code_may() -> None:
     code = "    images = x_train[indexes].reshape(batch_size, 28, 28, 1)"
     assert [code[start:end] for start, end in spans(code, 40, 34, exact=True)] == [

@@ -103,7 +103,8 @@ def _breakdown(steps: StepSummary, screen: Screen) -> list[Text]:
         items.append(f"{sign} {_label(part, screen)} {numbers.alone(float(ms), 'ms', screen.symbols)} ({share})")
     if steps.breakdown_window:
         told = " and ".join(_TOLD.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
-        items.append(f"by {name(told, screen)}")
+        mean = numbers.alone(total, "ms", screen.symbols)
+        items.append(f"breakdown of the mean step, {mean}, by {name(told, screen)}")
     lines = joined(items, screen)
     if screen.unicode:  # ASCII's signs may be part of the words
         for line in lines:
@@ -181,7 +182,7 @@ def _cost(report: Report, screen: Screen) -> list[str]:
     probes = [f"{name(probe, screen)} {numbers.alone(value, 'ratio', screen.symbols)}"
               for probe, value in overhead.per_probe.items()]
     if probes:
-        items.append(f"steps in a probe's window took longer: {', '.join(probes)}")
+        items.append(f"steps in a probe's window against clean ones: {', '.join(probes)}")
     return items
 
 

@@ -122,9 +122,10 @@ def _reach(text: str, start: int, limit: int) -> int:
 def _break(text: str, start: int, end: int) -> int:
     """The best place in ``text[start:end]`` to break before ``end``: a space, else after a sign, else anywhere."""
     first = start + indent_of(text[start:end])
-    if text[end] == " ":
-        return end
-    space = text.rfind(" ", first + 1, end)
+    space = end if text[end] == " " else text.rfind(" ", first + 1, end)
+    if text.startswith(" %", space):  # stays with its number, if it can
+        earlier = text.rfind(" ", first + 1, space)
+        space = earlier if earlier > first else space
     return space if space > first else _last(text, first + 1, end, _BREAK_NAME) or end
 
 

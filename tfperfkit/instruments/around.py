@@ -28,14 +28,14 @@ _misses = max
 
 
 class _Call(functools.partial):  # type: ignore[type-arg]
-    """A bound call that reports its own end. C code calls it (``functools.partial``), no Python frame is added.
+    """Stands in a bound method for its function and reports the end of the call. C code calls it
+    (``functools.partial``), no Python frame is added.
 
-    Each line of Python around a call costs more than it seems: a training step leaves no cache warm.
+    The script may look at the method as well: whatever is asked of its function, the original answers.
     """
 
-    __slots__ = ("token",)
-
-    after: Callable[[Any, bool], None]  # a static method of a class per seam
+    original: FunctionType  # of the class that ``Around`` makes
+    after: Callable[[Any, bool], None]
     token: Any
 
     def __del__(self) -> None:
@@ -46,6 +46,18 @@ class _Call(functools.partial):  # type: ignore[type-arg]
         except BaseException as error:  # a Ctrl-C is the script's, and __del__ would lose it
             raise_later(error)
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(type(self).original, name)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self).original is getattr(type(other), "original", other)
+
+    def __hash__(self) -> int:
+        return hash(type(self).original)
+
+    def __repr__(self) -> str:
+        return repr(type(self).original)
+
 
 class Around:
     """The descriptor. ``before(instance)`` returns a token, or None for a call that is of no interest."""
@@ -53,7 +65,10 @@ class Around:
     def __init__(self, original: Any, before: Before, after: After) -> None:
         self.original = original
         self._before = before
-        self._call = type("_Call", (_Call,), {"__slots__": (), "after": staticmethod(after)})
+        self._call = type("function", (_Call,), {
+            "original": original, "after": staticmethod(after), "__doc__": original.__doc__,
+            "__module__": original.__module__, "__class__": property(lambda call: FunctionType),
+        })  # fmt: skip
         functools.update_wrapper(self, original)  # type: ignore[arg-type]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -68,9 +83,9 @@ class Around:
             raise_later(error)
         if token is None:
             return MethodType(self.original, instance)
-        call = self._call(_counted(self.original, 0, False, _misses), instance)
+        call = self._call(_counted(self.original, 0, False, _misses))
         call.token = token
-        return call
+        return MethodType(call, instance)
 
 
 def install(owner: type, name: str, before: Before, after: After) -> Callable[[], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 
@@ -44,12 +44,8 @@ def of_fit(frame: FrameType | None) -> int:
 
 def of_dataset(dataset: Any) -> int:
     """Of a dataset: its elements' static first dimension, else the batch size of the last ``batch``; or 0."""
-
-    class _Element:
-        element_spec = dataset.element_spec
-        _dataset = dataset
-
-    return of_iterator(_Element)
+    # Not a class made here: classes stand in circles, and the dataset would live until the next garbage collection.
+    return of_iterator(SimpleNamespace(element_spec=dataset.element_spec, _dataset=dataset))
 
 
 def of_signature(concrete: Any) -> int:

@@ -309,7 +309,7 @@ class Markers:
 
     _batch: Token | None = None
     _first_batch = 0
-    _callbacks: Any = None
+    _callbacks: Any = None  # weakly: it holds the model, which the script may want to be rid of
     _grouped = False  # several steps per execution: each callback speaks for a range of batches
 
     def _before_batch(self, callbacks: Any) -> None:
@@ -327,8 +327,8 @@ class Markers:
         if self.quietly is None:
             self._listener.entering(site)
         token = Token(site, None, True)
-        if callbacks is not self._callbacks:  # another call of fit
-            self._callbacks = callbacks
+        if self._callbacks is None or self._callbacks() is not callbacks:  # another call of fit
+            self._callbacks = weakref.ref(callbacks)
             self._grouped = steps_per_execution(frame) != 1
         self._first_batch = batch_argument(frame, "begin") if self._grouped else 0
         self._inside += 1

@@ -10,9 +10,9 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.gain import middle, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit_rules.eager_gain import Compiled, compiled
-from tfperfkit_rules.eager_place import StepPlace, step_place
+from tfperfkit_rules.eager_place import StepPlace
 from tfperfkit_rules.eager_source import Loop, enclosing, find_in, loops
-from tfperfkit_rules.eager_step import LEAST_OPS, lost, measured, runs_eagerly
+from tfperfkit_rules.eager_step import LEAST_OPS, lost, measured, own_eager_step
 
 #: Fewer turns than this are a loop over layers or networks, which no batch takes the place of.
 LEAST_TURNS = 8
@@ -37,10 +37,8 @@ class _Found(NamedTuple):
 
 def python_loop(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for the outermost such loop within an eager step."""
-    if not runs_eagerly(evidence):
-        return
-    place = step_place(evidence)
-    if place is None or place.by_keras:
+    place = own_eager_step(evidence)
+    if place is None:
         return
     found = max(_candidates(evidence, place), key=lambda item: item.share, default=None)
     estimate = compiled(evidence, place)

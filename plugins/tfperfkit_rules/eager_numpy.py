@@ -11,9 +11,9 @@ from tfperfkit.evidence import Evidence
 from tfperfkit.gain import middle, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit_rules.eager_gain import compiled
-from tfperfkit_rules.eager_place import StepPlace, step_place
+from tfperfkit_rules.eager_place import StepPlace
 from tfperfkit_rules.eager_source import Function, enclosing, find_in
-from tfperfkit_rules.eager_step import lost, measured, runs_eagerly
+from tfperfkit_rules.eager_step import lost, measured, own_eager_step
 
 #: Python and NumPy inside the step are told apart from EAG001 from this share of the step on (XProf's "moderate").
 LEAST_SHARE = 0.05
@@ -22,10 +22,8 @@ _READS = (".numpy(", ".numpy)", "np.asarray(", "np.array(", ".item(", ".tolist("
 
 def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     """The finding, when the eager step reads tensors and works on with NumPy or Python before its update."""
-    if not runs_eagerly(evidence):
-        return
-    place = step_place(evidence)
-    if place is None or place.by_keras:
+    place = own_eager_step(evidence)
+    if place is None:
         return
     lines = _own_lines(evidence, place)
     share = sum(lines.values()) / evidence.samples.count if evidence.samples.count else 0.0

@@ -28,12 +28,16 @@ def runs_eagerly(evidence: Evidence) -> bool:
     )
 
 
+def own_eager_step(evidence: Evidence) -> StepPlace | None:
+    """Where the step is, when it runs eagerly and the person's own lines make it, not Keras'."""
+    place = step_place(evidence) if runs_eagerly(evidence) else None
+    return place if place is not None and not place.by_keras else None
+
+
 def eager_step(evidence: Evidence) -> Iterable[Finding]:
     """The finding, or nothing when the step is compiled, has too few operations, or Keras makes it."""
-    if not runs_eagerly(evidence):
-        return
-    place = step_place(evidence)
-    if place is None or place.by_keras:
+    place = own_eager_step(evidence)
+    if place is None:
         return
     estimate = compiled(evidence, place)
     if estimate is None or estimate.operations < LEAST_OPS:

@@ -20,6 +20,7 @@ from tfperfkit.steps import Site, StepTable
 #: The version of this contract.
 RULES_API = 1
 T = TypeVar("T")
+_MOST_OF_LINE = 500  # characters
 
 
 class Evidence:
@@ -112,9 +113,10 @@ class Evidence:
         return file in self._sources
 
     def line(self, file: str, line: int) -> str:
-        """A line of the person's source, stripped; "" if it was not kept."""
+        """A line of the person's source, stripped; "" if it was not kept. Of one with data in it the begin only: rules
+        search it with patterns, some of which take the square of its length."""
         lines = self._sources.get(file, ())
-        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        return lines[line - 1][:_MOST_OF_LINE].strip() if 0 < line <= len(lines) else ""
 
     def source(self, file: str) -> tuple[str, ...]:
         """The lines of a file; empty if it was not kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
@@ -12,9 +13,12 @@ from google.protobuf.message import DecodeError
 from tfperfkit.instruments.graph_contents import GraphContents, Place
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops_schema import DTYPES, SIZES, message_class
+from tfperfkit_probes.xplane import wire
 
 #: A compressed graph that grows beyond this is damaged or hostile.
-MAX_GRAPH_BYTES = 512 * 1024 * 1024
+MAX_GRAPH_BYTES = 64 * 1024 * 1024
+#: A larger one is not recorded (``ops_record.MAX_OPERATIONS``); each takes memory however small it is in the file.
+MAX_NODES = 1_000_000
 
 
 class Damaged(ValueError):
@@ -171,8 +175,10 @@ def read_graph(data: bytes) -> Any:
         raw = stream.decompress(data, MAX_GRAPH_BYTES)
         if stream.unconsumed_tail:
             raise Damaged("the graph is too large")
+        if sum(1 for _ in islice(wire.fields(raw, 0, len(raw)), MAX_NODES + 1)) > MAX_NODES:
+            raise Damaged("the graph has too many operations")
         return message_class("GraphDef").FromString(raw)
-    except (zlib.error, DecodeError) as error:
+    except (zlib.error, DecodeError, wire.Damaged) as error:
         raise Damaged(str(error)) from error
 
 

@@ -35,7 +35,7 @@ PART_BYTES = 8 * 1024 * 1024
 #: Beyond these a trace is refused: no profiler writes so many, and each takes memory however small it is in the file.
 MOST_PLANES = 10_000
 MOST_LINES = 100_000  # of a plane
-MOST_METADATA = 2_000_000  # names of a plane
+MOST_METADATA = 500_000  # names of a plane
 MOST_SORTED = 4_000_000  # events of a line that is out of order
 
 StatValue = int | float | str | bytes

@@ -1,0 +1,169 @@
+"""Any damage to a run directory: a report comes, or one line that says why not; in bounded time and memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import mutations
+import pytest
+import survival
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tfperfkit import inside
+from tfperfkit.analysis import analyze
+from tfperfkit.store import read_stream
+
+
+@settings(settings.get_profile("hostile"))
+@given(st.randoms(use_true_random=False), st.integers(1, 6))
+def test_whatever_is_damaged_a_report_comes(fresh: Callable[[], Path], random: Random, times: int) -> None:
+    run = fresh()
+    for _ in range(times):
+        mutations.damage(random, run)
+    report = survival.report_of(run, run.parent / "scratch")
+    assert report is None or not survival.faults(report), survival.faults(report)
+
+
+def test_the_run_itself_is_whole(copied: Path, tmp_path: Path) -> None:
+    """What the damage is done to: else the tests here would prove little."""
+    report = survival.report_of(copied, tmp_path)
+    assert report is not None
+    assert {probe.name: probe.status for probe in report.probes} == dict.fromkeys(
+        ("devices", "input", "lines", "memory", "ops", "retrace", "tfprof"), "ok"
+    )
+    assert report.steps.count > 200
+    assert (tmp_path / "x.trace.json.gz").stat().st_size > 10_000
+    assert list((tmp_path / "logs").glob("plugins/profile/*/*.xplane.pb"))
+
+
+def everything_in(run: Path) -> list[str]:
+    return sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("made", [os.mkfifo, os.mkdir])
+def test_every_file_a_pipe_or_a_folder(made: Callable[[Path], None], copied: Path, tmp_path: Path) -> None:
+    """A pipe that nobody writes to would block whoever opens it."""
+    for name in everything_in(copied):
+        if name != "run.json":
+            (copied / name).unlink()
+            made(copied / name)
+    assert survival.report_of(copied, tmp_path) is not None
+    (copied / "run.json").unlink()
+    made(copied / "run.json")
+    assert survival.report_of(copied, tmp_path) is None
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFCHR, stat.S_IFSOCK])
+def test_every_file_a_device_or_a_socket(kind: int, copied: Path, tmp_path: Path) -> None:
+    """/dev/zero never ends."""
+    for name in everything_in(copied):
+        if name != "run.json":
+            (copied / name).unlink()
+            try:
+                os.mknod(copied / name, 0o666 | kind, os.makedev(1, 5))
+            except PermissionError:
+                pytest.skip("needs the right to make a device")
+    assert survival.report_of(copied, tmp_path) is not None
+
+
+def test_folders_and_files_that_are_too_many(copied: Path, tmp_path: Path) -> None:
+    for number in range(3000):
+        (copied / "trace" / "plugins" / "profile" / str(number)).mkdir()
+        (copied / "probes" / f"p{number}").mkdir()
+    (copied / "session" / "core").write_bytes(b"\0" * 1000)
+    assert survival.report_of(copied, tmp_path) is not None
+
+
+# --- memory and time ----------------------------------------------------------------------------------------------
+
+_BOUNDED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+sys.path.insert(0, {here!r})
+import pathlib, survival
+report = survival.report_of(pathlib.Path({run!r}), pathlib.Path({scratch!r}))
+assert report is not None
+print([probe.reason for probe in report.probes if probe.reason])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def bounded(run: Path) -> tuple[str, int]:
+    """The reasons of the probes and the peak of the memory in MB, of a process that may have 3 GB."""
+    with tempfile.TemporaryDirectory() as scratch:
+        here = str(Path(__file__).parent)
+        program = _BOUNDED.format(here=here, run=str(run), scratch=scratch)
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr[-3000:]
+    reasons, peak = done.stdout.splitlines()[-2:]
+    return reasons, int(peak)
+
+
+@pytest.mark.parametrize(
+    "line", [b"[" + b"[]," * 20_000_000 + b"1]\n", b"[]\n" * 20_000_000], ids=["one line", "many lines"]
+)
+def test_small_values_that_grow_in_memory(line: bytes, copied: Path) -> None:
+    """60 MB of empty lists would take 1.7 GB, in each file."""
+    for name in ("session/events.jsonl", "session/samples.jsonl", "probes/input/datasets.jsonl"):
+        (copied / name).write_bytes(line)
+    _, peak = bounded(copied)
+    assert peak < 1500
+
+
+def test_file_that_is_said_to_have_gigabytes(copied: Path) -> None:
+    for name in everything_in(copied):
+        if name != "run.json":
+            with (copied / name).open("ab") as file:
+                file.truncate(20 << 30)
+    reasons, peak = bounded(copied)
+    assert "too large to read: 21475 MB" in reasons
+    assert peak < 700
+
+
+def test_one_call_of_very_many_steps(copied: Path) -> None:
+    """Each marker says a million: written out one by one they would fill the memory."""
+    marker = b"[2,%d,%d,1000000]\n"
+    lines = [marker % (1000 * number, 1000 * number + 500) for number in range(1, 20_000)]
+    (copied / "session" / "markers.jsonl").write_bytes(b"".join(lines))
+    (copied / "session" / "sites.jsonl").write_bytes(
+        b'{"id":2,"kind":"apply","target":1,"file":"a.py","line":1,"loops":[{"file":"a.py","line":1}]}\n'
+    )
+    assert analyze(copied).steps.count > 1_000_000_000
+    assert bounded(copied)[1] < 700
+
+
+# --- what is read -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 51 + b"1" + b"]" * 51, b'{"a":' * 60 + b"1" + b"}" * 60, b'[{"a":' * 30 + b"1" + b"}]" * 30,
+        b"[18446744073709551616]", b'{"a":[-9223372036854775809]}', b"1" * 5000, b"[1e999]", b"[NaN]", b"[Infinity]",
+        b'["\xed\xa0\x80"]', b'["\xff"]', b"[1] 2", b"\xef\xbb\xbf[1]", b"\0",
+    ],
+)
+def test_line_that_is_left_out(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(b"1\n" + line + b"\n2\n")
+    assert list(read_stream(tmp_path / "x.jsonl")) == [1, 2]
+    (tmp_path / "x.json").write_bytes(line)
+    assert inside.read_json(tmp_path, "x.json") is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[" * 50 + "1" + "]" * 50, '["' + "[" * 500 + '"]', '["' + "1" * 5000 + '"]', "[18446744073709551615, -9223372036854775808]"],  # noqa: E501
+)
+def test_line_that_is_kept(value: str, tmp_path: Path) -> None:
+    import json
+
+    (tmp_path / "x.jsonl").write_text(value + "\n")
+    assert list(read_stream(tmp_path / "x.jsonl")) == [json.loads(value)]

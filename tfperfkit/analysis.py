@@ -176,15 +176,15 @@ def _analyze_probe(
         capture = StoredCapture(run, name, manifest, info, facts)
         result = _checked(probe.analyze(capture))
     except Unavailable as unavailable:
-        return ProbeResult(status="skipped", reason=str(unavailable))
+        return ProbeResult(status="skipped", reason=str(trouble[-1].get("reason") if trouble else unavailable))
     except ProbeError as error:
         return ProbeResult(status="failed", reason=str(error))
     except (Exception, SystemExit) as error:
         return ProbeResult(status="failed", reason=f"while analysing: {type(error).__name__}: {error}")
-    if result.status != "ok":
-        return result
-    if trouble:
+    if trouble:  # it could not be armed: the reason for that comes before what is said of records that are not there
         return msgspec.structs.replace(result, status="skipped", reason=str(trouble[-1].get("reason")))
+    if result.status != "ok" and not (window is None and probe.cost is Cost.WINDOW):
+        return result
     if window is None and probe.cost is Cost.WINDOW:
         # What it kept in the background is there all the same.
         status: ProbeStatus = "cut" if isinstance(probe, BackgroundProbe) else "skipped"

@@ -36,8 +36,6 @@ class DevicesProbe:
         unsubscribe = tracing.subscribe(recorder)
         self._recorder = recorder
         try:
-            if tracing.limits():
-                recording.note(tracing.limits())
             yield
         finally:
             unsubscribe()

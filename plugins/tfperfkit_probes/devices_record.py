@@ -38,7 +38,9 @@ class Recorder:
 
     def __call__(self, traced: Traced) -> None:
         try:
-            if traced.concrete is not None and not traced.exporting and not traced.limits:
+            if traced.limits:
+                self._say(f"{traced.limits}; where their operations run is not recorded")
+            elif traced.concrete is not None and not traced.exporting:
                 self._await(traced)
         except Exception as error:
             self._say(f"a function could not be followed ({type(error).__name__}: {error})")

@@ -92,4 +92,7 @@ def following_graphs(recording: Recording) -> Iterator[None]:
     try:
         yield
     finally:
+        limits = sources.reasons  # those of the traces are forgotten with the last listener
         sources.stop()
+        for limit in limits:
+            recording.note(f"lines inside compiled functions: {limit}")

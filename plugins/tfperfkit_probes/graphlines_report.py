@@ -45,8 +45,19 @@ def report(capture: Capture) -> GraphReport:
     outside_ms = (lines.wall - lines.graph_wall) / PS_PER_MS / max(lines.steps, 1)
     return GraphReport(
         functions=functions + pipeline, tables=_tables(functions, pipeline, capture, step_ms),
-        findings=find(lines, functions), notes=tuple(lines.notes),
+        findings=find(lines, functions), notes=(*lines.notes, *_unseen(functions)),
         step_ms=step_ms, outside_ms=outside_ms, cost_share=_cost(lines),
+    )
+
+
+def _unseen(functions: tuple[GraphFunction, ...]) -> tuple[str, ...]:
+    """Before TensorFlow's XLA told its kernels to the profiler on a CPU, nothing inside such a function was seen."""
+    names = [item.function for item in functions if item.compiler and not item.lines and item.matched_share is None]
+    if not names:
+        return ()
+    return (
+        f"compiled by XLA: {', '.join(names)}. The profiler of this TensorFlow shows nothing inside, so their lines "
+        "have no times.",
     )
 
 

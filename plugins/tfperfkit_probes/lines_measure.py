@@ -18,6 +18,7 @@ from typing import Any
 from line_profiler import LineProfiler
 
 from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.errors import Unavailable
 
 #: A pending line older than this was not timed by our clock (another timer on another system).
 MAX_PENDING_NS = 3600 * NS_PER_S
@@ -33,10 +34,16 @@ class LineMeasurement:
         self.displaced = False
 
     def add(self, code: CodeType) -> None:
-        """Measure this code object; one already added is passed over."""
+        """Measure this code object; one already added is passed over. Raises Unavailable as ``running`` does."""
         if code in self._added:
             return
         self._added.add(code)
+        try:
+            self._add(code)
+        except Exception as error:
+            raise _refused(error) from error
+
+    def _add(self, code: CodeType) -> None:
         stand_in = FunctionType(code, {}, code.co_name, None, tuple(CellType() for _ in code.co_freevars))
         paddings = getattr(self._profiler, "_all_paddings", None)
         if isinstance(paddings, dict):
@@ -56,9 +63,15 @@ class LineMeasurement:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Measure the calling thread. The trace function that was there before comes back; one that the script set
-        meanwhile stays, and ``displaced`` is true: the lines after that are missing."""
+        meanwhile stays, and ``displaced`` is true: the lines after that are missing.
+
+        Raises Unavailable when line_profiler, another version of it, refuses.
+        """
         before = sys.gettrace()
-        self._profiler.enable_by_count()
+        try:
+            self._profiler.enable_by_count()
+        except Exception as error:
+            raise _refused(error) from error
         ours = sys.gettrace()
         try:
             yield
@@ -107,3 +120,7 @@ class LineMeasurement:
             self._profiler.dump_stats(str(path))
         except OSError:
             pass
+
+
+def _refused(error: Exception) -> Unavailable:
+    return Unavailable(f"line_profiler could not be started ({type(error).__name__}: {error})")

@@ -37,8 +37,6 @@ class OpsProbe:
         recorder = Recorder(recording)
         unsubscribe = tracing.subscribe(recorder)
         try:
-            if tracing.limits():
-                recording.note(f"{tracing.limits()}; the operations of functions are not recorded")
             yield
         finally:
             unsubscribe()

@@ -44,7 +44,9 @@ class Recorder:
 
     def __call__(self, traced: Traced) -> None:
         try:
-            if traced.concrete is not None and not traced.exporting and not traced.limits:
+            if traced.limits:
+                self._say(f"{traced.limits}; the operations of functions are not recorded")
+            elif traced.concrete is not None and not traced.exporting:
                 self._record(traced)
         except Exception as error:
             self._say(f"a function could not be described ({type(error).__name__}: {error})")

@@ -9,12 +9,14 @@ it was handed is let go, which is right after the call returned or raised. In be
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.interrupts import raise_later
+from tfperfkit.instruments.remarks import remark
 
 Before = Callable[[Any], Any]
 After = Callable[[Any, bool], None]
@@ -41,8 +43,8 @@ class _Call(functools.partial):  # type: ignore[type-arg]
     def __del__(self) -> None:
         try:
             self.after(self.token, self.func.cache_info() > 0)  # type: ignore[attr-defined]
-        except Exception:  # an error of ours is never the script's; __del__ would print it to stderr
-            pass
+        except Exception as error:  # an error of ours is never the script's; __del__ would print it to stderr
+            _failed(error)
         except BaseException as error:  # a Ctrl-C is the script's, and __del__ would lose it
             raise_later(error)
 
@@ -76,8 +78,9 @@ class Around:
             return self.original
         try:
             token = self._before(instance)
-        except Exception:
+        except Exception as error:
             token = None
+            _failed(error)
         except BaseException as error:
             token = None
             raise_later(error)
@@ -88,6 +91,16 @@ class Around:
         return MethodType(call, instance)
 
 
+def _failed(error: Exception) -> None:
+    """Leave the reason for the report: on an unknown TensorFlow what a hook reads may be missing."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None and traceback.tb_frame.f_code.co_filename == __file__:
+        traceback = traceback.tb_next
+    where = os.path.basename(traceback.tb_frame.f_code.co_filename) if traceback is not None else "around.py"
+    words = " ".join(str(error).split())[:160]
+    remark(f"something is missing in this report: tfperf's {where} failed ({type(error).__name__}: {words})")
+
+
 def install(owner: type, name: str, before: Before, after: After) -> Callable[[], None]:
     """Observe ``owner.name``; returns the call that undoes it.
 
@@ -95,7 +108,8 @@ def install(owner: type, name: str, before: Before, after: After) -> Callable[[]
     """
     original = owner.__dict__.get(name)
     if not isinstance(original, FunctionType):
-        raise Unavailable(f"{owner.__module__}.{owner.__qualname__}.{name} is not the method that was expected")
+        package = owner.__module__.partition(".")[0]
+        raise Unavailable(f"{owner.__qualname__}.{name} of this {package} is not the method that tfperf knows")
     seam = Around(original, before, after)
     setattr(owner, name, seam)
 

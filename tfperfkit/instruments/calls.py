@@ -44,7 +44,9 @@ class Updating:
         for reference in self.optimizers:
             optimizer = reference()
             try:
-                values.append(int(optimizer.iterations))  # type: ignore[union-attr]
+                iterations = optimizer.iterations  # type: ignore[union-attr]
+                # Early Keras 3 has variables that int() does not take.
+                values.append(int(iterations.numpy() if hasattr(iterations, "numpy") else iterations))
             except Exception:
                 values.append(0)
         return values

@@ -9,6 +9,7 @@ import sysconfig
 import threading
 from types import FrameType
 
+from tfperfkit.instruments.remarks import remark
 from tfperfkit.model import SourceSpan
 
 #: Longest list of frames that is kept.
@@ -78,13 +79,17 @@ def original_place(file: str, line: int, function: str, thread: int | None = Non
     """
     if _GENERATED not in file:
         return SourceSpan(file=file, line=line, function=function)
-    from tensorflow.python.util import tf_stack
+    try:
+        from tensorflow.python.util import tf_stack
 
-    stack = tf_stack._source_mapper_stacks.get(threading.get_ident() if thread is None else thread)
-    for mapper in reversed(stack or ()):
-        origin = mapper.get_effective_source_map().get((file, line))
-        if origin is not None:
-            return SourceSpan(file=origin[0], line=origin[1], function=origin[2] or function)
+        stack = tf_stack._source_mapper_stacks.get(threading.get_ident() if thread is None else thread)
+        for mapper in reversed(stack or ()):
+            origin = mapper.get_effective_source_map().get((file, line))
+            if origin is not None:
+                return SourceSpan(file=origin[0], line=origin[1], function=origin[2] or function)
+    except Exception as error:  # the frames around this one still tell the place, less exactly
+        words = f"{type(error).__name__}: {error}"
+        remark(f"for lines that AutoGraph converted the lines that called them are told ({words})")
     return None
 
 

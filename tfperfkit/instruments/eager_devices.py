@@ -66,8 +66,9 @@ class EagerDevices:
             from tensorflow.python.framework import op_callbacks
 
             op_callbacks.add_op_callback(self._called)
-        except (ImportError, AttributeError, TypeError, ValueError) as error:
-            raise Unavailable(f"eager operations can't be seen in this TensorFlow ({type(error).__name__})") from error
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}"
+            raise Unavailable(f"eager operations can't be seen in this TensorFlow ({words})") from error
         self._context = context.context()
 
     def restore(self) -> None:

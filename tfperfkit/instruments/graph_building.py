@@ -40,6 +40,7 @@ class Building:
         self._recorded: dict[int, tuple[int, str]] = {}  # id of the attributes -> graph and operation
         self._undo: list[Callable[[], None]] = []
         self._lock = threading.Lock()
+        self.reasons: list[str] = []  # what this TensorFlow does not show, each once
 
     def start(self) -> None:
         """Install the hooks if they are not in place; a part of TensorFlow that is not as known is left alone."""
@@ -47,11 +48,17 @@ class Building:
             if self._undo:
                 return
             self._undo.append(lambda: None)
-            for install in (self._hook_gradients, self._hook_custom, self._hook_keras):
+            for what, install in (
+                ("gradients are told by the call for them, not by what they differentiate", self._hook_gradients),
+                ("custom gradients are not told from what they differentiate", self._hook_custom),
+                ("operations are not told by the Keras layer that built them", self._hook_keras),
+            ):
                 try:
                     install()
-                except (ImportError, AttributeError, TypeError):
-                    continue
+                except Exception as error:
+                    reason = f"{what} ({type(error).__name__}: {error})"
+                    if reason not in self.reasons:
+                        self.reasons.append(reason)
 
     def stop(self) -> None:
         """Remove the hooks and forget everything."""
@@ -86,10 +93,11 @@ class Building:
                 self._add(graph, begin, *of)
             return result
 
+        register = pywrap_tfe.TFE_Py_RegisterGradientFunction
         execute.record_gradient = record_gradient
         self._undo.append(lambda: _restore(execute, "record_gradient", record_gradient, record))
-        pywrap_tfe.TFE_Py_RegisterGradientFunction(gradient_function)
-        self._undo.append(lambda: pywrap_tfe.TFE_Py_RegisterGradientFunction(differentiate))
+        register(gradient_function)
+        self._undo.append(lambda: register(differentiate))
 
     def _hook_custom(self) -> None:
         from tensorflow.python.eager import record

@@ -30,8 +30,11 @@ class GraphCalls:
         method = getattr(type(concrete), _ATTRIBUTE, None)
         if method is None or _ATTRIBUTE in vars(concrete):
             return False
-        counter = _counted(method.__get__(concrete), 0, False, _info)
-        setattr(concrete, _ATTRIBUTE, counter)
+        try:
+            counter = _counted(method.__get__(concrete), 0, False, _info)
+            setattr(concrete, _ATTRIBUTE, counter)
+        except (AttributeError, TypeError):
+            return False
         self._watched.append((weakref.ref(concrete), name, counter))
         return True
 

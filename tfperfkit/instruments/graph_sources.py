@@ -19,6 +19,7 @@ from tfperfkit.instruments.tracing import Traced
 
 #: Operations kept of one trace. The largest networks in use have some ten thousand.
 MAX_OPERATIONS = 60_000
+_MOST_REASONS = 10
 _CALLING = frozenset({
     "PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile", "If", "StatelessIf", "Case",
     "StatelessCase", "SymbolicGradient", "RemoteCall", "TPUPartitionedCall",
@@ -41,14 +42,21 @@ class GraphSources:
         self._pending: list[tuple[str, Any]] = []
         self._lock = threading.RLock()
         self._undo: list[Callable[[], None]] = []
+        self._reasons: list[str] = []
+
+    @property
+    def reasons(self) -> list[str]:
+        """What could not be told in this TensorFlow, in words; to be asked before ``stop``."""
+        limits = [tracing.limits()] if tracing.limits() else []
+        return [*limits, *self._reasons, *self._building.reasons]
 
     def start(self) -> None:
         """Raises ``Unavailable`` where traces can't be followed."""
         self._undo.append(tracing.subscribe(self._traced, self._building.start))
         try:
             self._hook_functions()
-        except (ImportError, AttributeError):
-            pass  # gradients of compiled functions under an eager tape are then not seen
+        except (ImportError, AttributeError, TypeError) as error:
+            self._refuse("gradients of compiled functions under an eager tape have no lines", error)
 
     def stop(self) -> None:
         while self._undo:
@@ -66,8 +74,8 @@ class GraphSources:
             function = original(name, graph, *arguments, **named)
             try:
                 self._made(function.name, graph)
-            except Exception:
-                pass
+            except Exception as error:
+                self._refuse("the graph of a gradient could not be read", error)
             return function
 
         atomic_function.from_func_graph = from_func_graph
@@ -90,11 +98,20 @@ class GraphSources:
             if tracing.running():
                 return  # an enclosing trace will tell
             concrete = traced.concrete
-            if concrete is not None and not traced.exporting:
-                self._pending.append((_text(concrete.name), concrete.graph))
-                self._flush(traced)
-            self._pending = []
-            self._building.stop()
+            try:
+                if concrete is not None and not traced.exporting:
+                    self._pending.append((_text(concrete.name), concrete.graph))
+                    self._flush(traced)
+            except Exception as error:
+                self._refuse("the graph of a function could not be read", error)
+            finally:
+                self._pending = []
+                self._building.stop()
+
+    def _refuse(self, what: str, error: Exception) -> None:
+        reason = f"{what} ({type(error).__name__}: {error})"
+        if reason not in self._reasons and len(self._reasons) < _MOST_REASONS:
+            self._reasons.append(reason)
 
     def _flush(self, traced: Traced | None) -> None:
         began = clock.now_ns()

@@ -22,6 +22,7 @@ from tfperfkit.instruments.graph_contents import MAX_CONSTANT_BYTES, constant_by
 from tfperfkit.instruments.tracing import Traced
 
 _ATTRIBUTE = "_call_flat"
+_UNSEEN = "the first execution of functions can't be seen in this TensorFlow"
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,12 +108,16 @@ def on_first_run(concrete: Any, listener: Listener, *, collect: bool) -> None:
     this TensorFlow has no such method.
     """
     if not callable(getattr(type(concrete), _ATTRIBUTE, None)):
-        raise Unavailable(f"{type(concrete).__name__} has no {_ATTRIBUTE}: its first execution can't be seen")
+        raise Unavailable(f"{type(concrete).__name__} has no {_ATTRIBUTE}: {_UNSEEN}")
     with _lock:
         waiting = vars(concrete).get(_ATTRIBUTE)
         if not isinstance(waiting, _Waiting):
             waiting = _Waiting(concrete)
-            setattr(concrete, _ATTRIBUTE, waiting)
+            try:
+                setattr(concrete, _ATTRIBUTE, waiting)
+            except (AttributeError, TypeError):
+                kind = type(concrete).__name__
+                raise Unavailable(f"{kind} does not let {_ATTRIBUTE} be covered: {_UNSEEN}") from None
             _waiting.add(concrete)
         waiting.listeners.append(listener)
         waiting.collect = waiting.collect or collect

@@ -12,6 +12,8 @@ import sys
 from types import TracebackType
 from typing import Any
 
+from tfperfkit.instruments.remarks import remark
+
 #: Where our wrappers live. TensorFlow and Keras look for this text in a frame's file name.
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _FILTERS = (
@@ -32,6 +34,8 @@ def hide_own_frames() -> None:
         paths = getattr(module, "_EXCLUDED_PATHS", None)
         if isinstance(paths, tuple) and OWN_FOLDER not in paths:
             module._EXCLUDED_PATHS = (*paths, OWN_FOLDER)  # type: ignore[union-attr]
+        elif module is not None and not isinstance(paths, tuple):
+            remark(f"{name} has no _EXCLUDED_PATHS: the script's tracebacks may show a line of tfperf")
 
 
 def show_own_frames() -> None:

@@ -11,13 +11,13 @@ import sys
 import threading
 import weakref
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, Protocol
 
 from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments import around
+from tfperfkit.instruments import around, remarks, step_seams, tracing
 from tfperfkit.instruments.batchsize import of_fit, of_iterator
 from tfperfkit.instruments.callchain import LoopFinder, thread_frame, user_frames
 from tfperfkit.instruments.calls import UNSEEN, Functions, Targets, Token, Updating
@@ -58,6 +58,7 @@ class Markers:
         self._functions = Functions()
         #: While nobody needs to know when a step begins, calls of known functions only leave this record.
         self.quietly: Callable[[Marker], object] | None = None
+        self._blind = False  # whether a graph is being built can't be told
         self.thread: int | None = None  # the training thread: the one that made the first update
         self.reasons: list[str] = []
         self.cost_ns = 0  # time spent in these hooks
@@ -68,37 +69,16 @@ class Markers:
         """Observe iterators, ``tf.function`` calls that update weights, and TensorFlow 1's optimizers."""
         from tensorflow.python.eager import context
 
-        self._eager = context.executing_eagerly
-        self._try(
-            "tensorflow.python.data.ops.iterator_ops", "OwnedIterator", "__next__", self._before_next, self._after
-        )
-        self._try(
-            "tensorflow.python.distribute.input_lib", "DistributedIteratorBase", "__next__", self._before_next,
-            self._after,
-        )
-        self._try(
-            "tensorflow.python.eager.polymorphic_function.polymorphic_function", "Function", "_call",
-            self._before_call, self._after_call,
-        )
-        self._try(
-            "tensorflow.python.training.optimizer", "Optimizer", "apply_gradients", self._before("apply"),
-            self._after,
-        )
+        eager = getattr(context, "executing_eagerly", None)
+        if not callable(eager):
+            self._blind = True
+            raise Unavailable("steps other than Model.fit's can't be seen: this TensorFlow has no executing_eagerly")
+        self._eager = eager
+        self._observe(step_seams.TENSORFLOW)
 
     def install_keras(self, package: str) -> None:
         """Observe ``fit``, ``train_on_batch`` and eager updates of Keras (``keras``) or Keras 2 (``tf_keras``)."""
-        if package == "keras":
-            batches, optimizer, method = "keras.src.callbacks.callback_list", "base_optimizer.BaseOptimizer", "apply"
-            trainer = ("keras.src.backend.tensorflow.trainer", "TensorFlowTrainer")
-        else:
-            batches, optimizer, method = "tf_keras.src.callbacks", "optimizer._BaseOptimizer", "apply_gradients"
-            trainer = ("tf_keras.src.engine.training", "Model")
-        self._try(batches, "CallbackList", "on_train_batch_begin", self._before_batch, self._discard)
-        self._try(batches, "CallbackList", "on_train_batch_end", self._after_batch, self._discard)
-        self._try(batches, "CallbackList", "on_epoch_end", self._end_of_epoch, self._discard)
-        module, _, name = optimizer.partition(".")
-        self._try(f"{package}.src.optimizers.{module}", name, method, self._before("apply"), self._after)
-        self._try(*trainer, "train_on_batch", self._before("train_on_batch"), self._after)
+        self._observe(seam for seam in step_seams.of_keras(package) if not (self._blind and seam.needs_eager))
 
     def search_named(self) -> None:
         """Look for the function of --steps-from, until it is found."""
@@ -119,15 +99,23 @@ class Markers:
         for undo in reversed(self._restores):
             undo()
         self._restores.clear()
+        self.reasons += remarks.take()
 
-    def _try(self, module: str, owner: str, name: str, before: around.Before, after: around.After) -> None:
-        try:
-            loaded = sys.modules.get(module)
-            if loaded is None:
-                raise Unavailable(f"{module} is not loaded")
-            self._restores.append(around.install(getattr(loaded, owner), name, before, after))
-        except (Unavailable, AttributeError) as error:
-            self.reasons.append(f"steps: {owner}.{name} can't be observed ({error})")
+    def _observe(self, seams: Iterable[step_seams.StepSeam]) -> None:
+        hooks: dict[step_seams.Role, tuple[around.Before, around.After]] = {
+            "next": (self._before_next, self._after),
+            "call": (self._before_call, self._after_call),
+            "apply": (self._before("apply"), self._after),
+            "train_on_batch": (self._before("train_on_batch"), self._after),
+            "batch_begin": (self._before_batch, self._discard),
+            "batch_end": (self._after_batch, self._discard),
+            "epoch_end": (self._end_of_epoch, self._discard),
+        }
+        for seam in seams:
+            try:
+                self._restores.append(step_seams.install(seam, *hooks[seam.role]))
+            except Unavailable as error:
+                self._refuse(str(error))
 
     # --- what updates weights -----------------------------------------------------------------------------------
 
@@ -177,7 +165,7 @@ class Markers:
         if (self._inside and self._is_inside()) or not self._eager():
             return None
         if known is UNSEEN and function.experimental_get_tracing_count():
-            self._listener.examine(function)  # traced before we were here
+            self._examine(function)  # traced before we were here
             known = self._function(function)
             if known is None:
                 return None
@@ -215,6 +203,16 @@ class Markers:
         token.begin = now = now_ns()
         self.cost_ns += now - start
         return token
+
+    def _examine(self, function: Any) -> None:
+        try:
+            self._listener.examine(function)
+        except Exception as error:
+            self._refuse(f"it can't be told which functions update weights ({type(error).__name__}: {error})")
+
+    def _refuse(self, reason: str) -> None:
+        if f"steps: {reason}" not in self.reasons:
+            self.reasons.append(f"steps: {reason}")
 
     def _enter(
         self, kind: MarkerKind, target: Any, start: int, known: Updating | None = None
@@ -273,6 +271,8 @@ class Markers:
             self.quietly(Marker(token.site, token.begin, end))
             self.cost_ns += now_ns() - end
             return
+        if self._functions.get(id(token.owner), UNSEEN) is UNSEEN and not tracing.tells_functions():
+            self._examine(token.owner)  # no trace has told whether it updates weights
         known = self._function(token.owner)
         if known is None:  # its first call, and it updates no weights
             self._inside -= 1

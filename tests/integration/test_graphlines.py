@@ -5,6 +5,7 @@ Sizes are such that the measured work dominates, and bounds are wide: ratios of 
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import sys
@@ -123,6 +124,8 @@ def run(folder: Path, script: str | Path, *arguments: str, probes: str = "lines,
     return report
 
 
+#: TensorFlow 2.16's XLA tells the profiler nothing of its kernels on a CPU.
+OLD = importlib.metadata.version("tensorflow").startswith("2.16.")
 WINDOWS = (("lines", 6, 2), ("tfprof", 12, 6))
 
 
@@ -132,6 +135,10 @@ def data_of(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def main_function(report: dict[str, Any]) -> dict[str, Any]:
+    """The one that takes most of the step."""
+    notes = [note for probe in report["probes"] for note in probe["notes"]]
+    if any("shows nothing inside" in note for note in notes) and OLD:
+        pytest.skip("the profiler of this TensorFlow shows nothing inside functions that XLA compiles for a CPU")
     functions = [item for item in data_of(report)["graph_functions"] if item["lines"]]
     return dict(max(functions, key=lambda item: item["ms_per_step"]))
 

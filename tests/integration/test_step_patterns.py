@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+KERAS = tuple(map(int, importlib.metadata.version("keras").split(".")[:2]))
 EXPECTED = {
     "fit": (15, "keras"),
-    "fit_steps_per_execution": (60, "keras"),
+    # Keras before 3.4 tells no callback of an execution that the data ran out in.
+    "fit_steps_per_execution": (56 if KERAS < (3, 4) else 60, "keras"),
     "fit_eagerly": (10, "keras"),
     "train_on_batch": (9, "keras"),
     "gan_by_train_on_batch": (8, "keras"),

@@ -6,6 +6,7 @@ The report goes to a file, so that stderr too is the script's alone and can be c
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import re
 import shutil
@@ -51,10 +52,12 @@ class Program:
     shows: bytes = b""  # what must stand in stdout or stderr, so that a program that fails early is not taken as good
     stderr: Literal["whole", "logs", "traceback"] = "whole"  # "logs": without them; "traceback": the last one only
     header: str = ""  # what our header line must say
+    options: tuple[str, ...] = ()  # ours
     report: str = ""  # what our report must say: for instance that a window was opened, or why it was not
     links: tuple[tuple[str, str], ...] = ()  # symbolic links: name, target
     user_site: bool = False  # run by the interpreter below the venv, which looks at PYTHONUSERBASE
     since: tuple[int, int] = (3, 10)  # the Python that it needs
+    needs: str = ""  # a module that need not be installed
     ignored: tuple[str, ...] = ()  # patterns of files whose contents have times in them; that they exist is compared
 
     def __str__(self) -> str:
@@ -87,7 +90,8 @@ def plainly(program: Program, folder: Path) -> Outcome:
 def profiled(program: Program, folder: Path, probes: str) -> Outcome:
     """Under ``tfperf run``."""
     report = folder / "report.txt"
-    outcome = _run(program, folder, ["-m", "tfperfkit", "run", "--probes", probes, "--output", str(report)])
+    options = ["--probes", probes, "--output", str(report), *program.options]
+    outcome = _run(program, folder, ["-m", "tfperfkit", "run", *options])
     return dataclasses.replace(outcome, report=report.read_text())
 
 
@@ -134,6 +138,10 @@ def without_logs(stderr: bytes) -> bytes:
     return _ADDRESS.sub(b"0x", _RANDOM_NAME.sub(b"generated_file", _LOG_LINE.sub(b"", stderr)))
 
 
+def _without_random_names(outcome: Outcome) -> Outcome:
+    return dataclasses.replace(outcome, stdout=_RANDOM_NAME.sub(b"generated_file", outcome.stdout))
+
+
 def last_traceback(stderr: bytes) -> bytes:
     """From the last "Traceback" on."""
     position = stderr.rfind(b"Traceback (most recent call last)")
@@ -149,10 +157,13 @@ def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Ou
     """Run both ways and compare; returns both outcomes for what else a test wants to see."""
     if sys.version_info < program.since:
         pytest.skip(f"needs Python {program.since[0]}.{program.since[1]}")
+    if program.needs and importlib.util.find_spec(program.needs) is None:
+        pytest.skip(f"needs {program.needs}")
     plain = plainly(program, folder)
     assert plain.status == program.status, f"the program itself: {plain.status}\n{plain.stderr.decode()}"
     assert program.shows in plain.stdout + plain.stderr, (plain.stdout, plain.stderr)
     ours = profiled(program, folder, probes)
+    ours, plain = _without_random_names(ours), _without_random_names(plain)
     assert ours.stdout.decode(errors="replace") == plain.stdout.decode(errors="replace")
     assert ours.stdout == plain.stdout
     assert ours.status == (128 - plain.status if plain.status < 0 else plain.status)

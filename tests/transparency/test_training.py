@@ -6,28 +6,7 @@ from pathlib import Path
 
 import pytest
 from harness import Program, assert_same
-
-#: A small model and the state of everything that a profiler might have touched.
-COMMON = """
-import os, random, sys
-random.seed(3)
-import numpy as np
-import tensorflow as tf
-
-def fingerprint():
-    import gc, logging, signal, threading, warnings
-    return {
-        "threads": [t.name for t in threading.enumerate()], "warnings": [repr(f) for f in warnings.filters],
-        "random": [random.random(), np.random.rand(), float(tf.random.uniform([])).hex()],
-        "signals": [repr(signal.getsignal(n)) for n in (2, 10, 15)], "path": sys.path, "environ": sorted(os.environ),
-        "logging": [len(logging.root.handlers), logging.root.level], "hooks": repr(sys.excepthook),
-        "gc": [gc.get_threshold(), gc.isenabled()], "errors": np.geterr(), "limit": sys.getrecursionlimit(),
-        "frames": sys._getframe(1).f_back is None,
-    }
-
-def hexed(values):
-    return [float(v).hex() for v in values]
-"""
+from training import COMMON
 
 FIT = COMMON + """
 import pickle

@@ -177,7 +177,7 @@ def _decoded(data: bytes) -> Any:
 def _may_be_deep(data: bytes) -> bool:
     """Quick, and never wrong when it says no; brackets inside of texts may make it say yes."""
     brackets = data.translate(None, _NOT_BRACKETS)
-    for _ in range(MOST_LEVELS):
+    for _ in range(MOST_LEVELS // 2):  # each turn takes a level away, or two
         if not brackets:
             return False
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")

@@ -108,10 +108,10 @@ def bounded(run: Path) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize(
-    "line", [b"[" + b"[]," * 20_000_000 + b"1]\n", b"[]\n" * 20_000_000], ids=["one line", "many lines"]
+    "line", [b"[" + b"[]," * 12_000_000 + b"1]\n", b"[]\n" * 300_000], ids=["one line", "many lines"]
 )
 def test_small_values_that_grow_in_memory(line: bytes, copied: Path) -> None:
-    """60 MB of empty lists would take 1.7 GB, in each file."""
+    """36 MB of empty lists would take 1 GB, in each file."""
     for name in ("session/events.jsonl", "session/samples.jsonl", "probes/input/datasets.jsonl"):
         (copied / name).write_bytes(line)
     _, peak = bounded(copied)
@@ -120,7 +120,7 @@ def test_small_values_that_grow_in_memory(line: bytes, copied: Path) -> None:
 
 def test_file_that_is_said_to_have_gigabytes(copied: Path) -> None:
     for name in everything_in(copied):
-        if name != "run.json":
+        if name not in ("run.json", "agent.json"):
             with (copied / name).open("ab") as file:
                 file.truncate(20 << 30)
     reasons, peak = bounded(copied)

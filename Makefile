@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint unit test-long test-versions bench clean
+.PHONY: run test lint unit test-long test-versions bench audit clean
 run: $(STAMP)
 	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
 
@@ -37,6 +37,12 @@ test-versions:
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Asks the advisory database of the Python packages about the pinned versions; needs the internet.
+audit: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[audit]'
+	$(BIN)/pip-audit --strict --disable-pip --no-deps -r constraints.txt || \
+	  { echo "audit: a weakness was found, or the advisory database could not be asked"; exit 1; }
 
 clean:
 	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache

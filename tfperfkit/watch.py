@@ -107,7 +107,10 @@ class Watch:
             session.run.write_json("exit.json", ended)
             _show(run, session.run.path)
         except Exception as problem:  # the person's code has done its work: a report that fails must not undo it
-            print(f"tfperf: no report ({type(problem).__name__}: {problem}); data: {run.directory}", file=sys.stderr)
+            from tfperfkit.report.text import one_line
+
+            text = f"tfperf: no report ({type(problem).__name__}: {problem}); data: {run.directory}"
+            print(one_line(text), file=sys.stderr)
 
     def _begin(self, run: Run) -> Session:
         from tfperfkit import registry

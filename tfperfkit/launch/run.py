@@ -49,6 +49,7 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
     try:
         folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
         directory = RunDirectory.create(folder, manifest)
+        room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
         raise RunDirectoryError(f"{error}{_origin(settings['out'])}") from None
     json_file = cwd / settings["json"].value if settings["json"].value else None
@@ -59,7 +60,7 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
             supervisor.explain(directory, names, reason)
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
-            None if reason else supervisor.environment(directory, target.needs_profile(source)), directory,
+            None if reason else supervisor.environment(directory, target.needs_profile(source)), directory, room,
         )  # fmt: skip
         if ended.restored:
             output.tell(f"the run directory was removed while the script ran; written back: {folder}")

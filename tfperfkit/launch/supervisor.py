@@ -108,15 +108,19 @@ def explain(run: RunDirectory, probes: Sequence[str], reason: str) -> None:
     run.write_json("agent.json", {"versions": {}})
 
 
-def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDirectory) -> Ended:
-    """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is.
-
-    Raises UsageError when the script can't be started, RunDirectoryError when the disk is full already.
-    """
+def keep_room(run: RunDirectory) -> Room:
+    """Put disk space aside for what is written at the end. Raises RunDirectoryError when the disk is full already."""
     try:
-        room = Room(run.path, SMALL)
+        return Room(run.path, SMALL)
     except OSError as error:
         raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
+
+
+def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDirectory, room: Room) -> Ended:
+    """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is.
+
+    ``room`` is given back then. Raises UsageError when the script can't be started.
+    """
     keeper = Keeper(run.path)
     with signals.relay() as relay:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
 import signal
@@ -43,6 +44,18 @@ def test_several_runs_are_there_by_name_and_nothing_is_written_beside_them(tfper
             assert viewed.get("data/plugin/profile/data", run=name, tag="overview_page", host=trace_of(run).name[:-10])
         assert all(link.startswith("http://127.0.0.1:") for link in viewed.links.values())
     assert {path for folder in (first, second) for path in folder.rglob("*")} == before
+
+
+def test_requests_for_other_names_are_refused(tfperf: Tfperf, run: Path) -> None:
+    """A page on the web may let its own name lead to 127.0.0.1."""
+    with viewing(tfperf, run) as viewed:
+        port = int(viewed.base.rstrip("/").rpartition(":")[2])
+        for host, status in (("evil.example", 403), (f"evil.example:{port}", 403), (f"localhost:{port}", 200)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("GET", "/data/plugin/profile/runs", headers={"Host": host})
+            answer = connection.getresponse()
+            assert answer.status == status, host
+            connection.close()
 
 
 def test_the_port_is_the_one_asked_for_and_open_on_loopback_only(tfperf: Tfperf, run: Path) -> None:

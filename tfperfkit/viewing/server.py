@@ -9,6 +9,11 @@ import json
 import os
 import sys
 import threading
+from urllib.parse import urlsplit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main(logdir: str, port: str) -> None:
@@ -37,7 +42,10 @@ def serve(logdir: str, port: str) -> str:
     from tensorboard import program
     from tensorboard.plugins.core.core_plugin import CorePluginLoader
 
-    board = program.TensorBoard([CorePluginLoader(), plugin.load()])
+    def server(app: "Any", flags: "Any") -> "Any":
+        return program.create_port_scanning_werkzeug_server(own_names_only(app), flags)
+
+    board = program.TensorBoard([CorePluginLoader(), plugin.load()], server_class=server)
     board.configure(
         argv=[
             "tensorboard", "--logdir", logdir, "--host", "127.0.0.1", "--port", port, "--load_fast", "false",
@@ -46,6 +54,23 @@ def serve(logdir: str, port: str) -> str:
     )  # fmt: skip
     url: str = board.launch()
     return url
+
+
+def own_names_only(app: "Any") -> "Any":
+    """Refuse requests for other names than this machine's own: a page on the web may let its name lead to 127.0.0.1
+    (DNS rebinding), and its scripts may then ask as if they were ours. TensorBoard itself does not look."""
+
+    def guarded(environ: "Any", start_response: "Any") -> "Any":
+        try:
+            name = urlsplit(f"//{environ.get('HTTP_HOST', '')}").hostname
+        except ValueError:
+            name = None
+        if name in ("127.0.0.1", "localhost", "::1"):
+            return app(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "text/plain")])
+        return [b"tfperf view answers to 127.0.0.1 and localhost only\n"]
+
+    return guarded
 
 
 def end_with_parent() -> None:

@@ -9,6 +9,7 @@ are measured too.
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,7 +68,7 @@ class LineMeasurement:
 
         Raises Unavailable when line_profiler, another version of it, refuses.
         """
-        before = sys.gettrace()
+        before, thread, free = sys.gettrace(), get_ident(), _monitoring_tool() is None
         try:
             self._profiler.enable_by_count()
         except Exception as error:
@@ -82,6 +83,8 @@ class LineMeasurement:
                 before = current
             self._keep_pending()
             self._profiler.disable_by_count()
+            if free and get_ident() != thread:
+                _end_monitoring()
             if sys.gettrace() is not before:
                 sys.settrace(before)
 
@@ -120,6 +123,25 @@ class LineMeasurement:
             self._profiler.dump_stats(str(path))
         except OSError:
             pass
+
+
+def _monitoring_tool() -> str | None:
+    """Who uses the tool number that line_profiler takes from Python 3.12 on."""
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring.get_tool(monitoring.PROFILER_ID) if monitoring is not None else None
+
+
+def _end_monitoring() -> None:
+    """line_profiler counts for each thread who enabled it, and ends only what the calling thread began. Where a
+    training thread of the script's has ended within the window, its callbacks would stay until the interpreter is gone.
+    """
+    if _monitoring_tool() != "line_profiler":
+        return
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+    monitoring.set_events(monitoring.PROFILER_ID, monitoring.events.NO_EVENTS)
+    for event in ("LINE", "PY_RETURN", "PY_YIELD", "RAISE", "RERAISE"):
+        monitoring.register_callback(monitoring.PROFILER_ID, getattr(monitoring.events, event), None)
+    monitoring.free_tool_id(monitoring.PROFILER_ID)
 
 
 def _refused(error: Exception) -> Unavailable:

@@ -79,12 +79,13 @@ class LineMeasurement:
         finally:
             current = sys.gettrace()
             self.displaced = current is not ours
-            if self.displaced:
-                before = current
             self._keep_pending()
             self._profiler.disable_by_count()
             if free and get_ident() != thread:
                 _end_monitoring()
+            # All of a thread's LineProfilers share one trace function: one of the script's own may still be at work.
+            if self.displaced or getattr(ours, "active_instances", None):
+                before = current
             if sys.gettrace() is not before:
                 sys.settrace(before)
 

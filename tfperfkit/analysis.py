@@ -88,13 +88,13 @@ class _Facts:
 class StoredRun:
     """A run directory with its steps and windows."""
 
-    def __init__(self, run: RunDirectory, manifest: Manifest, agent: dict[str, Any]) -> None:
+    def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
         self.directory = run
         self.manifest = manifest
-        self.agent = agent
         self._facts = _Facts(run, manifest)
         self.steps = self._facts.steps
         self.events = self._facts.events
+        self.agent = _agent(run, self.events)
 
     def capture(self, name: str) -> StoredCapture:
         info = run_info(self.directory, self.manifest, self.agent, self.events)
@@ -114,9 +114,8 @@ def analyze(
     if options:
         merged = {name: {**manifest.options.get(name, {}), **given} for name, given in options.items()}
         manifest = msgspec.structs.replace(manifest, options={**manifest.options, **merged})
-    agent = run.read_json("agent.json")
-    agent = agent if isinstance(agent, dict) else {}
     facts = _Facts(run, manifest)
+    agent = _agent(run, facts.events)
     info = run_info(run, manifest, agent, facts.events, ended)
     outcomes: list[ProbeOutcome] = []
     findings: list[Finding] = []
@@ -154,8 +153,7 @@ def _shown(manifest: Manifest) -> tuple[str, ...] | None:
 def open_run(path: Path) -> StoredRun:
     """A run for whoever needs more than its report; raises RunDirectoryError."""
     run, manifest = RunDirectory.open(path)
-    agent = run.read_json("agent.json")
-    return StoredRun(run, manifest, agent if isinstance(agent, dict) else {})
+    return StoredRun(run, manifest)
 
 
 def _analyze_probe(
@@ -288,6 +286,15 @@ def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
         return parts, " and ".join(made.windows)
     traced = parts_of(evidence.raw)
     return (dict(traced), "tfprof") if traced else (None, "")
+
+
+def _agent(run: RunDirectory, events: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the script's process said when TensorFlow was there; empty when it never was."""
+    told = next((event.get("facts") for event in events if event.get("kind") == "agent"), None)
+    for facts in (run.read_json("agent.json"), told):
+        if isinstance(facts, dict):
+            return facts
+    return {}
 
 
 def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ...]:

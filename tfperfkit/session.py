@@ -96,7 +96,7 @@ class Session:
             return
         self._armed, self._armed_ns = True, now_ns()
         self._safely("disk space", self.streams.keep_room)
-        self._safely("agent.json", lambda: self.run.write_json("agent.json", agent_facts(self.manifest, facts)))
+        self._safely("agent.json", lambda: self._introduce(agent_facts(self.manifest, facts)))
         self._safely("tracing", self._subscribe)
         self._safely("steps", self.markers.install_tensorflow)
         for package in ("keras", "tf_keras"):
@@ -161,6 +161,10 @@ class Session:
             self.event("note", text=reason)
         self.event("end", ns=now_ns(), failed=hasattr(sys, "last_value"))  # set when an exception was shown
         self.streams.close()
+
+    def _introduce(self, facts: dict[str, Any]) -> None:
+        self.event("agent", facts=facts)  # where no new file can be made there will be no agent.json
+        self.run.write_json("agent.json", facts)
 
     def _subscribe(self) -> None:
         self._unsubscribe = tracing.subscribe(self._traced)

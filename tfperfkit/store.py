@@ -27,6 +27,8 @@ from tfperfkit.errors import RunDirectoryError, Unavailable
 from tfperfkit.writer import encoder
 
 SCHEMA = 1
+#: The session's own streams.
+STREAMS = ("events", "sites", "markers", "samples", "tracing", "traces", "opens", "cost")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +100,8 @@ class RunDirectory:
                 )
             for part in (run.session, run.trace, run.path / "probes"):
                 part.mkdir(exist_ok=True)
+            for name in STREAMS:  # now, so that they can be written also when no new file can be made any more
+                (run.session / f"{name}.jsonl").touch()
             run.write_json("run.json", manifest)
         except OSError as error:
             raise RunDirectoryError(

@@ -200,12 +200,21 @@ def test_no_stderr(tfperf: Tfperf) -> None:
 
 def test_stopped_for_a_while(tfperf: Tfperf) -> None:
     """Ctrl-Z and fg: both processes are stopped, and go on as if nothing had been."""
-    tfperf.script("import os, time\nprint('ready', os.getpid(), flush=True)\ntime.sleep(3)\nraise SystemExit(3)\n")
+    tfperf.script("import os, time\nprint('ready', os.getpid(), flush=True)\ntime.sleep(6)\nraise SystemExit(3)\n")
     process = tfperf.start("run", "--probes", "none", "train.py")
     _ready(process.stdout)
-    os.killpg(process.pid, signal.SIGSTOP)
-    time.sleep(1.5)
-    os.killpg(process.pid, signal.SIGCONT)
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGSTOP)
+        time.sleep(1.3)
+        os.killpg(process.pid, signal.SIGCONT)
+        _settle()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 3
     assert "Invalid argument" not in err and "exit code 3" in err
+
+
+def test_a_timer_that_was_set_before_us(tfperf: Tfperf) -> None:
+    """As by ``perl -e 'alarm 60; exec @ARGV' tfperf run train.py``: it would have ended the script."""
+    tfperf.script("import time\ntime.sleep(60)\n")
+    done = tfperf("run", "--probes", "none", "train.py", preexec_fn=lambda: signal.alarm(2))
+    assert done.returncode == 128 + signal.SIGALRM

@@ -27,6 +27,7 @@ _SENT_BY_PROCESS = 0  # si_code: 0 for kill, negative for sigqueue and tgkill; p
 _WITNESS_WAIT_S = 0.02  # a signal to the group reaches its members one after another, within microseconds
 _PR_SET_PDEATHSIG = 1
 LOOK_S = 1.0
+_WAKE_S = 0.05  # so late at most is a signal passed on
 
 
 def forwarded() -> set[int]:
@@ -73,23 +74,31 @@ class Relay:
 
     def wait(self, child: subprocess.Popen[bytes], now_and_then: Callable[[], None]) -> int:
         """Wait for the end of the child, with a call of ``now_and_then`` each second; returns its ``returncode``."""
+        looked = time.monotonic()
         while child.poll() is None:
-            info = self._next()
-            if info is None or info.si_signo == signal.SIGCHLD:
+            try:
+                # What it returns is not used: after a stop (Ctrl-Z) that was longer than its timeout Python gives a
+                # signal that never was, or EINVAL.
+                signal.sigtimedwait({signal.SIGCHLD}, _WAKE_S)
+            except OSError:
+                pass
+            while info := signal.sigtimedwait(self._signals, 0):
+                self._received(info, child)
+            if time.monotonic() - looked > LOOK_S:
+                looked = time.monotonic()
                 now_and_then()
-                continue
-            self.interrupted = self.interrupted or info.si_signo == signal.SIGINT
-            if info.si_code > _SENT_BY_PROCESS or info.si_pid == child.pid:
-                continue  # from the terminal; or from the script itself, whose parent we only stand in for
-            if not self._sent_to_group(info.si_signo) and child.poll() is None:
-                os.kill(child.pid, info.si_signo)
         return int(child.returncode)
 
-    def _next(self) -> Any:
-        try:
-            return signal.sigtimedwait({*self._signals, signal.SIGCHLD}, LOOK_S)
-        except OSError:  # we were stopped for longer than that (Ctrl-Z): Python then waits with a negative time
-            return None
+    def _received(self, info: Any, child: subprocess.Popen[bytes]) -> None:
+        self.interrupted = self.interrupted or info.si_signo == signal.SIGINT
+        if info.si_pid == child.pid and info.si_code <= _SENT_BY_PROCESS:
+            return  # from the script itself, whose parent we only stand in for
+        if info.si_code > _SENT_BY_PROCESS:
+            if info.si_signo == signal.SIGALRM:  # of a timer that was set before we were started: plain python's
+                os.kill(child.pid, info.si_signo)
+            return  # else from the terminal, which told the script too
+        if not self._sent_to_group(info.si_signo) and child.poll() is None:
+            os.kill(child.pid, info.si_signo)
 
     # --- the witness ----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ from training import STEPS
 #: The steps of the windows that these programs step into; the probe ``input`` looks at 2, 3, 150 and 151.
 #: Functions are named, so that the window of lines opens whatever the samples of so short a run have seen.
 WINDOWS = (
-    "--lines", "work,one_step,train", "--window", "lines=20:30", "--window", "devices=55:20", "--window", "tfprof=80:30",
+    "--lines", "work,one_step,train",
+    "--window", "lines=20:30", "--window", "devices=55:20", "--window", "tfprof=80:30",
 )  # fmt: skip
 
 FORKS = (

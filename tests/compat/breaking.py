@@ -140,7 +140,8 @@ def _apply(breaks):
         elif how == "fixed":
             _fix(owner, name)
         elif how == "absent":
-            delattr(owner, name)
+            if hasattr(owner, name):  # an older TensorFlow may not have it anyway
+                delattr(owner, name)
         elif how == "number":
             setattr(owner, name, 7)
         else:

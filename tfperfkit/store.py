@@ -94,20 +94,35 @@ class RunDirectory:
         run = cls(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if (path / "run.json").exists():
-                raise RunDirectoryError(
-                    f"{path} already holds a run: give another --out, or remove that folder first"
-                )
-            for part in (run.session, run.trace, run.path / "probes"):
-                part.mkdir(exist_ok=True)
-            for name in STREAMS:  # now, so that they can be written also when no new file can be made any more
-                (run.session / f"{name}.jsonl").touch()
-            run.write_json("run.json", manifest)
+            run._claim(manifest)
+        except FileExistsError as error:
+            if not (path / "run.json").exists():
+                raise RunDirectoryError(f"can't write the run directory {path}: something else is there") from error
+            raise RunDirectoryError(
+                f"{path} already holds a run: give another --out, or remove that folder first"
+            ) from error
         except OSError as error:
             raise RunDirectoryError(
                 f"can't write the run directory {path}: {error.strerror or error}; give another one with --out"
             ) from error
         return run
+
+    def _claim(self, manifest: Manifest) -> None:
+        """Write the manifest, first and only if there is none: of two runs that begin at once one is refused."""
+        manifest_file = self.path / "run.json"
+        with manifest_file.open("xb") as file:
+            try:
+                file.write(encoder.encode(manifest))
+                file.flush()
+                for part in (self.session, self.trace, self.path / "probes"):
+                    part.mkdir(exist_ok=True)
+                for name in STREAMS:  # now, so that they can be written also when no file can be made any more
+                    (self.session / f"{name}.jsonl").touch()
+            except OSError as error:
+                manifest_file.unlink(missing_ok=True)
+                if isinstance(error, FileExistsError):  # of another file: the directory is not taken
+                    raise NotADirectoryError(error.errno, "something else is there") from error
+                raise
 
     @classmethod
     def open(cls, path: Path) -> tuple[RunDirectory, Manifest]:

@@ -50,6 +50,24 @@ def test_run_is_never_written_over(tmp_path: Path) -> None:
         RunDirectory.create(tmp_path, MANIFEST)
 
 
+def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
+    refused, together = [], threading.Barrier(8)
+
+    def create() -> None:
+        together.wait()
+        try:
+            RunDirectory.create(tmp_path / "r", MANIFEST)
+        except RunDirectoryError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=create) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 7 and all("already holds a run" in text for text in refused)
+
+
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunDirectoryError, match="can't write the run directory .*--out"):

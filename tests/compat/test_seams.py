@@ -167,7 +167,9 @@ def test_report_says_what_is_missing(ran: tuple[str, Ran]) -> None:
     silent = [
         seam for seam in SEAMS
         if seam.group == group and seam.words
-        and not any(seam.words in text or UNREAD in text for text in found.said(seam.probe))
+        and not any(
+            seam.words in text or (seam.path == "quick_execute" and UNREAD in text) for text in found.said(seam.probe)
+        )
     ]
     assert not silent, {probe: found.said(probe) for probe in dict.fromkeys(seam.probe for seam in silent)}
 

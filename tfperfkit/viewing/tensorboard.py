@@ -81,6 +81,11 @@ class TensorBoard:
                 body: bytes = reply.read()
                 packed = reply.headers.get("Content-Encoding") == "gzip"
             return json.loads(gzip.decompress(body) if packed else body)
+        except urllib.error.HTTPError as error:
+            if error.code == 404:  # the server answers, and knows no such page
+                reason = last_words(self._log) or "it does not say why"
+                raise UsageError(f"TensorBoard could not load its profile plugin: {reason}") from None
+            return None
         except (OSError, ValueError, EOFError):
             if self.process.poll() is not None:
                 raise UsageError(f"TensorBoard has ended: {last_words(self._log) or 'it said nothing'}") from None

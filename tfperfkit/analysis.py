@@ -77,6 +77,7 @@ class _Facts:
     def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
         rows = (row for row in run.records("session/events.jsonl") if isinstance(row, dict) and "kind" in row)
         self.events: list[dict[str, Any]] = list(itertools.islice(rows, _MOST_EVENTS))
+        self.events += [event for event in rows if event["kind"] == "end"][:1]
         self.windows = read_windows(self.events)
         self.steps: StepTable = read_steps(run, self.events, manifest.steps_from)
         self.sources: dict[str, tuple[str, ...]] = {}

@@ -9,6 +9,7 @@ The functions are bound at import: a script that replaces ``time.time`` does not
 from __future__ import annotations
 
 import os
+import platform
 import time
 
 now_ns = time.monotonic_ns
@@ -30,3 +31,13 @@ def start_ticks(pid: int | None = None) -> int | None:
             return int(file.read().rpartition(b")")[2].split()[19])  # field 22; the name before may hold anything
     except (OSError, ValueError, IndexError):
         return None
+
+
+def this_machine() -> str:
+    """Its name and what tells this start of it from others; in a container that of the container."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            started = file.read().strip()
+    except OSError:
+        started = ""
+    return f"{platform.node()} {started}".strip()

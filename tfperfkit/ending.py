@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.clock import NS_PER_S, start_ticks
+from tfperfkit.clock import NS_PER_S, start_ticks, this_machine
 from tfperfkit.config import runs_folder
 from tfperfkit.model import RunInfo, RunStatus
 from tfperfkit.store import Exit, Manifest, RunDirectory
@@ -39,6 +39,8 @@ def ending_notes(agent: dict[str, Any], events: Sequence[dict[str, Any]], info: 
     """What must be known of the end beside the status."""
     if info.status == "running":
         return (f"The script still runs (process {agent.get('pid')}): this is what has been recorded until now.",)
+    if info.status == "unknown":
+        return ("Whether the script still runs can't be told from here: this is what was recorded until now.",)
     if agent and not _goodbye_ns(events):
         return (f"The process ended without a goodbye ({info.status}): up to the last second of data is missing.",)
     if agent and info.exit_code is None and info.status in ("finished", "failed"):
@@ -68,8 +70,11 @@ def _status_unseen(agent: dict[str, Any], events: Sequence[dict[str, Any]]) -> R
     if _goodbye_ns(events):
         return "failed" if any(e.get("kind") == "end" and e.get("failed") for e in events) else "finished"
     pid, started = agent.get("pid"), agent.get("started_ticks")
-    alive = isinstance(pid, int) and isinstance(started, int) and start_ticks(pid) == started
-    return "running" if alive else "killed"
+    if not isinstance(pid, int):
+        return "killed"  # nothing was recorded
+    if not isinstance(started, int) or agent.get("machine") != this_machine():
+        return "unknown"
+    return "running" if start_ticks(pid) == started else "killed"
 
 
 def _goodbye_ns(events: Sequence[dict[str, Any]]) -> int:

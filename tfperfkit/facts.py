@@ -7,7 +7,7 @@ import platform
 import sys
 from typing import Any
 
-from tfperfkit.clock import now_ns, start_ticks
+from tfperfkit.clock import now_ns, start_ticks, this_machine
 from tfperfkit.store import Manifest
 
 _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
@@ -15,7 +15,8 @@ _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
 
 def agent_facts(manifest: Manifest, extra: dict[str, Any]) -> dict[str, Any]:
     """What is known when TensorFlow has been imported: versions, machine, times."""
-    process = {"pid": os.getpid(), "started_ticks": start_ticks(), "argv": sys.argv, "armed_ns": now_ns()}
+    process: dict[str, Any] = {"pid": os.getpid(), "started_ticks": start_ticks(), "machine": this_machine()}
+    process.update({"argv": sys.argv, "armed_ns": now_ns()})
     return {**process, "versions": versions(), **machine(), **extra}
 
 

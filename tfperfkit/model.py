@@ -15,7 +15,7 @@ Family = Literal[
 ]
 Severity = Literal["high", "medium", "low", "info"]
 ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
-RunStatus = Literal["finished", "failed", "killed", "interrupted", "running"]
+RunStatus = Literal["finished", "failed", "killed", "interrupted", "running", "unknown"]
 StepSource = Literal["keras", "custom", "function", "none"]
 #: What ``share_of_step`` is a share of: the steady step, or the whole run (a short run spent on tracing). "risk": no
 #: time is lost yet (memory that grows, a device that is not used), so the share says nothing.

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tfperfkit.instruments.interrupts import words_of
 from tfperfkit.probe import HotFunction
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SessionRecording:
                 self._again = bool(callback(number)) or self._again
             except (Exception, SystemExit) as error:
                 self._callbacks.clear()
-                self.note(f"stopped following the steps: {type(error).__name__}: {error}")
+                self.note(f"stopped following the steps: {words_of(error)}")
                 return
 
     def is_user_code(self, filename: str) -> bool:

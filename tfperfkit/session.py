@@ -22,6 +22,7 @@ from tfperfkit.gate import GpuGate
 from tfperfkit.instruments import tracing
 from tfperfkit.instruments.activity import TENSORFLOW
 from tfperfkit.instruments.contention import Contention
+from tfperfkit.instruments.interrupts import words_of
 from tfperfkit.instruments.markers import Markers
 from tfperfkit.instruments.opens import FileOpens
 from tfperfkit.instruments.pulse import Pulse
@@ -321,7 +322,7 @@ class Session:
             self.event("probe", probe=name, status="skipped", reason=str(reason))
             return False
         except (Exception, SystemExit) as error:  # a probe that exits must not end the script
-            self.event("probe", probe=name, status="failed", reason=f"arming: {type(error).__name__}: {error}")
+            self.event("probe", probe=name, status="failed", reason=f"arming: {words_of(error)}")
             return False
         (self._backgrounds if background else self._open)[name] = (context, recording)
         return True
@@ -332,7 +333,7 @@ class Session:
         try:
             context.__exit__(None, None, None)
         except (Exception, SystemExit) as error:
-            self.event("probe", probe=name, status="failed", reason=f"leaving: {type(error).__name__}: {error}")
+            self.event("probe", probe=name, status="failed", reason=f"leaving: {words_of(error)}")
         if self._is_window(name):
             self.event("window_end", probe=name, step=self.step, end_ns=closing, status=status)
             self._precise_since = closing  # the clean steps that follow are sampled precisely too
@@ -380,7 +381,7 @@ class Session:
         except Unavailable as reason:
             self.event("note", text=f"{what}: {reason}")
         except Exception as error:
-            self.event("note", text=f"{what}: {type(error).__name__}: {error}")
+            self.event("note", text=f"{what}: {words_of(error)}")
 
     def abandon(self) -> None:
         """In a forked child: this process is not recorded; leave nothing of ours behind in it."""

@@ -69,6 +69,8 @@ class StreamWriter:
     def close(self) -> None:
         """Write what is left and end the stream. Waits at most a second for a write that is under way."""
         if not self._writing.acquire(timeout=1.0):
+            self.failure = self.failure or "a write did not end"
+            self.lost += len(self._pending)
             return
         try:
             self._flush()
@@ -80,6 +82,7 @@ class StreamWriter:
 
     def discard(self) -> None:
         """In a forked child: what was remembered is the parent's to write, and nothing more comes from here."""
+        self._writing = threading.Lock()  # the parent's other thread may have held it as we were forked
         self._ended = True
         self._pending, self._held = [], b""
         self._close()
@@ -91,7 +94,11 @@ class StreamWriter:
             self.lost += len(pending)
             self.failure = self.failure or ("closed" if pending else None)
             return
-        data = self._held + b"".join(self._encoded(pending))
+        try:
+            data = self._held + b"".join(self._encoded(pending))
+        except BaseException:  # a Ctrl-C: the next flush has them
+            self._pending = pending + self._pending
+            raise
         if not data:
             return
         if self._written + len(data) > self._limit:
@@ -103,7 +110,7 @@ class StreamWriter:
             while taken < len(data):
                 taken += os.write(descriptor, memoryview(data)[taken:])
             self._held = b""
-        except Exception as error:
+        except BaseException as error:  # a Ctrl-C too: what it cuts short is held and written by the next flush
             taken = data.rfind(b"\n", 0, taken) + 1
             self._held = data[taken:]
             if self._is_ours():
@@ -112,6 +119,9 @@ class StreamWriter:
             if last or len(self._held) > MAX_HELD_BYTES:
                 reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
                 self._end(reason, self._held)
+            if not isinstance(error, Exception):
+                self._written += taken
+                raise
         self._written += taken
 
     def _end(self, reason: str, missing: bytes) -> None:

@@ -218,3 +218,61 @@ def test_a_timer_that_was_set_before_us(tfperf: Tfperf) -> None:
     tfperf.script("import time\ntime.sleep(60)\n")
     done = tfperf("run", "--probes", "none", "train.py", preexec_fn=lambda: signal.alarm(2))
     assert done.returncode == 128 + signal.SIGALRM
+
+
+def test_sent_to_the_group_first_and_then_to_us(tfperf: Tfperf) -> None:
+    """What the group has had must not be taken for the group's again."""
+    tfperf.script(COUNTS.replace("until = ", "os.killpg(0, signal.SIGUSR1)\nuntil = "))
+    process = tfperf.start("run", "--probes", "none", "train.py")
+    _ready(process.stdout)
+    _settle()
+    os.kill(process.pid, signal.SIGUSR1)
+    _settle()
+    os.killpg(process.pid, signal.SIGTERM)
+    _settle()
+    os.kill(process.pid, signal.SIGTERM)
+    _settle()
+    os.kill(process.pid, signal.SIGUSR2)
+    assert process.communicate(timeout=60)[0] == "['SIGUSR1', 'SIGUSR1', 'SIGTERM', 'SIGTERM', 'SIGUSR2']\n"
+
+
+def test_one_after_another(tfperf: Tfperf) -> None:
+    """A program that is told of progress by signals gets each of them."""
+    told = "class Told(list):\n    def append(self, name):\n        super().append(name); print(name, flush=True)\n"
+    tfperf.script(COUNTS.replace("got = []", f"{told}got = Told()"))
+    process = tfperf.start("run", "--probes", "none", "train.py")
+    _ready(process.stdout)
+    assert process.stdout is not None
+    for _ in range(10):
+        os.kill(process.pid, signal.SIGUSR1)
+        assert process.stdout.readline() == "SIGUSR1\n"
+    os.kill(process.pid, signal.SIGUSR2)
+    assert process.communicate(timeout=60)[0].endswith(f"{['SIGUSR1'] * 10 + ['SIGUSR2']}\n")
+
+
+EXITS_IN_A_WINDOW = """
+import os, signal, sys
+import tensorflow as tf
+def save(number, frame):
+    print("saved"); sys.exit(21)
+signal.signal(signal.SIGTERM, save)
+mkdir = os.mkdir
+def slow(path, *arguments, **options):  # a window takes long to open, and SIGTERM comes meanwhile
+    if "tfprof" in str(path): signal.raise_signal(signal.SIGTERM)
+    return mkdir(path, *arguments, **options)
+os.mkdir = slow
+v = tf.Variable([1., 2.])
+@tf.function
+def step():
+    with tf.GradientTape() as tape: loss = tf.reduce_sum(v * v)
+    v.assign_sub(.001 * tape.gradient(loss, v))
+for n in range(3000): step()
+print("trained on")
+"""
+
+
+def test_a_handler_that_exits_while_a_window_opens(tfperf: Tfperf) -> None:
+    tfperf.script(EXITS_IN_A_WINDOW)
+    done = tfperf("run", "--probes", "tfprof", "--window", "tfprof=5:6", "train.py")
+    assert (done.returncode, done.stdout) == (21, "saved\n"), done.stderr
+    assert "Traceback" not in done.stderr

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tfperfkit.launch.keeper import Keeper
 from tfperfkit.room import SMALL, Room
 from tfperfkit.store import read_stream
 from tfperfkit.writer import StreamWriter
@@ -55,3 +59,35 @@ def test_room_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
     room.free()
     assert os.read(theirs, 9) == b"own"
     os.close(theirs)
+
+
+def test_the_keeper_never_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network drive whose session has ended raises what it likes."""
+    (tmp_path / "run.json").write_text("{}")
+    keeper = Keeper(tmp_path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    keeper.look()
+    assert keeper.restore() is False
+    keeper.close()
+
+
+def test_an_interrupted_write_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, write = StreamWriter(tmp_path / "x.jsonl"), os.write
+
+    def interrupted(descriptor: int, data: Any) -> int:
+        write(descriptor, bytes(data)[:7])
+        raise KeyboardInterrupt
+
+    for number in range(10, 20):
+        writer.append(number)
+    monkeypatch.setattr(os, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        writer.flush()
+    monkeypatch.undo()
+    writer.append(20)
+    writer.close()
+    assert list(read_stream(tmp_path / "x.jsonl")) == list(range(10, 21))

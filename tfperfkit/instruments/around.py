@@ -15,7 +15,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.interrupts import raise_later
+from tfperfkit.instruments.interrupts import raise_later, words_of
 from tfperfkit.instruments.remarks import remark
 
 Before = Callable[[Any], Any]
@@ -97,8 +97,8 @@ def _failed(error: Exception) -> None:
     while traceback is not None and traceback.tb_next is not None and traceback.tb_frame.f_code.co_filename == __file__:
         traceback = traceback.tb_next
     where = os.path.basename(traceback.tb_frame.f_code.co_filename) if traceback is not None else "around.py"
-    words = " ".join(str(error).split())[:160]
-    remark(f"something is missing in this report: tfperf's {where} failed ({type(error).__name__}: {words})")
+    words = " ".join(words_of(error).split())[:200]
+    remark(f"something is missing in this report: tfperf's {where} failed ({words})")
 
 
 def install(owner: type, name: str, before: Before, after: After) -> Callable[[], None]:

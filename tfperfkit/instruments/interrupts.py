@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
+import signal
 import time
 from types import TracebackType
 from typing import Any
@@ -30,6 +31,26 @@ def raise_later(error: BaseException) -> None:
     # The interpreter raises classes only. This one, when it is raised, gives the exception that there was.
     same = type(type(error).__name__, (type(error),), {"__new__": again, "__init__": _nothing})
     _thread.start_new_thread(_raise, (_thread.get_ident(), same))
+
+
+def words_of(error: BaseException) -> str:
+    """What to say of an exception that came up in work of ours. One that a signal handler of the script's raised
+    meanwhile (``sys.exit`` on SIGTERM) is the script's: it is raised again there."""
+    if _of_handler(error):
+        raise_later(error)
+        return f"a signal handler of the script raised {type(error).__name__} meanwhile"
+    return f"{type(error).__name__}: {error}"
+
+
+def _of_handler(error: BaseException) -> bool:
+    handlers = {signal.getsignal(number) for number in signal.valid_signals()}
+    codes = {getattr(getattr(handler, "__func__", handler), "__code__", None) for handler in handlers} - {None}
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code in codes:
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def _nothing(self: Any) -> None:

@@ -265,10 +265,11 @@ class Markers:
             self._inside -= 1
             return
         known = token.known
-        if known is not None and not known.loop and self.quietly is not None:
+        quietly = self.quietly  # the pulse may take it away at any moment
+        if known is not None and not known.loop and quietly is not None:
             end = now_ns()
             self._inside -= 1
-            self.quietly(Marker(token.site, token.begin, end))
+            quietly(Marker(token.site, token.begin, end))
             self.cost_ns += now_ns() - end
             return
         if self._functions.get(id(token.owner), UNSEEN) is UNSEEN and not tracing.tells_functions():

@@ -29,8 +29,15 @@ class Keeper:
 
     def look(self) -> None:
         """Open the files that are new, and those that took the place of another."""
-        if (self._folder / "run.json").exists():  # else what stands there now is not ours
+        if self._is_there():  # else what stands there now is not ours
             self._look(self._folder, _OURS)
+
+    def _is_there(self) -> bool:
+        """Also where that can't be told: a folder that may not be entered, a network drive that has gone."""
+        try:
+            return (self._folder / "run.json").exists()
+        except OSError:
+            return True
 
     def _look(self, folder: Path, names: Collection[str] | None = None) -> None:
         with suppress(OSError), os.scandir(folder) as entries:
@@ -57,7 +64,7 @@ class Keeper:
 
     def restore(self) -> bool:
         """Whether the directory had gone and could be written back."""
-        if (self._folder / "run.json").exists() or not self._held:
+        if not self._held or self._is_there():
             return False
         try:
             for name, (_, descriptor) in self._held.items():

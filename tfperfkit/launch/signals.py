@@ -27,7 +27,7 @@ _SENT_BY_PROCESS = 0  # si_code: 0 for kill, negative for sigqueue and tgkill; p
 _WITNESS_WAIT_S = 0.02  # a signal to the group reaches its members one after another, within microseconds
 _PR_SET_PDEATHSIG = 1
 LOOK_S = 1.0
-_WAKE_S = 0.05  # so late at most is a signal passed on
+_WAKE_S = 0.05  # so late at most is a signal passed on where no witness could be made
 
 
 def forwarded() -> set[int]:
@@ -76,28 +76,38 @@ class Relay:
         """Wait for the end of the child, with a call of ``now_and_then`` each second; returns its ``returncode``."""
         looked = time.monotonic()
         while child.poll() is None:
-            try:
-                # What it returns is not used: after a stop (Ctrl-Z) that was longer than its timeout Python gives a
-                # signal that never was, or EINVAL.
-                signal.sigtimedwait({signal.SIGCHLD}, _WAKE_S)
-            except OSError:
-                pass
-            while info := signal.sigtimedwait(self._signals, 0):
-                self._received(info, child)
-            if time.monotonic() - looked > LOOK_S:
+            info = self._next()
+            while info:
+                if info.si_signo != signal.SIGCHLD:
+                    self._received(info, child)
+                info = signal.sigtimedwait(self._signals, 0)
+            if time.monotonic() - looked > LOOK_S / 2:
                 looked = time.monotonic()
                 now_and_then()
         return int(child.returncode)
 
+    def _next(self) -> Any:
+        """The next signal, SIGCHLD included; the witness sends one each second."""
+        if self._witness:
+            return signal.sigwaitinfo({*self._signals, signal.SIGCHLD})
+        try:
+            # What it returns is not used: after a stop (Ctrl-Z) that was longer than its timeout Python gives a
+            # signal that never was, or EINVAL.
+            signal.sigtimedwait({signal.SIGCHLD}, _WAKE_S)
+        except OSError:
+            pass
+        return None
+
     def _received(self, info: Any, child: subprocess.Popen[bytes]) -> None:
         self.interrupted = self.interrupted or info.si_signo == signal.SIGINT
+        # Asked for each signal: one that stays pending at the witness would hide the next that is meant for us alone.
+        to_group = self._sent_to_group(info.si_signo)
         if info.si_pid == child.pid and info.si_code <= _SENT_BY_PROCESS:
             return  # from the script itself, whose parent we only stand in for
-        if info.si_code > _SENT_BY_PROCESS:
-            if info.si_signo == signal.SIGALRM:  # of a timer that was set before we were started: plain python's
-                os.kill(child.pid, info.si_signo)
-            return  # else from the terminal, which told the script too
-        if not self._sent_to_group(info.si_signo) and child.poll() is None:
+        # SIGALRM is of a timer that was set before we were started: plain python's.
+        if info.si_code > _SENT_BY_PROCESS and info.si_signo != signal.SIGALRM:
+            return  # from the terminal, which told the script too
+        if not to_group and child.poll() is None:
             os.kill(child.pid, info.si_signo)
 
     # --- the witness ----------------------------------------------------------------------------------------------
@@ -114,7 +124,8 @@ class Relay:
             self._die_with_parent()
             os.closerange(0, 4096)  # a reader of the script's pipes must not wait for us
             while os.getppid() == self._parent:
-                time.sleep(3600)
+                time.sleep(LOOK_S)
+                os.kill(self._parent, signal.SIGCHLD)  # wakes it to look around
         finally:
             os._exit(0)
 

@@ -113,6 +113,7 @@ def keep_room(run: RunDirectory) -> Room:
     try:
         return Room(run.path, SMALL)
     except OSError as error:
+        (run.path / "run.json").unlink(missing_ok=True)  # nothing was run: the same --out must do again
         raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
 
 

@@ -74,7 +74,7 @@ def _known(value: float | None) -> bool:
 
 def _ending(run: RunInfo) -> str:
     code = f"exit code {run.exit_code}" if run.exit_code is not None else "exit code unknown"
-    if run.status == "running":
+    if run.status in ("running", "unknown"):
         return ""  # a note says so
     if run.status != "finished":
         return f"The script was {run.status} ({code})." if run.status != "failed" else f"The script failed ({code})."

@@ -28,7 +28,7 @@ NEVER = {"pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpick
 SOME = {
     "subprocess": {"doctor/runtime.py", "viewing/tensorboard.py", "launch/signals.py", "launch/supervisor.py"},
     "socket": {"viewing/tensorboard.py"},
-    "urllib": {"viewing/tensorboard.py"},
+    "urllib": {"viewing/tensorboard.py", "viewing/server.py"},
     "webbrowser": {"viewing/command.py"},
 }
 #: Calls that execute what they are given. The probe lines compiles the person's own script as it
@@ -42,6 +42,7 @@ READ = {"open", "read_text", "read_bytes", "glob", "rglob", "iterdir", "scandir"
 READING = {
     "inside.py",  # the one place
     "config.py", "sources.py", "testing.py", "room.py", "writer.py", "clock.py", "facts.py",
+    "store.py",  # makes the manifest
     "doctor/runtime.py", "doctor/command.py", "doctor/trial.py",
     "viewing/tensorboard.py",  # its own log
     "viewing/command.py", "viewing/server.py",  # its own folder of links

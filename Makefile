@@ -19,9 +19,12 @@ lint: $(STAMP)
 unit: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile tests
 
+# JAX, for two of Keras' other backends, stands apart: TensorFlow imports it wherever it is installed.
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-deps --upgrade --target $(VENV)/jax jax jaxlib scipy
 	touch $(STAMP)
 
 # Two hours and more: every script of the fault collection, 200 crashes, every program of the transparency suite, and

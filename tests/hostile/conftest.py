@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from mutations import MANY
 
-#: A hundred times more under TFPERF_LONG: see ``make test-long``.
-LONG = bool(os.environ.get("TFPERF_LONG"))
 settings.register_profile(
-    "hostile", deadline=None, max_examples=1500 if LONG else 12, database=None, print_blob=True,
+    "hostile", deadline=None, max_examples=1500 if MANY else 12, database=None, print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 

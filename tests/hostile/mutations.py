@@ -18,6 +18,8 @@ from typing import Any
 MARKS = "[red]x[/red] [link=http://example.org]y[/link] <script>alert(1)</script> &amp; \x1b[31m \x1b]0;t\x07 \x9b31m"
 BIDI = "a\u202eb\u2066c\u200bd\ufeff\u061c\xad\U000e0041\U000e0100\ufe0f e\u0301\u0301 \r\n\t\0 \x7f"
 LONG = "n" * 100_000
+#: A hundred times more under TFPERF_LONG: see ``make test-long``.
+MANY = bool(os.environ.get("TFPERF_LONG"))
 
 
 def _nested(levels: int) -> Any:

@@ -81,12 +81,12 @@ def test_a_line_of_too_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_any_bytes_are_refused_or_read(recorded: Path, tmp_path: Path) -> None:
     """A real trace with bytes changed, cut, doubled: the reader alone, so that many can be tried."""
-    from conftest import LONG
+    from mutations import MANY
 
     trace = next(recorded.glob("trace/plugins/profile/*/*.xplane.pb")).read_bytes()
     path = tmp_path / "h.xplane.pb"
     refused = 0
-    for seed in range(20_000 if LONG else 150):
+    for seed in range(20_000 if MANY else 150):
         source = random.Random(seed)
         begin = source.randrange(len(trace)) if seed % 2 else 0
         path.write_bytes(mutations._flipped(source, trace[begin : begin + 20_000 if begin else len(trace)]))

@@ -46,7 +46,7 @@ class Trainer:
                 rows[:] = [np.ones(1000)]
 
 Trainer().train()
-print(len(gc.callbacks), "callback")
+print(sum("tfperfkit" in str(getattr(c, "__module__", "")) for c in gc.callbacks), "callback")
 '''
 
 

@@ -169,7 +169,7 @@ def test_a_pipe_that_closes_early(tfperf: Tfperf) -> None:
     process.stdout.close()
     err = process.stderr.read()
     process.stderr.close()
-    assert process.wait(60) == 1
+    assert process.wait(60) in (1, 120)  # 120 where Python's last flush fails too
     assert err.count("BrokenPipeError") >= 1
     assert "tfperf report" in err
 

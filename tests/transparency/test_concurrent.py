@@ -234,7 +234,7 @@ except ChildProcessError as e: print(e)
 import asyncio, os, signal, sys
 async def main():
     loop = asyncio.get_running_loop()
-    loop.set_debug(True)
+    loop.set_debug(True); loop.slow_callback_duration = 99  # else it tells of slow machines
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     p = await asyncio.create_subprocess_exec(sys.executable, '-c', 'print(5); raise SystemExit(4)', stdout=-1)

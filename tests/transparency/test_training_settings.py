@@ -223,6 +223,7 @@ PROGRAMS = [
     *(
         Program(
             f"Keras on {backend}", KERAS_ON.replace("WHICH", backend), shows=b"done True", stderr="logs", needs="jax",
+            environment=(("PYTHONPATH", "{apart}"),),
         )  # Keras' NumPy backend needs JAX too
         for backend in ("numpy", "jax")
     ),

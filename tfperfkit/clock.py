@@ -25,10 +25,12 @@ def ms(duration_ns: float) -> float:
 
 
 def start_ticks(pid: int | None = None) -> int | None:
-    """When a process started, in ticks since the machine's start; None when it is not there, or not on Linux."""
+    """When a process started, in ticks since the machine's start; None when it is not there (or has ended, and nobody
+    has fetched its exit status), or not on Linux."""
     try:
         with open(f"/proc/{os.getpid() if pid is None else pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[19])  # field 22; the name before may hold anything
+            words = file.read().rpartition(b")")[2].split()  # from field 3 on; the name before may hold anything
+        return None if words[0] in (b"Z", b"X") else int(words[19])
     except (OSError, ValueError, IndexError):
         return None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,17 @@ def test_without_the_parents_word(
     info = run_info(RunDirectory(tmp_path), MANIFEST, agent, events)
     assert (info.status, info.exit_code) == (status, None)
     assert words in "".join(ending_notes(agent, events, info))
+
+
+@pytest.mark.skipif(start_ticks() is None, reason="needs /proc")
+def test_a_process_that_ended_and_was_not_fetched_does_not_run() -> None:
+    """As those are that outlive their parent, in a container without an init."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert start_ticks(process.pid) is not None
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert start_ticks(process.pid) is None
+    process.wait()
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ OURS = tuple(dict.fromkeys([
 APART = Path(sys.prefix) / "jax"
 #: AutoGraph's temporary files; addresses of objects; and the log lines of TensorFlow's C++ code, which carry times.
 _RANDOM_NAME = re.compile(rb"generated_file\w+")
-_ADDRESS = re.compile(rb"0x[0-9a-f]+")
+_ADDRESS = re.compile(rb"0x[0-9a-f]+|(?<=pid=)\d+")  # and the process number that newer Pythons' warning of forks has
 _LOG_LINE = re.compile(
     rb"^(?:[IWEF]\d{4} \d\d:|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|WARNING: All log messages before absl).*\n", re.MULTILINE
 )
@@ -147,7 +147,7 @@ def _without_random_names(outcome: Outcome) -> Outcome:
 def last_traceback(stderr: bytes) -> bytes:
     """From the last "Traceback" on."""
     position = stderr.rfind(b"Traceback (most recent call last)")
-    return stderr[position:] if position >= 0 else b""
+    return _ADDRESS.sub(b"", stderr[position:]) if position >= 0 else b""
 
 
 _COMPARED: dict[str, Callable[[bytes], bytes]] = {

@@ -8,13 +8,15 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
-from fault_collection import FOLDER, MARK, Case, cases, judge, profiled
+from fault_collection import FOLDER, MARK, Case, Verdict, cases, judge, profiled
 from tfperfkit.model import Family
+from tfperfkit.owncost import BUSY
 
 ALL = cases()
 #: Quick ones of different families, whose finding stands.
@@ -30,16 +32,29 @@ def parameter(case: Case) -> object:
     return pytest.param(case, id=case.name, marks=() if case.name in SELECTED else pytest.mark.long)
 
 
+def _findings(case: Case, folder: Path, good: Callable[[Verdict], bool]) -> list[Any]:
+    """The findings of a run. Findings rest on times: where other programs took the processors meanwhile, as the report
+    itself says, it is made again, twice at most."""
+    for attempt in range(3):
+        place = folder / str(attempt)
+        place.mkdir()
+        report = profiled(case, place)
+        waited = report["overhead"].get("waited_share")
+        if good(judge(case, report["findings"])) or (waited is not None and waited < BUSY / 2):
+            break
+    return list(report["findings"])
+
+
 @pytest.mark.parametrize("case", [parameter(case) for case in ALL if not case.healthy])
 def test_the_planted_cause_is_the_first_finding(case: Case, tmp_path: Path) -> None:
-    findings = profiled(case, tmp_path)["findings"]
+    findings = _findings(case, tmp_path, lambda verdict: verdict.rank == 1)
     told = [(finding["code"], finding["where"]) for finding in findings]
     assert judge(case, findings).rank == 1, (case.codes, case.marked, told)
 
 
 @pytest.mark.parametrize("case", [parameter(case) for case in ALL if case.healthy])
 def test_a_healthy_script_gets_no_finding_above_info(case: Case, tmp_path: Path) -> None:
-    findings = profiled(case, tmp_path)["findings"]
+    findings = _findings(case, tmp_path, lambda verdict: not verdict.loud)
     assert not judge(case, findings).loud, [(finding["code"], finding["where"]) for finding in findings]
 
 

@@ -53,6 +53,7 @@ def measure(rounds: int, workloads: Sequence[str], profilers: Sequence[str]) -> 
             pairs = [(a, b) for a, b in zip(results, base, strict=True) if a and b]
             if len(pairs) == rounds:
                 rows.append((workload, profiler, [a[0] / b[0] for a, b in pairs], [a[1] / b[1] for a, b in pairs]))
+                print(table(rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
             else:
                 print(f"{workload}: {profiler} failed", file=sys.stderr, flush=True)
     return rows

@@ -30,13 +30,13 @@ WORKLOADS: dict[str, Sequence[str]] = {
     "plain Python loop": _own("python_loop", 1200),
     "1000 functions": _own("many_functions", 20_000),
     "8 threads": _own("threads", 1500),
-    "GAN, naive": _gan("naive", 24),
-    "GAN, cached": _gan("cached", 40),
-    "GAN, graph": _gan("graph", 120),
-    "GAN, batch": _gan("batch", 30),
-    "GAN, xla": _gan("xla", 30),
-    "GAN, mixed": _gan("mixed", 30),
-    "GAN, shared": _gan("shared", 150),
+    "GAN naive": _gan("naive", 24),
+    "GAN cached": _gan("cached", 40),
+    "GAN graph": _gan("graph", 120),
+    "GAN batch": _gan("batch", 30),
+    "GAN xla": _gan("xla", 30),
+    "GAN mixed": _gan("mixed", 30),
+    "GAN shared": _gan("shared", 150),
 }
 
 

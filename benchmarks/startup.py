@@ -41,7 +41,7 @@ def report(rounds: int) -> str:
         lines.append(f"- start-up of an empty script, {name}: {more:+.3f} s over python's {plain:.3f} s")
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
-        for workload in ("GAN, graph", "Keras fit"):
+        for workload in ("GAN graph", "Keras fit"):
             words = command("tfperf all", workload)
             subprocess.run(words, capture_output=True, cwd=folder, env=environment, check=True)
             taken = []

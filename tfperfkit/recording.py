@@ -79,9 +79,10 @@ class SessionRecording:
     def hot_functions(self) -> tuple[HotFunction, ...]:
         sampler = self._session.sampler
         total = max(sampler.samples, 1)
-        steady = [HotFunction(*key, hits / total) for key, hits in sampler.hits.most_common()]
+        hits = sampler.hits()
+        steady = [HotFunction(*key, count / total) for key, count in hits.most_common()]
         # A few fast steps give few samples: what was hot before them may be hot in them too.
-        earlier = [HotFunction(*key, 0.0) for key, _ in sampler.earlier.most_common() if key not in sampler.hits]
+        earlier = [HotFunction(*key, 0.0) for key, _ in sampler.earlier().most_common() if key not in hits]
         return (*steady, *earlier)
 
     def code(self, function: HotFunction) -> CodeType | None:

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.activity import TENSORFLOW, FileFacts, activity, context, facts
@@ -26,6 +26,21 @@ def interval_s(age_ns: int) -> float:
     return next(interval for until, interval in RATES if age_ns < until * NS_PER_S)
 
 
+#: Stacks as they were found, remembered to know them again without looking at their frames (2.5 kB each).
+_REMEMBERED = 1000
+
+#: A function of the person: file, first line, name.
+Function = tuple[str, int, str]
+
+
+class _Known(NamedTuple):
+    """What a stack of code objects and instructions came to. ``stack``: its number, 0 when there were too many."""
+
+    stack: int
+    library: str
+    codes: list[CodeType]  # kept alive, so that no other code object gets the same ``id``
+
+
 class Sampler:
     """Takes samples and writes them: ``["stack", id, [[file, first line, name, line] …], library, activity, context]``
     once for each new stack (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample.
@@ -35,67 +50,101 @@ class Sampler:
     def __init__(self, write: Callable[[Any], None], is_user: Callable[[str], bool]) -> None:
         self._write = write
         self._is_user = is_user
+        self._known: dict[tuple[int, ...], _Known] = {}
         self._stacks: dict[tuple[Any, ...], int] = {}
-        self.codes: dict[tuple[str, int, str], CodeType] = {}
-        self.hits: Counter[tuple[str, int, str]] = Counter()
-        self.earlier: Counter[tuple[str, int, str]] = Counter()
-        self.samples = 0
-        self._known: dict[str, FileFacts] = {}
+        self._functions: dict[int, list[Function]] = {}  # by stack
+        self._counts: Counter[int] = Counter()  # samples by stack
+        self._earlier: Counter[int] = Counter()
+        self._files: dict[str, FileFacts] = {}
+        self.codes: dict[Function, CodeType] = {}
+
+    @property
+    def samples(self) -> int:
+        """Samples since ``forget_hits``."""
+        return self._counts.total()
+
+    def hits(self) -> Counter[Function]:
+        """Samples since ``forget_hits`` in which a function was on the stack."""
+        return self._by_function(self._counts)
+
+    def earlier(self) -> Counter[Function]:
+        """The same before ``forget_hits``."""
+        return self._by_function(self._earlier)
 
     def forget_hits(self) -> None:
         """Start the count of hot functions anew: what ran before the steady steps comes after them."""
-        self.earlier.update(self.hits)
-        self.hits.clear()
-        self.samples = 0
+        self._earlier += self._counts
+        self._counts = Counter()
+
+    def _by_function(self, counts: Counter[int]) -> Counter[Function]:
+        found: Counter[Function] = Counter()
+        for stack, count in list(counts.items()):
+            for function in self._functions[stack]:
+                found[function] += count
+        return found
 
     def take(self, when_ns: int, thread: int) -> str:
         """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself)."""
+        # This runs a hundred times a second with cold caches: each object that is looked at costs. So a stack that was
+        # seen before is known by its code objects and instructions, and only a new one is read.
         frame: FrameType | None = sys._current_frames().get(thread)
+        codes: list[CodeType] = []
+        key: list[int] = []
+        while frame is not None:
+            code = frame.f_code
+            codes.append(code)
+            key.append(id(code))
+            key.append(frame.f_lasti)
+            frame = frame.f_back
+        exact = tuple(key)
+        known = self._known.get(exact)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[exact] = self._read(codes, key[1::2])
+        if known.stack:
+            self._write(["s", when_ns, known.stack, thread])
+            self._counts[known.stack] += 1
+        return known.library
+
+    def _read(self, codes: list[CodeType], instructions: list[int]) -> _Known:
+        """Look at a new stack, innermost frame first."""
         library = ""
         bits = innermost = 0
         inside = False  # TensorFlow or Keras ran below the person's code
-        top = frame
-        key: list[Any] = []
-        frames: list[FrameType] = []
-        known = self._known
-        while frame is not None:
-            code = frame.f_code
+        rows: list[tuple[str, int, str, int]] = []
+        for depth, (code, instruction) in enumerate(zip(codes, instructions, strict=True)):
             name = code.co_filename
-            about = known.get(name)
+            about = self._files.get(name)
             if about is None:
-                about = known[name] = facts(name, self._is_user(name))
+                about = self._files[name] = facts(name, self._is_user(name))
             if about.own:
-                frames.append(frame)
-                key += (name, code.co_firstlineno, frame.f_lineno)
+                rows.append((name, code.co_firstlineno, code.co_name, line_of(code, instruction)))
+                self.codes[rows[-1][:3]] = code
             else:
-                if not frames:
+                if not rows:
                     library = library or about.package
                     inside = inside or about.package in TENSORFLOW
                 if about.marks is not None:
                     mark = about.marks.get(code.co_name) or about.marks.get("*", 0)
                     bits |= mark
-                    if frame is top:
+                    if depth == 0:
                         innermost = mark
-            frame = frame.f_back
         doing, around = activity(bits, innermost, inside), context(bits)
-        stack = self._stacks.get((library, doing, around, *key))
+        key = (library, doing, around, *rows)
+        stack = self._stacks.get(key)
         if stack is None:
             if len(self._stacks) >= MAX_STACKS:
-                return library
-            stack = self._stacks[(library, doing, around, *key)] = len(self._stacks) + 1
-            rows = [
-                [f.f_code.co_filename, f.f_code.co_firstlineno, f.f_code.co_name, f.f_lineno] for f in reversed(frames)
-            ]
-            self._write(["stack", stack, rows, library, doing, around])
-        self._write(["s", when_ns, stack, thread])
-        self.samples += 1
-        counted = set()
-        for item in frames:
-            code = item.f_code
-            function = (code.co_filename, code.co_firstlineno, code.co_name)
-            if function not in counted:
-                counted.add(function)
-                self.hits[function] += 1
-                self.codes[function] = code
-        return library
+                return _Known(0, library, codes)
+            stack = self._stacks[key] = len(self._stacks) + 1
+            self._functions[stack] = list({row[:3] for row in rows})
+            self._write(["stack", stack, rows[::-1], library, doing, around])
+        return _Known(stack, library, codes)
 
+
+def line_of(code: CodeType, instruction: int) -> int:
+    """The line of an instruction, given by its offset in bytes (``frame.f_lasti``)."""
+    for begin, end, line in code.co_lines():
+        if begin <= instruction < end:
+            return line or code.co_firstlineno
+    return code.co_firstlineno

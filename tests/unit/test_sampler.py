@@ -1,0 +1,146 @@
+"""The stack sampler, on a real thread that stands still at known lines."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tfperfkit.instruments import sampler as module
+from tfperfkit.instruments.sampler import Sampler, line_of
+
+
+class Standing:
+    """A thread that waits inside ``outer`` → ``inner``, at one of two lines."""
+
+    def __init__(self) -> None:
+        self.go, self.there, self.end = threading.Event(), threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=self.outer)
+
+    def outer(self) -> None:
+        self.inner()
+
+    def inner(self) -> None:
+        self.there.set()
+        self.go.wait()  # first line
+        self.there.set()
+        self.end.wait()  # second line
+
+
+@contextmanager
+def standing() -> Iterator[Standing]:
+    found = Standing()
+    found.thread.start()
+    found.there.wait()
+    try:
+        yield found
+    finally:
+        found.go.set()
+        found.end.set()
+        found.thread.join()
+
+
+def rows_of(rows: list[Any], kind: str) -> list[Any]:
+    return [row for row in rows if row[0] == kind]
+
+
+def settled(thread: int, function: str) -> None:
+    """Until the thread waits below ``function``, no deeper than it will."""
+    before: list[int] = []
+    for _ in range(200):
+        frame: FrameType | None = sys._current_frames()[thread]
+        now = []
+        while frame is not None:
+            now.append(frame.f_lasti)
+            frame = frame.f_back
+        if now == before:
+            return
+        before = now
+        threading.Event().wait(0.01)
+    raise AssertionError(f"{function} does not stand still")
+
+
+def test_a_stack_is_written_once_and_counted_each_time() -> None:
+    rows: list[Any] = []
+    sampler = Sampler(rows.append, lambda name: name == __file__)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        settled(thread, "inner")
+        for when in (1, 2, 3):
+            sampler.take(when, thread)
+        found.there.clear()
+        found.go.set()
+        found.there.wait()
+        settled(thread, "inner")
+        sampler.take(4, thread)
+    stacks = rows_of(rows, "stack")
+    assert [row[1] for row in rows_of(rows, "s")] == [1, 2, 3, 4]
+    assert [row[2] for row in rows_of(rows, "s")] == [1, 1, 1, 2]
+    lines = open(__file__).read().splitlines()
+    innermost = [stack[2][-1] for stack in stacks]
+    assert [lines[line - 1].partition("# ")[2] for *_, line in innermost] == ["first line", "second line"]
+    assert [[name for _, _, name, _ in stack[2]] for stack in stacks] == [["outer", "inner"]] * 2
+    assert sampler.samples == 4
+    assert {function[2]: count for function, count in sampler.hits().items()} == {"outer": 4, "inner": 4}
+
+
+def test_what_was_hot_before_is_told_apart() -> None:
+    sampler = Sampler(lambda row: None, lambda name: name == __file__)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        sampler.take(1, thread)
+        sampler.forget_hits()
+        assert (sampler.samples, sampler.hits()) == (0, {})
+        assert {function[2]: count for function, count in sampler.earlier().items()} == {"outer": 1, "inner": 1}
+        assert {code.co_name for code in sampler.codes.values()} == {"outer", "inner"}
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_REMEMBERED", 1)
+    rows: list[Any] = []
+    sampler = Sampler(rows.append, lambda name: name == __file__)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        settled(thread, "inner")
+        for _ in range(3):
+            sampler.take(1, thread)
+            sampler.take(1, threading.get_ident())
+        assert len(sampler._known) == 1
+    # Forgotten and read again, a stack keeps its number.
+    assert len({tuple(map(tuple, row[2])) for row in rows_of(rows, "stack")}) == len(rows_of(rows, "stack"))
+
+
+def test_stacks_are_counted_no_further_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_STACKS", 0)
+    rows: list[Any] = []
+    sampler = Sampler(rows.append, lambda name: name == __file__)
+    with standing() as found:
+        sampler.take(1, found.thread.ident or 0)
+    assert rows == []
+    assert sampler.samples == 0
+
+
+def test_a_thread_that_is_gone_is_an_empty_stack() -> None:
+    sampler = Sampler(lambda row: None, lambda name: True)
+    assert sampler.take(1, -1) == ""
+    assert sampler.hits() == {}
+
+
+def test_lines_are_those_of_the_frames() -> None:
+    def lines() -> Iterator[tuple[int, int, int]]:
+        frame = sys._getframe()
+        code = frame.f_code
+        yield frame.f_lineno, frame.f_lasti, line_of(code, frame.f_lasti)
+        for _ in range(2):
+            yield frame.f_lineno, frame.f_lasti, line_of(code, frame.f_lasti)
+
+    found = list(lines())
+    assert [line for line, _, _ in found] == [told for _, _, told in found]
+    assert line_of(test_lines_are_those_of_the_frames.__code__, -1) == (
+        test_lines_are_those_of_the_frames.__code__.co_firstlineno
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.programs import PROFILERS, WORKLOADS, command
 from benchmarks.ratios import words
@@ -16,9 +18,9 @@ _LINE = re.compile(r"BENCH whole ([\d.]+) tail ([\d.]+)")
 _STEP = re.compile(r"step_time ([\d.]+) s")  # what the GAN logs
 _TIMEOUT_S = 900
 
-#: (whole, tail) seconds of one run.
-Times = tuple[float, float]
-#: Workload, profiler, ratios of the whole loop and of its tail, one per round.
+#: (whole, tail) seconds of one run, and whether tfperf's windows were over before the tail.
+Times = tuple[float, float, bool]
+#: Workload, profiler, ratios of the whole loop and of its tail, one per round; no ratios of a tail with a window in it.
 Row = tuple[str, str, list[float], list[float]]
 
 
@@ -33,10 +35,19 @@ def seconds(profiler: str, workload: str) -> Times | None:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return None
+        over = windows_over(Path(folder), int(WORKLOADS[workload][-1]) * 3 // 5)
     if steps := [float(value) for value in _STEP.findall(done.stdout)]:
-        return sum(steps[2:]), sum(steps[len(steps) * 3 // 5 :])
+        return sum(steps[2:]), sum(steps[len(steps) * 3 // 5 :]), over
     found = _LINE.search(done.stdout)
-    return (float(found[1]), float(found[2])) if found else None
+    return (float(found[1]), float(found[2]), over) if found else None
+
+
+def windows_over(runs: Path, step: int) -> bool:
+    """Whether every window of the run in this folder had ended before this step."""
+    events = [json.loads(line) for path in runs.glob("*/session/events.jsonl") for line in path.open()]
+    begun = sum(event["kind"] == "window" for event in events)
+    ended = [event["step"] for event in events if event["kind"] == "window_end"]
+    return len(ended) == begun and all(end <= step for end in ended)
 
 
 def measure(rounds: int, workloads: Sequence[str], profilers: Sequence[str]) -> list[Row]:
@@ -52,7 +63,8 @@ def measure(rounds: int, workloads: Sequence[str], profilers: Sequence[str]) -> 
         for profiler, results in taken.items():
             pairs = [(a, b) for a, b in zip(results, base, strict=True) if a and b]
             if len(pairs) == rounds:
-                rows.append((workload, profiler, [a[0] / b[0] for a, b in pairs], [a[1] / b[1] for a, b in pairs]))
+                tails = [a[1] / b[1] for a, b in pairs] if all(a[2] for a, _ in pairs) else []
+                rows.append((workload, profiler, [a[0] / b[0] for a, b in pairs], tails))
                 print(table(rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
             else:
                 print(f"{workload}: {profiler} failed", file=sys.stderr, flush=True)
@@ -63,7 +75,7 @@ def table(rows: Sequence[Row]) -> str:
     """The result as Markdown."""
     lines = ["| loop | profiler | whole loop | outside of windows |", "|---|---|---|---|"]
     for workload, profiler, whole, tail in rows:
-        outside = words(tail) if profiler.startswith("tfperf") else "–"
+        outside = words(tail) if tail and profiler.startswith("tfperf") else "–"
         lines.append(f"| {workload} | {profiler} | {words(whole)} | {outside} |")
     return "\n".join(lines)
 

@@ -146,7 +146,7 @@ def markdown(everything: tuple[Case, ...], results: Results) -> str:
     lines += ["| " + " | ".join(row(case, results[case.name])) + " |" for case in faulty]
     if missing:
         lines += ["", "Without a result: " + ", ".join(missing) + "."]
-    lines += ["", "## Healthy scripts", "", '| script | style | findings above "info" |', "|---|---|---|"]
+    lines += ["", "## Healthy scripts", "", "| script | style | findings above \"info\" |", "|---|---|---|"]
     for case in healthy:
         error = results[case.name]["error"]
         told = "failed" if error else " ".join(verdicts[case.name].loud) or "none"

@@ -136,13 +136,13 @@ def analyze(
     given, troubles = apply(evidence) if manifest.probes and agent else ([], [])
     ranked = rank(merge([*findings, *given]))
     steps = _summarize(facts.steps, evidence)
+    cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
     return Report(
         schema=REPORT_SCHEMA, run=info, probes=tuple(outcomes), steps=steps, findings=ranked,
-        overhead=overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows),
-        windows=tuple(facts.windows.values()),
-        headline=headline(ranked, evidence), notes=(*_notes(facts, agent, info), *troubles),
+        overhead=cost, windows=tuple(facts.windows.values()),
+        headline=headline(ranked, evidence), notes=(*_notes(facts, agent, info, run), *troubles),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
     )
 
@@ -298,13 +298,14 @@ def _agent(run: RunDirectory, events: list[dict[str, Any]]) -> dict[str, Any]:
     return {}
 
 
-def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo) -> tuple[str, ...]:
+def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo, run: RunDirectory) -> tuple[str, ...]:
     notes = []
     if not agent:
         notes.append("The script never imported TensorFlow, so nothing was recorded.")
     notes += [str(e.get("text")) for e in facts.events if e.get("kind") == "note" and "probe" not in e]
     lost = [e for e in facts.events if e.get("kind") == "lost"]
     notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]
+    notes += [f"{name} is larger than what tfperf reads: only its first part was." for name in sorted(run.too_much)]
     notes += ending_notes(agent, facts.events, info)
     return tuple(notes)
 

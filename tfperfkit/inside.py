@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -81,25 +81,29 @@ def read_json(root: Path, relative: str) -> Any:
         return None
 
 
-def read_stream(root: Path, relative: str) -> Iterator[Any]:
-    """The records of a file of JSON lines, in order. Lines that are cut, damaged or too much are left out."""
+def read_stream(root: Path, relative: str, too_much: Callable[[str], object] = lambda name: None) -> Iterator[Any]:
+    """The records of a file of JSON lines, in order. Lines that are cut or damaged are left out.
+
+    ``too_much`` is called with the file's name when it holds more than is read.
+    """
     try:
         file = open_file(root, relative)
     except OSError:
         return
     left_bytes, left_values = MOST_BYTES, MOST_VALUES
     with file:
-        while left_bytes > 0:
+        while True:
             try:
-                line = file.readline(left_bytes)
+                line = file.readline(left_bytes + 1)
             except OSError:
                 return
-            if not line.endswith(b"\n"):
-                return  # the process died while writing it, or it goes beyond what we read
             left_bytes -= len(line)
-            left_values -= _values(line)
-            if left_values < 0:
+            left_values -= _values(line) if line else 0
+            if left_bytes < 0 or left_values < 0:
+                too_much(relative)
                 return
+            if not line.endswith(b"\n"):
+                return  # the end, or the process died while writing the line
             try:
                 record = _decoded(line)
             except ValueError:

@@ -65,6 +65,8 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        #: Streams of which only the first part was read, see ``inside``.
+        self.too_much: set[str] = set()
 
     @property
     def session(self) -> Path:
@@ -162,7 +164,7 @@ class RunDirectory:
 
     def records(self, relative: str) -> Iterator[Any]:
         """The records of a stream, e.g. ``session/markers.jsonl``; see ``read_stream``."""
-        return inside.read_stream(self.path, relative)
+        return inside.read_stream(self.path, relative, self.too_much.add)
 
 
 def read_stream(path: Path) -> Iterator[Any]:

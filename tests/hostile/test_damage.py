@@ -167,3 +167,29 @@ def test_line_that_is_kept(value: str, tmp_path: Path) -> None:
 
     (tmp_path / "x.jsonl").write_text(value + "\n")
     assert list(read_stream(tmp_path / "x.jsonl")) == [json.loads(value)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "read", "told"),
+    [
+        (("MOST_BYTES", 8), 4, False), (("MOST_BYTES", 7), 3, True), (("MOST_BYTES", 6), 3, True),
+        (("MOST_VALUES", 12), 4, False), (("MOST_VALUES", 11), 3, True),
+    ],
+)
+def test_more_than_is_read(
+    limit: tuple[str, int], read: int, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.jsonl").write_bytes(b"1\n2\n3\n4\n")
+    monkeypatch.setattr(inside, *limit)
+    names: list[str] = []
+    assert list(inside.read_stream(tmp_path, "x.jsonl", names.append)) == [1, 2, 3, 4][:read]
+    assert names == ["x.jsonl"] * told
+
+
+def test_report_says_what_was_read_in_part(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = "session/cost.jsonl is larger than what tfperf reads: only its first part was."
+    assert note not in analyze(copied).notes
+    with (copied / "session" / "cost.jsonl").open("ab") as file:
+        file.write(b"[0,0,0,0]\n" * 4000)
+    monkeypatch.setattr(inside, "MOST_BYTES", 40_000)
+    assert note in analyze(copied).notes

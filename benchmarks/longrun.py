@@ -37,7 +37,7 @@ def report(rounds: int) -> str:
     """One row per way of looping, as Markdown."""
     lines = [
         f"| {STEPS} steps | memory added | growth after a fifth, with and without | time of the last tenth over the "
-        "second, with and without | files |", "|---|---|---|---|---|",
+        "second, with and without | time of the last tenth, with over without | files |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     for way, name in _WAYS.items():
         pairs = []
@@ -47,9 +47,10 @@ def report(rounds: int) -> str:
         added = [ours[0] - plain[0] for ours, plain in pairs]
         grown = [[run[0] - run[1] for run in side] for side in zip(*pairs, strict=True)]
         slowed = [words([run[3] / run[2] for run in side]) for side in zip(*pairs, strict=True)]
+        last = words([ours[3] / plain[3] for ours, plain in pairs])
         files = max(ours[4] for ours, _ in pairs)
         lines.append(
             f"| {name} | {max(added):+.1f} MB at most | {max(grown[0]):+.1f} and {max(grown[1]):+.1f} MB at most | "
-            f"{slowed[0]} and {slowed[1]} | {files:.1f} MB |"
+            f"{slowed[0]} and {slowed[1]} | {last} | {files:.1f} MB |"
         )
     return "\n".join(lines)

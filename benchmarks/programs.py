@@ -47,6 +47,7 @@ def _tfperf(*options: str) -> Sequence[str]:
 
 PROFILERS: dict[str, Sequence[str]] = {
     "python": [sys.executable],
+    "same again": [sys.executable],  # tells what of the other rows is noise
     "tfperf none": _tfperf("--probes", "none"),
     "tfperf all": _tfperf(),
     **{f"tfperf {probe}": _tfperf("--probes", probe) for probe in PROBES},

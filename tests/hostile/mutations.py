@@ -51,6 +51,8 @@ _NUMBERS = [b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\x01", b"\x80", b"\0\0", b"
 def damage(random: Random, run: Path) -> str:
     """Change something in the run directory; says what, for whoever reads of a failure."""
     files = sorted(path for path in run.rglob("*") if path.is_file() and not path.is_symlink())
+    if not files:
+        return "nothing is left"
     path = random.choice(files)
     name = path.relative_to(run).as_posix()
     if random.random() < 0.06:

@@ -42,7 +42,7 @@ def work(n):
     total = 0.
     for i in range(40):
         total += np.float32(i * n % 7)
-    return tf.constant(total / 100, shape=[6])
+    return tf.constant(total / 100, tf.float32, shape=[6])
 
 def one_step(each):
     done[0] += 1

@@ -264,7 +264,7 @@ def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         median_ms=ms(median),
         mean_ms=ms(durations.mean),
         p90_ms=ms(durations.at(0.9)),
-        examples_per_s=table.batch_size / (median / 1e9) if table.batch_size else None,
+        examples_per_s=table.batch_size / (median / 1e9) if table.batch_size and median else None,
         batch_size=table.batch_size or None,
         breakdown_ms=parts,
         breakdown_window=window,

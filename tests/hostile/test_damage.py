@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -140,6 +141,17 @@ def test_one_call_of_very_many_steps(copied: Path) -> None:
     assert bounded(copied)[1] < 700
 
 
+def test_steps_that_took_no_time(copied: Path) -> None:
+    path = copied / "session" / "markers.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps([site, 5000, 5000, *rest]) + "\n" for site, _, _, *rest in rows))
+    sites = copied / "session" / "sites.jsonl"
+    sizes = [{**json.loads(line), "batch_size": 8} for line in sites.read_text().splitlines()]
+    sites.write_text("".join(json.dumps(size) + "\n" for size in sizes))
+    steps = analyze(copied).steps
+    assert (steps.median_ms, steps.batch_size, steps.examples_per_s) == (0, 8, None)
+
+
 # --- what is read -------------------------------------------------------------------------------------------------
 
 
@@ -163,8 +175,6 @@ def test_line_that_is_left_out(line: bytes, tmp_path: Path) -> None:
     ["[" * 50 + "1" + "]" * 50, '["' + "[" * 500 + '"]', '["' + "1" * 5000 + '"]', "[18446744073709551615, -9223372036854775808]"],  # noqa: E501
 )
 def test_line_that_is_kept(value: str, tmp_path: Path) -> None:
-    import json
-
     (tmp_path / "x.jsonl").write_text(value + "\n")
     assert list(read_stream(tmp_path / "x.jsonl")) == [json.loads(value)]
 

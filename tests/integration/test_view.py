@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tfperf_runner import Tfperf
-from viewed import gan_run, viewing
+from viewed import gan_run, need_viewer, viewing
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,7 @@ def test_the_port_is_the_one_asked_for_and_open_on_loopback_only(tfperf: Tfperf,
 
 
 def test_sigterm_ends_it_and_its_server_and_leaves_no_folder(tfperf: Tfperf, run: Path, tmp_path: Path) -> None:
+    need_viewer()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     process = tfperf.start("view", run, env={"TMPDIR": str(temporary)})
@@ -86,6 +87,7 @@ def test_sigterm_ends_it_and_its_server_and_leaves_no_folder(tfperf: Tfperf, run
 
 
 def test_a_killed_view_leaves_no_server_behind(tfperf: Tfperf, run: Path) -> None:
+    need_viewer()
     process = tfperf.start("view", run)
     assert process.stdout is not None and "overview" in process.stdout.readline()
     server = _children(process.pid)[0]

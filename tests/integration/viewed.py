@@ -52,11 +52,16 @@ class Viewed:
             return json.loads(gzip.decompress(reply.read()))
 
 
+def need_viewer() -> None:
+    """Skip the test where TensorBoard can't show profiles."""
+    if importlib.util.find_spec("google.protobuf.runtime_version") is None:
+        pytest.skip("XProf needs protobuf 5, TensorFlow 2.16 needs protobuf 4: no environment has both")
+
+
 @contextmanager
 def viewing(tfperf: Tfperf, *arguments: str | Path, **options: Any) -> Iterator[Viewed]:
     """View runs, end it with Ctrl-C, and see that it ended cleanly."""
-    if importlib.util.find_spec("google.protobuf.runtime_version") is None:
-        pytest.skip("XProf needs protobuf 5, TensorFlow 2.16 needs protobuf 4: no environment has both")
+    need_viewer()
     process = tfperf.start("view", *arguments, **options)
     lines = []
     try:

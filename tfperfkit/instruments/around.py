@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -27,6 +28,8 @@ After = Callable[[Any, bool], None]
 _counted: Any = functools._lru_cache_wrapper
 #: What it makes of (hits, misses, size of the cache, entries), of which all but the misses are 0. In C: see ``_Call``.
 _misses = max
+#: Since Python 3.13 ``inspect.signature`` asks a partial for what it calls, also where it looks like a function.
+_PARTIAL_FIRST = sys.version_info >= (3, 13)
 
 
 class _Call(functools.partial):  # type: ignore[type-arg]
@@ -86,7 +89,10 @@ class Around:
             raise_later(error)
         if token is None:
             return MethodType(self.original, instance)
-        call = self._call(_counted(self.original, 0, False, _misses))
+        counted = _counted(self.original, 0, False, _misses)
+        if _PARTIAL_FIRST:
+            counted.__wrapped__ = self.original
+        call = self._call(counted)
         call.token = token
         return MethodType(call, instance)
 

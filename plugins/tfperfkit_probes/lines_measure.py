@@ -8,10 +8,12 @@ are measured too.
 
 from __future__ import annotations
 
+import os
 import sys
 from _thread import get_ident
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -73,21 +75,26 @@ class LineMeasurement:
             self._profiler.enable_by_count()
         except Exception as error:
             raise _refused(error) from error
-        ours = sys.gettrace()
+        _stops[self] = partial(self._stop, before, sys.gettrace(), thread, free)
         try:
             yield
         finally:
-            current = sys.gettrace()
-            self.displaced = current is not ours
-            self._keep_pending()
-            self._profiler.disable_by_count()
-            if free and get_ident() != thread:
-                _end_monitoring()
-            # All of a thread's LineProfilers share one trace function: one of the script's own may still be at work.
-            if self.displaced or getattr(ours, "active_instances", None):
-                before = current
-            if sys.gettrace() is not before:
-                sys.settrace(before)
+            stop = _stops.pop(self, None)
+            if stop is not None:
+                stop()
+
+    def _stop(self, before: Any, ours: Any, thread: int, free: bool) -> None:
+        current = sys.gettrace()
+        self.displaced = current is not ours
+        self._keep_pending()
+        self._profiler.disable_by_count()
+        if free and get_ident() != thread:
+            _end_monitoring()
+        # All of a thread's LineProfilers share one trace function: one of the script's own may still be at work.
+        if self.displaced or getattr(ours, "active_instances", None):
+            before = current
+        if sys.gettrace() is not before:
+            sys.settrace(before)
 
     def _keep_pending(self) -> None:
         """Remember the lines that are under way as the window closes: line_profiler counts only finished ones."""
@@ -124,6 +131,22 @@ class LineMeasurement:
             self._profiler.dump_stats(str(path))
         except OSError:
             pass
+
+
+#: What ends each measurement that is under way.
+_stops: dict[LineMeasurement, Callable[[], None]] = {}
+
+
+def _stop_all() -> None:
+    """In a forked child nothing is measured; line_profiler's callbacks would fail there as the interpreter ends."""
+    while _stops:
+        _, stop = _stops.popitem()
+        with suppress(Exception):
+            stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stop_all)
 
 
 def _monitoring_tool() -> str | None:

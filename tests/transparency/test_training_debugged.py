@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,17 +149,9 @@ PROGRAMS = [
         report="the script set a trace function of its own in this window",
     ),
     Program("tracers restored", RESTORED, options=WINDOWS, shows=b"None None", stderr="logs"),
-    Program("cProfile", PROFILERS, options=WINDOWS, shows=b"('one_step', ", stderr="logs"),
+    Program("cProfile", PROFILERS, options=WINDOWS, shows=b"('work', ", stderr="logs"),
     Program("line_profiler", LINE_PROFILER, options=WINDOWS, shows=b"('train', ", stderr="logs"),
     Program("coverage", COVERAGE, files=(("helper.py", HELPER),), options=WINDOWS, shows=b"(3, 4)", stderr="logs"),
-    Program(
-        "pdb",
-        DEBUGGER,
-        stdin=b"w\np x\nx = 7\nn\nn\nu\np n\nc\nb work\nc\nbt\np n\ncl 1\nr\nn\nc\nw\nu\np x\nq\n",
-        options=WINDOWS,
-        shows=b"x is 8",
-        stderr="logs",
-    ),
     Program(
         "run by cProfile",
         command=("-m", "cProfile"),
@@ -179,6 +172,19 @@ PROGRAMS = [
         stderr="logs",
     ),
 ]  # fmt: skip
+
+if sys.version_info < (3, 13):
+    # There pdb.set_trace stops a line later once line_profiler has been at work (docs/compatibility.md).
+    PROGRAMS.append(
+        Program(
+            "pdb",
+            DEBUGGER,
+            stdin=b"w\np x\nx = 7\nn\nn\nu\np n\nc\nb work\nc\nbt\np n\ncl 1\nr\nn\nc\nw\nu\np x\nq\n",
+            options=WINDOWS,
+            shows=b"x is 8",
+            stderr="logs",
+        )
+    )
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

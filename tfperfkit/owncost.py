@@ -19,8 +19,8 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str]) -
     """``rows`` of the stream ``cost``: ``[ns, hooks ns, pulse ns, waited ns]``, cumulated, twice a second."""
     clean = [step.duration_ns for step in table.clean]
     per_probe: dict[str, float] = {}
-    if clean:
-        middle = statistics.median(clean)
+    middle = statistics.median(clean) if clean else 0
+    if middle:  # none, or damaged: no time went by
         for name in windows:
             inside = [step.duration_ns for step in table.in_window(name)]
             if inside:

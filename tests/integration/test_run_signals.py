@@ -251,16 +251,16 @@ def test_one_after_another(tfperf: Tfperf) -> None:
 
 
 EXITS_IN_A_WINDOW = """
-import os, signal, sys
+import pathlib, signal, sys
 import tensorflow as tf
 def save(number, frame):
     print("saved"); sys.exit(21)
 signal.signal(signal.SIGTERM, save)
-mkdir = os.mkdir
+mkdir = pathlib.Path.mkdir
 def slow(path, *arguments, **options):  # a window takes long to open, and SIGTERM comes meanwhile
     if "tfprof" in str(path): signal.raise_signal(signal.SIGTERM)
     return mkdir(path, *arguments, **options)
-os.mkdir = slow
+pathlib.Path.mkdir = slow
 v = tf.Variable([1., 2.])
 @tf.function
 def step():

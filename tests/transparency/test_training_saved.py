@@ -12,7 +12,7 @@ from training import COMMON, STEPS
 EXPORTS = (
     COMMON
     + """
-import pathlib, re, zipfile
+import contextlib, io, pathlib, re, zipfile
 tf.keras.utils.set_random_seed(1)
 tf.config.experimental.enable_op_determinism()
 x = np.random.rand(640, 4).astype("float32")
@@ -23,7 +23,8 @@ class Save(tf.keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         if batch in (1, 30, 75, 150): save(f"at{batch}")
 def save(name):
-    tf.saved_model.save(model, name); model.export(name + "e")
+    tf.saved_model.save(model, name)
+    with contextlib.redirect_stdout(io.StringIO()): model.export(name + "e")  # it prints ids
     tf.train.Checkpoint(model=model, optimizer=model.optimizer).write(name + "c/x")
     model.save(name + ".keras"); model.save_weights(name + ".weights.h5")
     with zipfile.ZipFile(name + ".keras") as kept:  # HDF5 keeps the time
@@ -82,7 +83,8 @@ train(20)
 apply([tf.constant([.1] * 6)], [v]); kept[1]([tf.constant([.1] * 6)], [v])
 print(len(counted), kept[1].__name__, stack[50], len(stack), w.numpy())
 print(copy.deepcopy(np.asarray(v)), len(pydoc.render_doc(Mine.apply)), sorted(vars(optimizer))[:9])
-print(mine.get_config() == Mine.from_config(mine.get_config()).get_config(), int(optimizer.iterations.numpy()), hexed(losses))
+print(mine.get_config() == Mine.from_config(mine.get_config()).get_config())
+print(optimizer.iterations.numpy(), hexed(losses))
 print(sorted(set(dir(optimizer)) ^ set(dir(tf.keras.optimizers.Adam(.1)))))
 """
 )

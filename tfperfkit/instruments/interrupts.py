@@ -25,7 +25,7 @@ def raise_later(error: BaseException) -> None:
     error.__traceback__ = _without_own_frames(error.__traceback__)
     error.__context__ = None
 
-    def again(_: Any) -> BaseException:
+    def again(*_: Any) -> BaseException:  # Python 3.10 hands it the exception itself too
         return error
 
     # The interpreter raises classes only. This one, when it is raised, gives the exception that there was.
@@ -53,7 +53,7 @@ def _of_handler(error: BaseException) -> bool:
     return False
 
 
-def _nothing(self: Any) -> None:
+def _nothing(*_: Any) -> None:
     return None
 
 

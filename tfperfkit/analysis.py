@@ -305,7 +305,7 @@ def _notes(facts: _Facts, agent: dict[str, Any], info: RunInfo, run: RunDirector
     notes += [str(e.get("text")) for e in facts.events if e.get("kind") == "note" and "probe" not in e]
     lost = [e for e in facts.events if e.get("kind") == "lost"]
     notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]
-    notes += [f"{name} is larger than what tfperf reads: only its first part was." for name in sorted(run.too_much)]
+    notes += [f"{name} is larger than what tfperf reads: only its first part was." for name in sorted(run.read_in_part)]
     notes += ending_notes(agent, facts.events, info)
     return tuple(notes)
 

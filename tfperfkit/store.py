@@ -65,8 +65,7 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        #: Streams of which only the first part was read, see ``inside``.
-        self.too_much: set[str] = set()
+        self.read_in_part: set[str] = set()  # streams that are larger than ``inside`` reads
 
     @property
     def session(self) -> Path:
@@ -164,7 +163,7 @@ class RunDirectory:
 
     def records(self, relative: str) -> Iterator[Any]:
         """The records of a stream, e.g. ``session/markers.jsonl``; see ``read_stream``."""
-        return inside.read_stream(self.path, relative, self.too_much.add)
+        return inside.read_stream(self.path, relative, self.read_in_part.add)
 
 
 def read_stream(path: Path) -> Iterator[Any]:

@@ -149,7 +149,8 @@ def _python_tracer(facts: TraceFacts, recorded: Capture | None) -> bool:
 def _summary(facts: TraceFacts) -> str:
     if not facts.steps or facts.step_ms is None:
         return f"a trace of {facts.wall_ms:,.0f} ms without steps"
-    return f"{facts.steps} steps traced, {facts.step_ms:.2f} ms each with the profiler on"
+    digits = 0 if facts.step_ms >= 100 else 2
+    return f"{facts.steps} steps traced, {facts.step_ms:,.{digits}f} ms each with the profiler on"
 
 
 def _tables(facts: TraceFacts) -> list[Table]:

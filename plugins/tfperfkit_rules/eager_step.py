@@ -69,9 +69,10 @@ def measured(estimate: Compiled) -> tuple[Measurement, ...]:
 
 
 def _detail(estimate: Compiled) -> str:
+    digits = 0 if estimate.step_ms >= 1000 else 1
     return (
-        f"Of {estimate.step_ms:,.1f} ms, {estimate.dispatch_ms:,.1f} ms is Python that hands out operations and "
-        f"{estimate.heavy_ms:,.1f} ms heavy work that a compiled step must do too."
+        f"Of {estimate.step_ms:,.{digits}f} ms, {estimate.dispatch_ms:,.{digits}f} ms is Python that hands out "
+        f"operations and {estimate.heavy_ms:,.{digits}f} ms heavy work that a compiled step must do too."
     )
 
 

@@ -73,8 +73,8 @@ class Sampler:
 
     def forget_hits(self) -> None:
         """Start the count of hot functions anew: what ran before the steady steps comes after them."""
-        self._earlier += self._counts
-        self._counts = Counter()
+        counts, self._counts = self._counts, Counter()
+        self._earlier.update(dict(counts))  # a copy, made at once: the sampling thread may be in the midst of counting
 
     def _by_function(self, counts: Counter[int]) -> Counter[Function]:
         found: Counter[Function] = Counter()

@@ -31,6 +31,7 @@ from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.switching import Switching
 from tfperfkit.origin import Origin
 from tfperfkit.probe import BackgroundProbe, Cost, Probe
+from tfperfkit.quiet import QuietMarkers
 from tfperfkit.recording import SessionRecording
 from tfperfkit.schedule import Action, Scheduler, WindowSpec, parse_window
 from tfperfkit.sources import Sources
@@ -73,6 +74,7 @@ class Session:
         self._for_keras: list[Callable[[], object]] = []
         self._switching = Switching()
         self._stepless = Stepless()
+        self._pause = 0.0
         self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self.sampler = Sampler(self.stream("samples").append, self.origin.is_user)
@@ -81,8 +83,9 @@ class Session:
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
         self._watch = TraceWatch(self.streams, self.origin.is_user, self.keep_source, self.markers)
         self._rows = self.stream("markers")
+        self._quietly = QuietMarkers(self._hand_over)
         activate(self)
-        self._pulse = Pulse(self._tick)
+        self._pulse = Pulse(self._tick, lambda: self._be_quiet(False))
 
     @property
     def finished(self) -> bool:
@@ -192,6 +195,7 @@ class Session:
         self.streams.event(kind, **fields)
 
     def _flush(self) -> None:
+        self._quietly.drain()
         for row in self._opens.rows():
             self.stream("opens").append(row)
         self.streams.costs(now_ns(), self.markers.cost_ns, self._pulse.cost_ns, self._contention.waited_ns())
@@ -208,7 +212,8 @@ class Session:
     def entering(self, site: int) -> None:
         if self._gate.wanted:
             self._gate.check()
-        self._follower.entering(site)
+        if self._quietly.drain():
+            self._follower.entering(site)
 
     def _refuse(self, reason: str) -> None:
         self.event("note", text=reason)
@@ -221,18 +226,23 @@ class Session:
         self._watch.applied_in_graph(optimizer)
 
     def marked(self, marker: Marker) -> None:
-        if not self._finished:
+        if self._finished:
+            return
+        if self._quietly.drain():
             self._rows.append(marker)
             self._follower.marked(marker)
+        else:
+            self._quietly.note(marker)
 
-    def _marked_quietly(self, marker: Marker) -> None:
+    def _hand_over(self, marker: Marker) -> None:
         self._rows.append(marker)
         self._follower.skip(marker)
 
     def _be_quiet(self, quiet: bool) -> None:
         """Whether nothing has to be decided as a step begins: then the markers leave their records only."""
         self._quiet = quiet
-        self.markers.quietly = self._marked_quietly if quiet and not self._gate.wanted else None
+        wanted = quiet and not self._gate.wanted and not self._pulse.failed  # it is the pulse that writes them
+        self.markers.quietly = self._quietly.note if wanted else None
 
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
@@ -345,6 +355,10 @@ class Session:
         now = now_ns()
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
+        pause = self._pause_s(now)
+        if pause != self._pause:
+            self._pause = pause
+            self.stream("samples").append(["rate", now, round(pause * NS_PER_S)])
         library = self.sampler.take(now, self.markers.thread or threading.main_thread().ident or 0)
         if library in TENSORFLOW and not self.markers.busy:
             self._stepless.worked(min(now - self._last_tick, NS_PER_S))
@@ -364,7 +378,12 @@ class Session:
                     self._pulse.on_main_thread(lambda: self._close_window(ended, "ok"))
                 if begins is not None:
                     self._open_by_time(begins)
-        return interval_s(now - self._armed_ns)
+        return self._pause
+
+    def _pause_s(self, now: int) -> float:
+        """Seconds to the next sample: short ones as long as the report draws its shares from them."""
+        shares = self.step == 0 or self._switching.precise or not self._scheduler.idle
+        return interval_s(now - self._armed_ns, shares)
 
     def _open_by_time(self, spec: WindowSpec) -> None:
         self._scheduler.give_up(spec)

@@ -184,7 +184,7 @@ STACKS: list[Any] = [
 def sampled(tmp_path: Path, rows: list[Any]) -> Any:
     path = tmp_path / "samples.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return read(read_stream(path), 0)
+    return read(read_stream(path))
 
 
 def test_a_function_is_one_slice_while_it_is_on_the_stack(tmp_path: Path) -> None:
@@ -207,6 +207,15 @@ def test_a_gap_is_nobodys_time(tmp_path: Path) -> None:
         (0, 10, False), (10, 200, True), (200, 210, False)
     ]  # fmt: skip
     assert sum(item.duration_ns for item in slices(found) if item.name == "<module> (t.py)") == 20 * MS
+
+
+def test_what_is_a_gap_depends_on_the_rate_of_sampling(tmp_path: Path) -> None:
+    rates = [["rate", 0, 10 * MS], ["rate", 15 * MS, 40 * MS], ["rate", 20 * MS, -1], ["rate", 20 * MS, "x"]]
+    rows = [rates[0], ["s", 0, 3, 7], *rates[1:], ["s", 20 * MS, 3, 7], ["s", 90 * MS, 3, 7]]
+    found = sampled(tmp_path, [*STACKS, *rows])
+    assert [(run.begin_ns // MS, run.end_ns // MS, run.stack is UNKNOWN) for run in found.threads[7]] == [
+        (0, 130, False)
+    ]  # fmt: skip
 
 
 @given(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tfperfkit.instruments import sampler as module
-from tfperfkit.instruments.sampler import Sampler, line_of
+from tfperfkit.instruments.sampler import FAST_S, RARE_S, USUAL_S, Sampler, interval_s, line_of
 
 
 class Standing:
@@ -144,3 +144,11 @@ def test_lines_are_those_of_the_frames() -> None:
     assert line_of(test_lines_are_those_of_the_frames.__code__, -1) == (
         test_lines_are_those_of_the_frames.__code__.co_firstlineno
     )
+
+
+@pytest.mark.parametrize(
+    ("age_s", "shares", "pause"),
+    [(0, True, FAST_S), (29, True, FAST_S), (31, True, USUAL_S), (1, False, USUAL_S), (1300, True, RARE_S)],
+)
+def test_samples_are_dense_only_while_shares_are_drawn_from_them(age_s: int, shares: bool, pause: float) -> None:
+    assert interval_s(age_s * 10**9, shares) == pause

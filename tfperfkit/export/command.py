@@ -38,8 +38,7 @@ def export(name: str, out: str | None) -> None:
     progress = _Progress()
     timelines, notes = _timelines(run, progress)
     started = run.manifest.started_ns
-    armed = run.agent.get("armed_ns")
-    stacks = sampled.read(run.directory.records("session/samples.jsonl"), armed if isinstance(armed, int) else started)
+    stacks = sampled.read(run.directory.records("session/samples.jsonl"))
     if not (run.steps.steps or stacks.taken or timelines):
         raise UsageError(f"the run {run.directory.path.name} holds nothing that a timeline could show{_why(notes)}")
     if len(run.steps.steps) > tracks.MOST_STEPS:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from tfperfkit.instruments.sampler import interval_s
+from tfperfkit.clock import NS_PER_S
+from tfperfkit.instruments.sampler import FAST_S
 from tfperfkit.timeline import Slice
 
 #: After this many times the usual pause nothing is known of what ran: something held the interpreter, or slept.
@@ -43,15 +44,18 @@ class Samples(NamedTuple):
     left_out: int
 
 
-def read(rows: Iterable[Any], armed_ns: int) -> Samples:
-    """From the stream ``samples``. ``armed_ns``: when sampling began; the pause between samples depends on it."""
+def read(rows: Iterable[Any]) -> Samples:
+    """From the stream ``samples``, which tells the pause between samples too."""
+    pause = round(FAST_S * NS_PER_S)
     stacks: dict[int, Stack] = {}
     threads: dict[int, list[Run]] = {}
-    last: dict[int, tuple[int, Stack]] = {}
+    last: dict[int, tuple[int, Stack, int]] = {}  # when, what, and the pause to the next
     count = runs = left_out = 0
     for row in rows:
         if _is_stack(row):
             stacks[row[1]] = _stack(row[2], str(row[3]))
+        elif _is_rate(row):
+            pause = row[2]
         elif _is_sample(row) and row[2] in stacks:
             _, when, number, thread = row
             if runs >= _MOST:
@@ -59,10 +63,10 @@ def read(rows: Iterable[Any], armed_ns: int) -> Samples:
                 continue
             count += 1
             if thread in last:
-                runs += _extend(threads.setdefault(thread, []), *last[thread], when, armed_ns)
-            last[thread] = (when, stacks[number])
-    for thread, (when, stack) in last.items():
-        _append(threads.setdefault(thread, []), Run(when, when + _pause(when, armed_ns), stack))
+                runs += _extend(threads.setdefault(thread, []), *last[thread], when)
+            last[thread] = (when, stacks[number], pause)
+    for thread, (when, stack, rest) in last.items():
+        _append(threads.setdefault(thread, []), Run(when, when + rest, stack))
     return Samples(threads, count, left_out)
 
 
@@ -114,9 +118,8 @@ def speedscope(samples: Samples, name: str, version: str, origin_ns: int) -> dic
     }  # fmt: skip
 
 
-def _extend(runs: list[Run], begin: int, stack: Stack, end: int, armed_ns: int) -> int:
+def _extend(runs: list[Run], begin: int, stack: Stack, pause: int, end: int) -> int:
     """A stack lasts until the next sample, or for one pause when that one is late. How many stretches were added."""
-    pause = _pause(begin, armed_ns)
     if end - begin <= _GAP * pause:
         return _append(runs, Run(begin, end, stack))
     return _append(runs, Run(begin, begin + pause, stack)) + _append(runs, Run(begin + pause, end, UNKNOWN))
@@ -130,10 +133,6 @@ def _append(runs: list[Run], run: Run) -> int:
         runs.append(run)
         return 1
     return 0
-
-
-def _pause(when: int, armed_ns: int) -> int:
-    return int(interval_s(when - armed_ns) * 1e9)
 
 
 def _closed(track: str, opened: list[tuple[Frame, int]], end: int) -> Iterator[Slice]:
@@ -163,6 +162,10 @@ def _is_stack(row: object) -> bool:
 
 def _is_sample(row: object) -> bool:
     return isinstance(row, list) and len(row) == 4 and row[0] == "s" and all(map(_int, row[1:]))
+
+
+def _is_rate(row: object) -> bool:
+    return isinstance(row, list) and len(row) == 3 and row[0] == "rate" and all(map(_int, row[1:])) and row[2] > 0
 
 
 def _int(value: object) -> bool:

@@ -58,6 +58,7 @@ class Markers:
         self._functions = Functions()
         #: While nobody needs to know when a step begins, calls of known functions only leave this record.
         self.quietly: Callable[[Marker], object] | None = None
+        self._local = threading.local()  # has ``elsewhere`` on threads that are known to train on the side
         self._blind = False  # whether a graph is being built can't be told
         self.thread: int | None = None  # the training thread: the one that made the first update
         self.reasons: list[str] = []
@@ -162,6 +163,9 @@ class Markers:
         if known is None:
             return None
         start = now_ns()
+        thread = get_ident()
+        if thread != self.thread and self.thread is not None and hasattr(self._local, "elsewhere"):
+            return None
         if (self._inside and self._is_inside()) or not self._eager():
             return None
         if known is UNSEEN and function.experimental_get_tracing_count():
@@ -170,11 +174,19 @@ class Markers:
             if known is None:
                 return None
         if known is not UNSEEN:
-            if self.quietly is not None and known.number and not (known.loop or known.named or self._named):
-                return self._enter_quietly(function, known, start)
+            special = known.loop or known.named or self._named or not known.number
+            if not special and self.quietly is not None and thread == self.thread:
+                # As ``_enter``, for what most steps of a long training are, with as little Python as can be.
+                site = self._sites.find("call", known.number, sys._getframe(2))
+                if site is not None:
+                    self._inside += 1
+                    token = Token(site, function, True, known)
+                    token.begin = now = now_ns()
+                    self.cost_ns += now - start
+                    return token
             return self._enter(known.kind, function, start, known)
         # The first call traces: only afterwards it is known whether the function updates weights.
-        if self.thread is not None and get_ident() != self.thread:
+        if self.thread is not None and thread != self.thread:
             return None
         self._inside += 1
         token = Token(0, function, True)
@@ -190,19 +202,6 @@ class Markers:
             self._functions.put(function, None)
             return None
         return known
-
-    def _enter_quietly(self, function: Any, known: Updating, start: int) -> Token | None:
-        """As ``_enter``, for what most steps of a long training are, with as little Python as can be."""
-        if get_ident() != self.thread:
-            return self._enter("call", function, start, known)
-        site = self._sites.find("call", known.number, sys._getframe(3))
-        if site is None:
-            return self._enter("call", function, start, known)
-        self._inside += 1
-        token = Token(site, function, True, known)
-        token.begin = now = now_ns()
-        self.cost_ns += now - start
-        return token
 
     def _examine(self, function: Any) -> None:
         try:
@@ -228,6 +227,7 @@ class Markers:
             if self.thread is None:
                 self.thread = thread
             elif thread != self.thread:
+                self._local.elsewhere = True
                 return None
         number = self._targets.number(target)
         if known is not None:

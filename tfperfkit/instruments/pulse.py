@@ -11,10 +11,13 @@ from tfperfkit.instruments.interrupts import raise_later
 
 
 class Pulse:
-    """Calls ``tick`` again and again; each call returns the seconds to the next. Stops when told, or when it fails."""
+    """Calls ``tick`` again and again; each call returns the seconds to the next. Stops when told, or when it fails:
+    then ``failed`` is set, and ``on_failure`` called."""
 
-    def __init__(self, tick: Callable[[], float]) -> None:
+    def __init__(self, tick: Callable[[], float], on_failure: Callable[[], None] = lambda: None) -> None:
         self._tick = tick
+        self._on_failure = on_failure
+        self.failed = False
         self._stopping = _thread.allocate_lock()
         self._done = _thread.allocate_lock()
         self._running = False
@@ -41,7 +44,8 @@ class Pulse:
                 pause = max(self._tick(), 0.001)
                 self.cost_ns = time.thread_time_ns()
         except Exception:  # the sampler ends; the script goes on, and the report shows fewer samples
-            pass
+            self.failed = True
+            self._on_failure()
         finally:
             self._done.release()
 

@@ -1,7 +1,7 @@
 """A sampler of the training thread's Python stack: which of the person's lines are being executed.
 
 It runs on the session's pulse thread, reads ``sys._current_frames()`` and keeps one short row per sample; stacks are
-interned. The rate falls with the length of the run, so that a long run stays bounded.
+interned. The rate falls once the shares are known, and with the length of the run.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from typing import Any, NamedTuple
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.activity import TENSORFLOW, FileFacts, activity, context, facts
 
-#: (until this age of the run in seconds, seconds between samples): 100 Hz for half a minute, then rarer. At 100 Hz the
-#: thread takes about 2 % of one processor, most of it for waking up and for looking at frames with cold caches.
-RATES = ((30.0, 0.010), (1200.0, 0.050), (float("inf"), 0.5))
+#: Seconds between two samples: while shares are drawn from them, but for half a minute at most; after that, so that
+#: they cost less than 1 % (a sample takes a processor for 0.2 ms, and a script that is in plain Python waits for it);
+#: and after twenty minutes, so that a run of days stays small.
+FAST_S, USUAL_S, RARE_S = 0.010, 0.040, 0.5
+_FAST_UNTIL_NS, _USUAL_UNTIL_NS = 30 * NS_PER_S, 1200 * NS_PER_S
 MAX_STACKS = 20_000
 
 
-def interval_s(age_ns: int) -> float:
-    """Seconds to the next sample at this age of the run."""
-    return next(interval for until, interval in RATES if age_ns < until * NS_PER_S)
+def interval_s(age_ns: int, shares: bool) -> float:
+    """Seconds to the next sample at this age of the run. ``shares``: the report draws shares of time from it."""
+    if shares and age_ns < _FAST_UNTIL_NS:
+        return FAST_S
+    return USUAL_S if age_ns < _USUAL_UNTIL_NS else RARE_S
 
 
 #: Stacks as they were found, remembered to know them again without looking at their frames (2.5 kB each).
@@ -43,7 +47,8 @@ class _Known(NamedTuple):
 
 class Sampler:
     """Takes samples and writes them: ``["stack", id, [[file, first line, name, line] …], library, activity, context]``
-    once for each new stack (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample.
+    once for each new stack (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample, and
+    between them from the session ``["rate", time_ns, pause in ns]`` when the pause between samples changes.
 
     ``activity`` and ``context`` are the words of ``instruments.activity``."""
 

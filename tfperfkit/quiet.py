@@ -1,0 +1,44 @@
+"""Markers of steps that nobody has to be told of: remembered at once, written and counted later.
+
+That is what most steps of a training are, and their caches are cold: each object that is looked at between two steps
+costs. So all that is done then is one call in C, ``note``.
+"""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Callable
+
+from tfperfkit.steps import Marker
+
+
+class QuietMarkers:
+    """``hand_over`` gets the markers in order, later, from whichever thread calls ``drain``.
+
+    Two threads do: the pulse, before it writes, and the training thread, before the next step that is told.
+    """
+
+    def __init__(self, hand_over: Callable[[Marker], object]) -> None:
+        self._made: list[Marker] = []
+        self._hand_over = hand_over
+        self._draining = _thread.allocate_lock()
+        self.note = self._made.append
+
+    def drain(self) -> bool:
+        """Hand over what was noted; never waits. False: another drain is under way (on this thread, too, where a
+        finalizer or a signal handler came in between), and what comes now must be noted to stay in order."""
+        if not self._made:
+            return True
+        if not self._draining.acquire(False):
+            return False
+        try:
+            done = 0
+            try:
+                for marker in self._made[:]:
+                    done += 1
+                    self._hand_over(marker)
+            finally:
+                del self._made[:done]  # all of them, unless a Ctrl-C came: then the next drain has the rest
+        finally:
+            self._draining.release()
+        return True

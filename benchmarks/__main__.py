@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 
-from benchmarks import longrun, overhead, startup
+from benchmarks import longrun, overhead, startup, steady
 
-WHAT = ("startup", "long", "overhead")
+WHAT = ("startup", "long", "steady", "overhead")
 
 
 def main() -> None:
@@ -28,6 +28,8 @@ def main() -> None:
             print(startup.report(max(arguments.rounds, 7)), flush=True)
         elif name == "long":
             print(longrun.report(arguments.rounds), flush=True)
+        elif name == "steady":
+            print(steady.report(overhead.chosen(steady.LOOPS, arguments.loops)), flush=True)
         else:
             print(overhead.report(arguments.rounds, arguments.loops, arguments.profilers), flush=True)
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.programs import PROFILERS, WORKLOADS, command
@@ -80,7 +80,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def chosen(names: dict[str, Sequence[str]], part: str) -> list[str]:
+def chosen(names: Iterable[str], part: str) -> list[str]:
     """The names that hold one of the parts, which are separated by commas; all without a part."""
     parts = [item.strip() for item in part.split(",")]
     return [name for name in names if name != "python" and any(item in name for item in parts)]

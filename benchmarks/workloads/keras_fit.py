@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import tensorflow as tf
+import timing
 
 STEPS = int(sys.argv[1])
 TAIL = STEPS * 2 // 5
@@ -29,6 +30,7 @@ class Times(tf.keras.callbacks.Callback):
 
     def on_train_batch_begin(self, batch, logs=None):
         self.taken.append(time.perf_counter())
+        timing.stepped()
 
 
 times = Times()

@@ -61,7 +61,8 @@ class Targets:
 
     def number(self, target: Any) -> int:
         """The object's number, from 1."""
-        known = self._known.get(id(target))
+        key = id(target)  # once: it is an audit event, and costs as one
+        known = self._known.get(key)
         if known is not None and (known[1] is None or known[1]() is target):
             return known[0]
         try:
@@ -69,7 +70,7 @@ class Targets:
         except TypeError:
             reference = None
         self._last += 1
-        self._known[id(target)] = (self._last, reference)
+        self._known[key] = (self._last, reference)
         return self._last
 
 

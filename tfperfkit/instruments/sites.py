@@ -84,5 +84,7 @@ class SiteBook:
                 own = known[name] = self._is_user(name)
             if own:
                 key += (name, code.co_firstlineno, frame.f_lasti)
+                if code.co_name == "<module>":
+                    break  # beyond it are imports and the interpreter's start
             frame = frame.f_back
         return tuple(key)

@@ -1,0 +1,81 @@
+"""Runs a workload, and takes tfperf's hooks and sampler away and puts them back, in turn, within one process.
+
+``steady.py WORKLOAD STEPS WARM BLOCK SETTLE``: after ``WARM`` steps, blocks of ``BLOCK`` steps without them ("off"),
+without them again ("same"), with the hooks alone, and with both ("on"), each round in an order of its own. Prints the
+seconds of each block. What can't be taken away is in all of them: the audit hook, and wrappers that no step calls.
+"""
+
+import json
+import random
+import runpy
+import sys
+import time
+
+import timing
+
+SIDES = {"off": (False, False), "same": (False, False), "hooks": (True, False), "on": (True, True)}
+SETTLE = int(sys.argv[5])  # steps after a change that are not timed
+IDLE_S = 0.05
+
+
+class Turns:
+    """Told of each step, it changes sides between blocks."""
+
+    def __init__(self, warm, block):
+        self.block = block
+        self.left = warm
+        self.sides = []
+        self.side = ""
+        self.timing = False
+        self.begin = 0.0
+        self.seams = []
+        self.taken = {side: [] for side in SIDES}
+        self.sampling = True
+
+    def stepped(self):
+        if self.left > 0:
+            self.left -= 1
+            return
+        now = time.perf_counter()
+        if not self.side:
+            self.take_over()
+        elif not self.timing:  # the settling is over
+            self.timing, self.left, self.begin = True, self.block - 1, time.perf_counter()
+            return
+        else:
+            self.taken[self.side].append(now - self.begin)
+        if not self.sides:
+            self.sides = random.sample(list(SIDES), len(SIDES))
+        self.change(self.sides.pop())
+        self.timing, self.left = False, SETTLE - 1
+
+    def take_over(self):
+        """Find the hooks of the session, and stand between its pulse and its tick."""
+        from tfperfkit.active import active_session
+        from tfperfkit.instruments import around, step_seams
+
+        session = active_session()
+        if session._scheduler.waiting or session._switching.precise:
+            sys.exit("the windows are not over yet")
+        for seam in (*step_seams.TENSORFLOW, *step_seams.of_keras("keras")):
+            owner = getattr(sys.modules.get(seam.module), seam.owner, None)
+            hook = vars(owner).get(seam.name) if owner is not None else None
+            if isinstance(hook, around.Around):
+                self.seams.append((owner, seam.name, hook))
+        tick = session._pulse._tick
+        session._pulse._tick = lambda: tick() if self.sampling else IDLE_S
+
+    def change(self, side):
+        hooks, self.sampling = SIDES[side]
+        self.side = side
+        for owner, name, hook in self.seams:
+            setattr(owner, name, hook if hooks else hook.original)
+
+
+workload, steps, warm, block = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+turns = Turns(warm, block)
+timing.stepped = turns.stepped
+sys.argv = [workload, steps]
+runpy.run_path(workload, run_name="__main__")
+turns.change("on")
+print("STEADY " + json.dumps(turns.taken))

@@ -6,10 +6,11 @@ from tfperfkit.evidence import Rule
 from tfperfkit_rules.input_loads import constant_values, reloads
 from tfperfkit_rules.input_made import constant_data, made_in_loop
 from tfperfkit_rules.input_order import large_buffer, late_prefetch, order, repeated
-from tfperfkit_rules.input_stages import per_example, python_input, sequential
+from tfperfkit_rules.input_python import python_beside, python_input
+from tfperfkit_rules.input_stages import per_example, sequential
 from tfperfkit_rules.input_wait import no_prefetch, waits
 
 RULES: tuple[Rule, ...] = (
     reloads, constant_values, made_in_loop, constant_data, repeated, late_prefetch, order, large_buffer, python_input,
-    per_example, sequential, no_prefetch, waits,
+    python_beside, per_example, sequential, no_prefetch, waits,
 )

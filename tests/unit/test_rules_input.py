@@ -9,7 +9,7 @@ import pytest
 from evidence_builder import FILE, make_account, make_evidence, make_steps
 from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input_model import KerasInput, Pipeline, Stage
-from tfperfkit_rules import input_feed, input_order, input_stages, input_wait
+from tfperfkit_rules import input_feed, input_order, input_python, input_stages, input_wait
 
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import Outlier, SourceSpan, StepAccount
@@ -55,7 +55,7 @@ def test_a_generator_sets_the_pace() -> None:
                       mapped=SourceSpan(FILE, 3, "rows"))
     made = pipeline(PREFETCH, stage("FlatMap", 11, self_ms_per_output=0.1), generator, bound_by=2,
                     bound_ms_per_output=9.1)
-    finding = one(input_stages.python_input(evidence(made)))
+    finding = one(input_python.python_input(evidence(made)))
     assert finding.code == "INP005" and [place.line for place in finding.where] == [11, 3]
     assert "rows" in finding.advice and ranged(finding)[1] == pytest.approx(10 / 4, rel=0.05)
     assert "INP001" in finding.absorbs
@@ -66,7 +66,7 @@ def test_a_pydataset_is_named_by_its_method() -> None:
     made = pipeline(PREFETCH, generator, bound_by=1, bound_ms_per_output=9.0)
     row = KerasInput(kind="PyDataset", way="fit", validation=False, file=FILE, line=33, function="", cls="Noise",
                      place=SourceSpan(FILE, 15, "Noise.__getitem__"), workers=1, use_multiprocessing=False, pipeline=0)
-    finding = one(input_stages.python_input(evidence(made, inputs={"keras": (row,)})))
+    finding = one(input_python.python_input(evidence(made, inputs={"keras": (row,)})))
     assert finding.where[0].line == 15 and "Noise.__getitem__" in finding.advice
     assert "use_multiprocessing=True" in finding.advice
 
@@ -75,7 +75,7 @@ def test_a_pydataset_that_was_not_seen_is_named_by_its_only_method() -> None:
     source = "class Noise(PyDataset):\n    def __getitem__(self, index):\n        return 1\n"
     made = pipeline(PREFETCH, stage("Generator", 33, by="keras", is_python=True, self_ms_per_output=9.0), bound_by=1,
                     bound_ms_per_output=9.0)
-    finding = one(input_stages.python_input(evidence(made, source=source)))
+    finding = one(input_python.python_input(evidence(made, source=source)))
     assert [place.line for place in finding.where] == [2, 33]
 
 
@@ -87,8 +87,44 @@ def test_a_prefetch_that_waits_for_a_processor_is_no_slow_pipeline() -> None:
 def test_a_py_function_is_named_at_its_call() -> None:
     source = "import tensorflow as tf\ndef load(x):\n    y = tf.numpy_function(jitter, [x], tf.float32)\n    return y\n"
     made = pipeline(PREFETCH, mapped("ParallelMap", is_python=True), bound_by=1, bound_ms_per_output=9.0)
-    finding = one(input_stages.python_input(evidence(made, source=source)))
+    finding = one(input_python.python_input(evidence(made, source=source)))
     assert finding.where[0].line == 3
+
+
+BESIDE = pipeline(PREFETCH, mapped("ParallelMap", own_ms=9.0, is_python=True), bound_by=1, bound_ms_per_output=9.0)
+
+
+def test_python_that_takes_the_lock_from_the_step_is_named_though_nothing_waits_for_input() -> None:
+    found = evidence(BESIDE, parts_ms={"input": 0.1, "dispatch": 5.0, "graph": 4.9})
+    finding = one(input_python.python_beside(found))
+    assert finding.code == "INP005" and finding.where and {"BAT001", "OPS004"} <= set(finding.absorbs)
+    low, high = ranged(finding)
+    assert 1.1 < low < high < 4  # of 10 ms, 1.1 to 4 wait for the lock; at best a processor is free as well
+    assert codes(found) == {"INP005"}
+
+
+def test_what_waits_for_the_lock_counts_where_the_step_waits_for_batches_too() -> None:
+    alone = evidence(BESIDE, parts_ms={"input": 1.0, "graph": 9.0})
+    both = evidence(BESIDE, parts_ms={"input": 1.0, "dispatch": 5.0, "graph": 4.0})
+    assert not list(input_python.python_beside(both))
+    before, after = (ranged(one(input_python.python_input(item))) for item in (alone, both))
+    assert after[0] > before[0] and after[1] > before[1]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"dispatch": 1.0, "graph": 9.0},  # its calls take no longer than they do elsewhere
+        {"dispatch": 5.0, "eager_ops": 4.0, "graph": 1.0},  # nothing is compiled: Python is long by itself
+    ],
+)
+def test_python_beside_the_step_is_left_in_peace_where_nothing_tells_that_it_disturbs(parts: dict[str, float]) -> None:
+    assert not list(input_python.python_beside(evidence(BESIDE, parts_ms=parts)))
+
+
+def test_python_that_works_seldom_does_not_disturb() -> None:
+    seldom = pipeline(PREFETCH, mapped("ParallelMap", own_ms=2.0, is_python=True), bound_by=1, bound_ms_per_output=2.0)
+    assert not list(input_python.python_beside(evidence(seldom, parts_ms={"dispatch": 5.0, "graph": 5.0})))
 
 
 def tiny(**fields: Any) -> Pipeline:

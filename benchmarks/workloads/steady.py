@@ -1,11 +1,13 @@
 """Runs a workload, and takes tfperf's hooks and sampler away and puts them back, in turn, within one process.
 
-``steady.py WORKLOAD STEPS WARM BLOCK SETTLE``: after ``WARM`` steps, blocks of ``BLOCK`` steps without them ("off"),
-without them again ("same"), with the hooks alone, and with both ("on"), each round in an order of its own. Prints the
-seconds of each block. What can't be taken away is in all of them: the audit hook, and wrappers that no step calls.
+``steady.py WORKLOAD STEPS WARM BLOCK SETTLE ROUNDS``: after ``WARM`` steps and the windows, blocks of ``BLOCK`` steps
+without them ("off"), without them again ("same"), with the hooks alone, and with both ("on"), each round in an order of
+its own. Prints the seconds of each block. What can't be taken away is in all of them: the audit hook, and wrappers that
+no step calls.
 """
 
 import json
+import os
 import random
 import runpy
 import sys
@@ -21,8 +23,8 @@ IDLE_S = 0.05
 class Turns:
     """Told of each step, it changes sides between blocks."""
 
-    def __init__(self, warm, block):
-        self.block = block
+    def __init__(self, warm, block, rounds):
+        self.warm, self.block, self.rounds = warm, block, rounds
         self.left = warm
         self.sides = []
         self.side = ""
@@ -38,25 +40,31 @@ class Turns:
             return
         now = time.perf_counter()
         if not self.side:
-            self.take_over()
+            if not self.take_over():
+                self.left = self.warm // 10
+                return
         elif not self.timing:  # the settling is over
             self.timing, self.left, self.begin = True, self.block - 1, time.perf_counter()
             return
         else:
             self.taken[self.side].append(now - self.begin)
         if not self.sides:
+            if self.rounds == 0:
+                self.end()
+            self.rounds -= 1
             self.sides = random.sample(list(SIDES), len(SIDES))
         self.change(self.sides.pop())
         self.timing, self.left = False, SETTLE - 1
 
     def take_over(self):
-        """Find the hooks of the session, and stand between its pulse and its tick."""
+        """Find the hooks of the session, and stand between its pulse and its tick; False: the windows are not over."""
         from tfperfkit.active import active_session
         from tfperfkit.instruments import around, step_seams
 
         session = active_session()
-        if session._scheduler.waiting or session._switching.precise:
-            sys.exit("the windows are not over yet")
+        windows = any(session._is_window(name) for name in session._open)
+        if session._scheduler.waiting or windows or session._switching.precise:
+            return False
         for seam in (*step_seams.TENSORFLOW, *step_seams.of_keras("keras")):
             owner = getattr(sys.modules.get(seam.module), seam.owner, None)
             hook = vars(owner).get(seam.name) if owner is not None else None
@@ -64,6 +72,11 @@ class Turns:
                 self.seams.append((owner, seam.name, hook))
         tick = session._pulse._tick
         session._pulse._tick = lambda: tick() if self.sampling else IDLE_S
+        return True
+
+    def end(self):
+        print("STEADY " + json.dumps(self.taken), flush=True)
+        os._exit(0)  # threads of the workload may still be at work
 
     def change(self, side):
         hooks, self.sampling = SIDES[side]
@@ -73,9 +86,8 @@ class Turns:
 
 
 workload, steps, warm, block = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-turns = Turns(warm, block)
+turns = Turns(warm, block, int(sys.argv[6]))
 timing.stepped = turns.stepped
 sys.argv = [workload, steps]
 runpy.run_path(workload, run_name="__main__")
-turns.change("on")
-print("STEADY " + json.dumps(turns.taken))
+sys.exit("the loop ended before all rounds were done")

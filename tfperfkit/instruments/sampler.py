@@ -18,7 +18,7 @@ from tfperfkit.instruments.activity import TENSORFLOW, FileFacts, activity, cont
 #: Seconds between two samples: while shares are drawn from them, but for half a minute at most; after that, so that
 #: they cost less than 1 % (a sample takes a processor for 0.2 ms, and a script that is in plain Python waits for it);
 #: and after twenty minutes, so that a run of days stays small.
-FAST_S, USUAL_S, RARE_S = 0.010, 0.040, 0.5
+FAST_S, USUAL_S, RARE_S = 0.010, 0.050, 0.5
 _FAST_UNTIL_NS, _USUAL_UNTIL_NS = 30 * NS_PER_S, 1200 * NS_PER_S
 MAX_STACKS = 20_000
 

@@ -6,9 +6,10 @@ import argparse
 import os
 import sys
 
-from benchmarks import longrun, overhead, startup, steady
+from benchmarks import longrun, overhead, startup, steady, windows
+from benchmarks.programs import WORKLOADS
 
-WHAT = ("startup", "long", "steady", "overhead")
+WHAT = ("startup", "long", "steady", "windows", "overhead")
 
 
 def main() -> None:
@@ -30,6 +31,8 @@ def main() -> None:
             print(longrun.report(arguments.rounds), flush=True)
         elif name == "steady":
             print(steady.report(overhead.chosen(steady.LOOPS, arguments.loops)), flush=True)
+        elif name == "windows":
+            print(windows.report(arguments.rounds, overhead.chosen(WORKLOADS, arguments.loops)), flush=True)
         else:
             print(overhead.report(arguments.rounds, arguments.loops, arguments.profilers), flush=True)
 

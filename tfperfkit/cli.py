@@ -71,7 +71,7 @@ def _for_probes(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
     given: dict[str, dict[str, Any]] = {}
     for name, (probe, key) in _PROBE_OPTIONS.items():
         value = options.pop(name, None)
-        if value not in (None, False):
+        if value is not None and value is not False:  # 0 is a value
             given.setdefault(probe, {})[key] = value
     return given
 

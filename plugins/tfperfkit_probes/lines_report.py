@@ -114,9 +114,9 @@ def report(capture: Capture) -> ProbeResult:
     total = sum(f.window_ms for f in functions[:1])
     if method == "exact":
         over = f"{steps} steps" if steps else f"{ms(window_ns) / 1000:.1f} s"
-        summary = f"{len(functions)} functions measured by line_profiler over {over}"
+        summary = f"{_functions(len(functions))} measured by line_profiler over {over}"
     else:
-        summary = f"{len(functions)} functions, by {samples.count} stack samples over {samples.span_s:.1f} s"
+        summary = f"{_functions(len(functions))}, by {samples.count} stack samples over {samples.span_s:.1f} s"
         summary += "; no exact window" if total else ""
     # A function that stood on one call all the time (main) tells nothing that the function it called does not.
     telling = [f for f in functions if not _stands_on_one_line(f) and not _next_to_nothing(f)] or functions
@@ -231,3 +231,7 @@ def _table(function: Function, capture: Capture, method: str, steps: int) -> Tab
 
 def _short(file: str) -> str:
     return file.rpartition("/")[2]
+
+
+def _functions(count: int) -> str:
+    return f"{count} function" if count == 1 else f"{count} functions"

@@ -38,6 +38,8 @@ ALONE = 0.7
 _FEW = 3
 #: The training thread's Python in the trace: the samples split it.
 _PYTHON = ("python", "dispatch", "host_sync", "saving")
+#: What a step does regularly or not at all.
+_RARE = ("saving", "summary")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -178,6 +180,9 @@ def _sampled_cause(span: Span, typical_ms: float, excess: float, facts: Facts) -
 def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tuple[dict[str, float], tuple[str, ...]]:
     """The parts (ms) of the ordinary step and the windows that told; empty when neither trace nor samples can."""
     sampled = {name: facts.steady.activity_share(name) for name in facts.steady.activities}
+    for name in _RARE:
+        if facts.steady.activities.get(name, 0) < _FEW:  # one stray sample is no part of the step
+            sampled.pop(name, None)
     enough = facts.steady.count >= LEAST and "" not in sampled
     parts = dict.fromkeys(PARTS, 0.0)
     if facts.trace_ms and sum(facts.trace_ms.values()) > 0:

@@ -90,6 +90,13 @@ def test_samples_that_fall_into_operations_are_not_missed_in_tensorflows_python(
     assert found.parts_ms["dispatch"] == pytest.approx(5.5, rel=0.05)
 
 
+def test_a_stray_sample_of_saving_is_no_part_of_the_step() -> None:
+    once = made(steps([10.0] * 20), {"graph": 99, "saving": 1}, trace_ms={"graph": 9.0, "python": 1.0})
+    assert once.parts_ms["saving"] == 0.0 and sum(once.parts_ms.values()) == pytest.approx(10.0)
+    often = made(steps([10.0] * 20), {"graph": 90, "saving": 10}, trace_ms={"graph": 9.0, "python": 1.0})
+    assert often.parts_ms["saving"] == pytest.approx(1.0, rel=0.1)
+
+
 def test_samples_alone_make_an_account() -> None:
     found = made(steps([10.0] * 20), {"eager_ops": 50, "dispatch": 50})
     assert found.parts_ms["eager_ops"] == pytest.approx(5.0, rel=0.05)

@@ -8,7 +8,7 @@ import pytest
 from evidence_builder import make_account, make_evidence
 
 from tfperfkit import gain
-from tfperfkit.diagnosis.headline import headline
+from tfperfkit.diagnosis.headline import headline, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, available
@@ -17,7 +17,8 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 
 def finding(code: str, saved: float | None = 0.3, **fields: object) -> Finding:
     known: dict[str, object] = {
-        "code": code, "family": "step", "title": f"Title of {code}", "severity": "high", "share_of_step": saved or 0.0,
+        "code": code, "family": "step", "title": f"The title of {code}", "severity": "high",
+        "share_of_step": saved or 0.0,
         "predicted_speedup": None if saved is None else gain.speedup(saved), "where": (SourceSpan("t.py", 3),),
         "evidence": (Measurement("share", saved or 0.0, "share", "samples"),), "advice": "Do it.",
     }
@@ -47,7 +48,7 @@ def test_a_symptom_is_folded_into_its_cause() -> None:
     cause = finding("INP002", 0.8, absorbs=("INP001",))
     merged = merge([finding("INP001", 0.7), cause])
     assert [item.code for item in merged] == ["INP002"]
-    assert "INP001 title of INP001" in merged[0].detail
+    assert "INP001 the title of INP001" in merged[0].detail
 
 
 def test_what_costs_much_more_than_the_cause_stands_for_itself() -> None:
@@ -122,7 +123,7 @@ def test_what_bounds_a_healthy_step() -> None:
     assert "83 GFLOP/s" in text and "100 on this machine (83 %)" in text
     open_sizes = {"tfprof": {"calls": [{"name": "f", "per_step": 1.0}]}, "ops": {"all": [{"graph": "f", "flops": 4e5}]}}
     assert "GFLOP" not in headline([], make_evidence(parts_ms={"graph": 9.0}, data=open_sizes))
-    assert headline([finding("A", 0.3)], evidence) == "First: title of A (t.py:3)."
+    assert headline([finding("A", 0.3)], evidence) == "First: the title of A (t.py:3)."
     assert headline([], make_evidence()) == ""
 
 
@@ -139,3 +140,14 @@ def test_what_runs_between_the_steps_is_told_where_it_takes_long() -> None:
 def test_a_step_that_mostly_does_not_compute_is_not_called_healthy() -> None:
     text = headline([], make_evidence(parts_ms={"dispatch": 6.0, "graph": 4.0}))
     assert text.startswith("Nothing to fix was found: 60 % of a step is Python of TensorFlow and Keras.")
+
+
+@pytest.mark.parametrize(
+    ("title", "inside"),
+    [
+        ("The step waits", "the step waits"), ("A loop runs", "a loop runs"), ("Python prepares", "Python prepares"),
+        ("TensorFlow has 1 core", "TensorFlow has 1 core"), ("Noise is slow", "Noise is slow"), ("XLA is", "XLA is"),
+    ],
+)  # fmt: skip
+def test_a_title_inside_a_sentence_keeps_the_letter_of_a_name(title: str, inside: str) -> None:
+    assert within(title) == inside

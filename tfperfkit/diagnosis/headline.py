@@ -24,6 +24,11 @@ _BETWEEN = {"callback": "callbacks", "build": "building models"}
 #: What runs between steps is told from this share of a step on.
 LEAST_BETWEEN = 0.3
 
+#: Words that no name begins with.
+_SMALL = frozenset(
+    ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
+)
+
 
 def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
     """One or two plain sentences; "" when no step was seen."""
@@ -50,8 +55,8 @@ def _between(account: StepAccount) -> str:
 
 
 def within(title: str) -> str:
-    """A title inside a sentence: its first letter small, unless it begins with a name like XLA."""
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+    """A title inside a sentence: its first letter small, unless it may be a name's (Python, TensorFlow, a class)."""
+    return title[:1].lower() + title[1:] if title.partition(" ")[0] in _SMALL else title
 
 
 def _first(finding: Finding) -> str:

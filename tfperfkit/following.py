@@ -44,6 +44,8 @@ class StepFollower:
 
     def marked(self, marker: Marker) -> None:
         """A call at a site has ended: it may end a step."""
+        if self._skipped:
+            self._catch_up()
         self._counter.count(marker)
         self._seen = seen = self._seen + 1
         if seen <= REPLAYED:

@@ -24,21 +24,20 @@ class QuietMarkers:
         self._draining = _thread.allocate_lock()
         self.note = self._made.append
 
-    def drain(self) -> bool:
-        """Hand over what was noted; never waits. False: another drain is under way (on this thread, too, where a
-        finalizer or a signal handler came in between), and what comes now must be noted to stay in order."""
+    def drain(self, last: bool = False) -> bool:
+        """Hand over what was noted; never waits, but for a second at most when it is the ``last`` time. False: some are
+        left, as another drain is under way (on this thread, too, where a finalizer or a signal handler came in
+        between); what comes now must be noted to stay in order."""
         if not self._made:
             return True
-        if not self._draining.acquire(False):
+        if not self._draining.acquire(timeout=1.0 if last else 0.0) and not last:
             return False
+        done = 0
         try:
-            done = 0
-            try:
-                for marker in self._made[:]:
-                    done += 1
-                    self._hand_over(marker)
-            finally:
-                del self._made[:done]  # all of them, unless a Ctrl-C came: then the next drain has the rest
+            for marker in self._made[:]:
+                done += 1
+                self._hand_over(marker)
         finally:
+            del self._made[:done]  # all; or those before a Ctrl-C, which may cost the one in hand
             self._draining.release()
-        return True
+        return not self._made

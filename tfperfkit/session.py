@@ -154,6 +154,7 @@ class Session:
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
+        self._quietly.drain(last=True)
         self._flush()
         self.streams.free_room()  # if the disk is full, what follows is what must be known
         if self._armed:
@@ -243,6 +244,8 @@ class Session:
         self._quiet = quiet
         wanted = quiet and not self._gate.wanted and not self._pulse.failed  # it is the pulse that writes them
         self.markers.quietly = self._quietly.note if wanted else None
+        if self._pulse.failed:  # at this very moment
+            self.markers.quietly = None
 
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
@@ -382,7 +385,8 @@ class Session:
 
     def _pause_s(self, now: int) -> float:
         """Seconds to the next sample: short ones as long as the report draws its shares from them."""
-        shares = self.step == 0 or self._switching.precise or not self._scheduler.idle
+        after = now - self._precise_since  # a window's end, or the warm-up's
+        shares = self.step == 0 or not self._scheduler.idle or after < 4 * _FLUSH_NS
         return interval_s(now - self._armed_ns, shares)
 
     def _open_by_time(self, spec: WindowSpec) -> None:

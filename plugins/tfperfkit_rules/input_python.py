@@ -9,7 +9,7 @@ from tfperfkit_probes.input_model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit_rules.input_feed import feed, middle, overlaps, own_time, place, places, waiting
-from tfperfkit_rules.input_lock import lock, work
+from tfperfkit_rules.input_lock import Lock, lock, work
 from tfperfkit_rules.input_stages import LEAST_PART
 
 #: What is left of Python's part at most when it is written with NumPy or TensorFlow over whole batches: an assumption.
@@ -31,7 +31,8 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     rest = item.section_ms - worked
     low, _ = item.after(rest, rest + PYTHON_LEFT * worked)
     # The generator's Python also held the lock that the training thread needs.
-    held = lock(evidence, item.pipeline, stage)
+    disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
+    held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     low = max(low, item.step_ms / (item.step_ms - held.least_ms))
     bounds = low, item.between(max(held.left(item.least_other_ms), rest), item.step_ms)[1]
     yield Finding(
@@ -51,8 +52,8 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
 def python_beside(evidence: Evidence) -> Iterator[Finding]:
     """INP005: the pipeline keeps up, but its Python slows the training thread's."""
     data, step_ms = evidence.data("input", InputData), evidence.step_ms
-    if data is None or not step_ms or any(True for _ in python_input(evidence)):
-        return
+    if data is None or not step_ms or feed(evidence) is not None:
+        return  # it waits for batches: the rules about that know more
     pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
     if pipeline is None or not overlaps(pipeline):
         return
@@ -61,6 +62,8 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     if stage is None or held is None or not held.most_ms:
         return
     source = _keras(evidence, pipeline)
+    if source is not None and source.use_multiprocessing:
+        return  # it has an interpreter of its own
     bounds = step_ms / (step_ms - held.least_ms), step_ms / held.left(step_ms)
     yield Finding(
         code="INP005", family="input", severity="low",

@@ -46,3 +46,15 @@ def test_numbers_go_on_after_calls_that_were_only_counted() -> None:
         told = _numbers(fetches)
         assert told == sorted(told)
         assert abs(told[-1] - 1050) <= 1, fetches
+
+
+def test_the_number_is_right_where_the_end_of_a_call_is_told_before_the_begin_of_one() -> None:
+    """The pulse may ask for the next step in the midst of a call."""
+    told: list[int] = []
+    follower = _follower(told, fetches=False)
+    for number in range(1, 101):
+        _step(follower, number, fetches=False)
+    for number in range(101, 1101):
+        _step(follower, number, fetches=False, quiet=True)
+    follower.marked(Marker(CALL, 110_120, 110_129))
+    assert told[-1] >= 1100

@@ -99,8 +99,28 @@ def test_python_that_takes_the_lock_from_the_step_is_named_though_nothing_waits_
     finding = one(input_python.python_beside(found))
     assert finding.code == "INP005" and finding.where and {"BAT001", "OPS004"} <= set(finding.absorbs)
     low, high = ranged(finding)
-    assert 1.1 < low < high < 4  # of 10 ms, 1.1 to 4 wait for the lock; at best a processor is free as well
+    assert 1 == low < high < 4  # of 10 ms, 4 at most wait for the lock; at best a processor is free as well
     assert codes(found) == {"INP005"}
+
+
+def test_a_step_that_waits_for_another_stage_is_not_told_that_it_hardly_waits() -> None:
+    other = mapped("ParallelMap", own_ms=8.0, is_python=True, parallelism=4.0)
+    made = pipeline(PREFETCH, mapped(stateful_or_random=True), other, bound_by=1, bound_ms_per_output=9.0)
+    assert "INP005" not in codes(evidence(made, parts_ms={"input": 4.0, "dispatch": 3.5, "graph": 2.5}))
+
+
+def test_python_in_other_processes_or_not_beside_the_step_takes_no_lock() -> None:
+    parts = {"input": 0.05, "dispatch": 5.0, "graph": 4.95}
+    generator = stage("Generator", 33, by="keras", is_python=True, self_ms_per_output=9.0)
+    made = pipeline(PREFETCH, generator, bound_by=1, bound_ms_per_output=9.0)
+    row = KerasInput(kind="PyDataset", way="fit", validation=False, file=FILE, line=33, function="", cls="Noise",
+                     place=SourceSpan(FILE, 15, "Noise.__getitem__"), workers=4, use_multiprocessing=True, pipeline=0)
+    assert list(input_python.python_beside(evidence(made, parts_ms=parts)))
+    assert not list(input_python.python_beside(evidence(made, parts_ms=parts, inputs={"keras": (row,)})))
+    lone = stage("Generator", 11, is_python=True, self_ms_per_output=6.0)
+    alone = pipeline(lone, bound_by=0, bound_ms_per_output=6.0)
+    finding = one(input_python.python_input(evidence(alone, parts_ms={"input": 6.0, "dispatch": 3.5, "graph": 0.5})))
+    assert ranged(finding)[1] <= 2.6 and "BAT001" not in finding.absorbs  # at best all of the wait goes
 
 
 def test_what_waits_for_the_lock_counts_where_the_step_waits_for_batches_too() -> None:
@@ -108,7 +128,7 @@ def test_what_waits_for_the_lock_counts_where_the_step_waits_for_batches_too() -
     both = evidence(BESIDE, parts_ms={"input": 1.0, "dispatch": 5.0, "graph": 4.0})
     assert not list(input_python.python_beside(both))
     before, after = (ranged(one(input_python.python_input(item))) for item in (alone, both))
-    assert after[0] > before[0] and after[1] > before[1]
+    assert after[0] >= before[0] and after[1] > before[1]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class Pulse:
             while not self._stopping.acquire(timeout=pause):
                 pause = max(self._tick(), 0.001)
                 self.cost_ns = time.thread_time_ns()
-        except Exception:  # the sampler ends; the script goes on, and the report shows fewer samples
+        except BaseException:  # the sampler ends; the script goes on, and the report shows fewer samples
             self.failed = True
             self._on_failure()
         finally:

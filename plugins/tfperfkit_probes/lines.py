@@ -58,7 +58,7 @@ class LinesProbe:
             yield
         elapsed = now_ns() - begin
         if measurement.displaced:
-            recording.note("the script set a trace function of its own in this window: what ran after that is missing")
+            recording.note(f"the script {measurement.displaced} in this window: what ran after that is missing")
         recording.append("window", {"ns": elapsed})
         closing = running_frames(recording)
         for begun, ended in zip(opening, closing, strict=False):

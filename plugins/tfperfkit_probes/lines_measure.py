@@ -22,6 +22,7 @@ from line_profiler import LineProfiler
 
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.profiler_place import leaving_it
 
 #: A pending line older than this was not timed by our clock (another timer on another system).
 MAX_PENDING_NS = 3600 * NS_PER_S
@@ -34,7 +35,7 @@ class LineMeasurement:
         self._profiler = LineProfiler()
         self._added: set[CodeType] = set()
         self._pending: dict[tuple[str, int], tuple[int, int]] = {}
-        self.displaced = False
+        self.displaced = ""
 
     def add(self, code: CodeType) -> None:
         """Measure this code object; one already added is passed over. Raises Unavailable as ``running`` does."""
@@ -66,7 +67,7 @@ class LineMeasurement:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Measure the calling thread. The trace function that was there before comes back; one that the script set
-        meanwhile stays, and ``displaced`` is true: the lines after that are missing.
+        meanwhile stays, and ``displaced`` says what the script did: the lines after that are missing.
 
         Raises Unavailable when line_profiler, another version of it, refuses.
         """
@@ -77,15 +78,25 @@ class LineMeasurement:
             raise _refused(error) from error
         _stops[self] = partial(self._stop, before, sys.gettrace(), thread, free)
         try:
-            yield
+            with leaving_it(self._leave):
+                yield
         finally:
-            stop = _stops.pop(self, None)
-            if stop is not None:
-                stop()
+            self._end()
+
+    def _end(self) -> bool:
+        stop = _stops.pop(self, None)
+        if stop is not None:
+            stop()
+        return stop is not None
+
+    def _leave(self) -> None:
+        if self._end():
+            self.displaced = "started a profiler of its own"
 
     def _stop(self, before: Any, ours: Any, thread: int, free: bool) -> None:
         current = sys.gettrace()
-        self.displaced = current is not ours
+        if current is not ours:
+            self.displaced = "set a trace function of its own"
         self._keep_pending()
         self._profiler.disable_by_count()
         if free and get_ident() != thread:

@@ -265,3 +265,16 @@ def test_importing_the_renderer_is_cheap() -> None:
 def _child_env() -> dict[str, str]:
     root = str(Path(__file__).parents[2])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
+
+
+def test_a_detail_of_sentences_is_wrapped_as_its_fix_is() -> None:
+    """Also where the terminal is wider than prose should be; lines that begin with a space keep their columns."""
+    sentence = " ".join(["One sentence of the detail that says it all."] * 5)
+    finding = msgspec.structs.replace(NAIVE_GAN.findings[0], advice=sentence, detail=f"{sentence}\n  old   {'x' * 90}")
+    text = rendered(msgspec.structs.replace(HEALTHY, findings=(finding,)), 140)
+    fix, detail = text.index("   fix       "), text.index("   detail    ")
+    end = text.index("   more      ")
+    lines = text[detail:end].splitlines()
+    assert [line[13:] for line in lines[:-1]] == [line[13:] for line in text[fix:detail].splitlines()]
+    assert lines[-1] == f"               old   {'x' * 90}"
+    assert max(map(len, lines[:-1])) <= 100

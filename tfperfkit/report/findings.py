@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tfperfkit.model import Finding, Measurement, Report
 from tfperfkit.report import numbers
-from tfperfkit.report.layout import heading, joined, labelled, prose, verbatim
+from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.paths import name, place
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
@@ -68,7 +68,7 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
         lines += prose(f"and {more} more place{'s' * (more != 1)}", screen, indent=_LABELLED, style="dim")
     lines += _labelled("measured", _evidence(finding.evidence, screen))
     lines += _labelled("fix", prose(finding.advice, screen, indent=_LABELLED))
-    lines += _labelled("detail", verbatim(finding.detail, screen, indent=_LABELLED))
+    lines += _labelled("detail", described(finding.detail, screen, indent=_LABELLED))
     page = f"docs/findings/{name(finding.code, screen)}.md"
     return lines + _labelled("more", prose(page, screen, indent=_LABELLED, style="dim"))
 

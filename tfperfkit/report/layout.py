@@ -22,27 +22,37 @@ def prose(text: str, screen: Screen, *, indent: int = 0, label: str = "", style:
 
     Line breaks and indentation inside ``text`` are kept.
     """
-    width = max(min(screen.width, PROSE_WIDTH) - indent, 20)
-    result: list[Text] = []
-    for paragraph in _paragraphs(text, screen):
-        margin = min(indent_of(paragraph), width // 2)
-        for piece in wrap(paragraph[margin:].strip(" "), width - margin):
-            result.append(Text(" " * (indent + margin)).append(piece, style))
+    result = [line for paragraph in _paragraphs(text, screen) for line in _wrapped(paragraph, screen, indent, style)]
     if label and result:
         result[0] = labelled(label, result[0], indent)
-    return [trimmed(line) for line in result]
+    return result
 
 
-def verbatim(text: str, screen: Screen, *, indent: int, style: str = "") -> list[Text]:
-    """Lines kept as they are; what is too wide goes on below, further in, with nothing lost."""
+def described(text: str, screen: Screen, *, indent: int) -> list[Text]:
+    """Sentences as ``prose``; lines that begin with a space are columns, code or differences, and kept as they are:
+    what is too wide goes on below, further in, with nothing lost.
+    """
     result: list[Text] = []
-    width = max(screen.width - indent, 20)
     for paragraph in _paragraphs(text, screen):
-        hang = hang_of(paragraph, width)
-        for number, (start, end) in enumerate(spans(paragraph, width, width - hang, exact=True)):
-            margin = indent + (hang if number else 0)
-            result.append(Text(" " * margin).append(paragraph[start:end], style))
-    return [trimmed(line) for line in result]
+        layout = _verbatim if paragraph.startswith(" ") else _wrapped
+        result += layout(paragraph, screen, indent)
+    return result
+
+
+def _wrapped(paragraph: str, screen: Screen, indent: int, style: str = "") -> list[Text]:
+    width = max(min(screen.width, PROSE_WIDTH) - indent, 20)
+    margin = min(indent_of(paragraph), width // 2)
+    pieces = wrap(paragraph[margin:].strip(" "), width - margin)
+    return [trimmed(Text(" " * (indent + margin)).append(piece, style)) for piece in pieces]
+
+
+def _verbatim(paragraph: str, screen: Screen, indent: int) -> list[Text]:
+    width = max(screen.width - indent, 20)
+    hang = hang_of(paragraph, width)
+    pieces = spans(paragraph, width, width - hang, exact=True)
+    margins = [indent, *(indent + hang for _ in pieces[1:])]
+    lines = (Text(" " * margin + paragraph[start:end]) for margin, (start, end) in zip(margins, pieces, strict=True))
+    return [trimmed(line) for line in lines]
 
 
 def joined(items: Sequence[str], screen: Screen, *, indent: int = 0, label: str = "", style: str = "") -> list[Text]:

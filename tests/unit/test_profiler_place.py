@@ -1,0 +1,76 @@
+"""Leaving Python's place for profilers. A module made here stands for sys.monitoring, which Python has from 3.12 on."""
+
+from types import ModuleType
+
+import pytest
+
+from tfperfkit.instruments.profiler_place import leaving_it
+
+
+class Taken(ValueError):
+    pass
+
+
+@pytest.fixture
+def monitoring() -> ModuleType:
+    module = ModuleType("monitoring")
+    module.tools = {2: "line_profiler"}
+
+    def use_tool_id(number, name):
+        if module.tools.get(number):
+            raise Taken(name)
+        module.tools[number] = name
+
+    module.use_tool_id = use_tool_id
+    return module
+
+
+def test_leaves_before_another_takes_the_place(monitoring):
+    with leaving_it(lambda: monitoring.tools.pop(2), monitoring):
+        assert monitoring.tools == {2: "line_profiler"}
+        monitoring.use_tool_id(2, "cProfile")
+        assert type(monitoring) is ModuleType
+        with pytest.raises(Taken):  # asked once: the second is refused as it would be without us
+            monitoring.use_tool_id(2, "another")
+    assert monitoring.tools == {2: "cProfile"}
+
+
+def test_the_module_is_as_before_after_the_window(monitoring):
+    before = dict(vars(monitoring))
+    left = []
+    with leaving_it(lambda: left.append(1), monitoring):
+        assert type(monitoring).__name__ == "module" and isinstance(monitoring, ModuleType)
+        assert vars(monitoring) == before
+    assert type(monitoring) is ModuleType and vars(monitoring) == before
+    monitoring.tools.clear()
+    monitoring.use_tool_id(2, "cProfile")
+    assert left == []
+
+
+def test_no_frame_of_ours_is_in_the_traceback_of_a_refusal(monitoring):
+    with leaving_it(lambda: None, monitoring), pytest.raises(Taken) as refused:
+        monitoring.use_tool_id(2, "cProfile")
+    assert [entry.name for entry in refused.traceback] == [
+        "test_no_frame_of_ours_is_in_the_traceback_of_a_refusal", "use_tool_id",
+    ]  # fmt: skip
+
+
+def test_an_error_of_ours_stays_with_us(monitoring):
+    monitoring.tools.clear()
+    with leaving_it(lambda: 1 / 0, monitoring):
+        monitoring.use_tool_id(2, "cProfile")
+    assert monitoring.tools == {2: "cProfile"}
+
+
+@pytest.mark.parametrize("module", [object(), ModuleType("without"), type("Own", (ModuleType,), {})("own")])
+def test_an_unknown_monitoring_is_left_alone(module):
+    kind = type(module)
+    with leaving_it(lambda: pytest.fail("asked"), module):
+        assert type(module) is kind
+
+
+def test_a_class_that_the_script_gave_it_meanwhile_stays(monitoring):
+    own = type("Own", (ModuleType,), {})
+    with leaving_it(lambda: None, monitoring):
+        monitoring.__class__ = own
+    assert type(monitoring) is own

@@ -13,6 +13,8 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from tfperfkit.clock import ms
 from tfperfkit.model import Outlier, StepAccount
 from tfperfkit.samples import LEAST, SampleLog, Samples
@@ -69,7 +71,7 @@ def account(facts: Facts) -> StepAccount | None:
     count = sum(step.count for step in clean)
     mean_ms = ms(sum(step.end_ns - step.begin_ns for step in clean)) / count
     typical_ms = ms(sum(step.end_ns - step.begin_ns for step in ordinary)) / sum(step.count for step in ordinary)
-    explained = tuple(_explain(step, typical_ms, facts) for step in outliers)
+    explained = _together(outliers, [_explain(step, typical_ms, facts) for step in outliers], typical_ms, facts)
     parts, windows = _ordinary(facts, ordinary, typical_ms)
     if parts:
         for step, outlier in zip(outliers, explained, strict=True):
@@ -128,9 +130,31 @@ def _explain(step: Step, typical_ms: float, facts: Facts) -> Outlier:
     elif waited >= EXPLAINS * excess:
         cause, found = "input", waited
     else:
-        cause, found = _sampled_cause(span, typical_ms, excess, facts)
+        cause, found = _sampled_cause([span], typical_ms * step.count, excess, facts)
     return Outlier(step=step.number, ms=ms(step.end_ns - step.begin_ns), excess_ms=excess, cause=cause,
                    found_ms=min(found, excess))
+
+
+def _together(
+    steps: Sequence[Step], outliers: Sequence[Outlier], typical_ms: float, facts: Facts
+) -> tuple[Outlier, ...]:
+    """Outliers with a sample or two, too few for a cause of their own: those that saw the same are judged as one."""
+    alike: dict[tuple[str, str], list[int]] = {}
+    for index, (step, outlier) in enumerate(zip(steps, outliers, strict=True)):
+        if not outlier.cause:
+            saw = {(stack.activity, stack.context) for _, stack in facts.log.inside([(step.begin_ns, step.end_ns)])}
+            if len(saw) == 1:
+                alike.setdefault(saw.pop(), []).append(index)
+    result = list(outliers)
+    for members in alike.values():
+        spans = [(steps[index].begin_ns, steps[index].end_ns) for index in members]
+        excess = sum(outliers[index].excess_ms for index in members)
+        usual_ms = typical_ms * sum(steps[index].count for index in members)
+        cause, found = _sampled_cause(spans, usual_ms, excess, facts)
+        for index in members if cause else ():
+            part = outliers[index].excess_ms * min(found / excess, 1.0)
+            result[index] = msgspec.structs.replace(outliers[index], cause=cause, found_ms=part)
+    return tuple(result)
 
 
 def _first_run(span: Span, typical_ms: float, facts: Facts) -> float:
@@ -161,15 +185,17 @@ def _spread(step: Step, outlier: Outlier, facts: Facts) -> dict[str, float]:
     return spread
 
 
-def _sampled_cause(span: Span, typical_ms: float, excess: float, facts: Facts) -> tuple[str, float]:
-    """What the samples inside an outlier have more of than the ordinary step, if there are enough to tell."""
-    samples = facts.log.samples([span])
+def _sampled_cause(spans: Sequence[Span], usual_ms: float, excess: float, facts: Facts) -> tuple[str, float]:
+    """What the samples inside outliers have more of than ordinary steps, if there are enough to tell.
+
+    ``usual_ms``: what so many ordinary steps take."""
+    samples = facts.log.samples(spans)
     if samples.count < _FEW:
         return "", 0.0
-    whole = ms(span[1] - span[0])
+    whole = ms(sum(end - begin for begin, end in spans))
     if samples.contexts["evaluate"] > 0.5 * samples.count:
         return _EVALUATE, excess
-    usual = {name: facts.steady.activity_share(name) * typical_ms for name in samples.activities}
+    usual = {name: facts.steady.activity_share(name) * usual_ms for name in samples.activities}
     more = {name: samples.activity_share(name) * whole - usual[name] for name in samples.activities}
     name = max(more, key=lambda key: more[key])
     if more[name] < EXPLAINS * excess:
@@ -259,9 +285,10 @@ def _between(facts: Facts, count: int) -> tuple[dict[str, float], float]:
         if after.number == before.number + before.count and after.begin_ns > before.end_ns
     ]
     total = ms(sum(end - begin for begin, end in gaps)) / count
-    found = facts.log.inside([gap for gap in gaps if gap[1] - gap[0] > OUTLIER_NS])
-    if not found or total <= 0:
+    kinds: Counter[str] = Counter()
+    for stack, weight in facts.log.weighted([gap for gap in gaps if gap[1] - gap[0] > OUTLIER_NS]):
+        kinds[stack.context or stack.activity or "other"] += weight
+    if not kinds or total <= 0:
         return {}, total
-    kinds = Counter(stack.context or stack.activity or "other" for _, stack in found)
-    return {kind: total * number / len(found) for kind, number in kinds.items()}, total
+    return {kind: total * weight / kinds.total() for kind, weight in kinds.items()}, total
 

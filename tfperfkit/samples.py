@@ -151,12 +151,15 @@ class Samples:
 
 
 class SampleLog:
-    """All samples of a run in order of time."""
+    """All samples of a run in order of time. ``rates``: (since when, the pause between two samples), both in ns."""
 
-    def __init__(self, stacks: dict[int, Stack], taken: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self, stacks: dict[int, Stack], taken: Sequence[tuple[int, int]], rates: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self._stacks = stacks
         self._taken = [sample for sample in taken if sample[1] in stacks]
         self._times = [when for when, _ in self._taken]
+        self._rates = sorted(rate for rate in rates if rate[1] > 0)
 
     def inside(self, spans: Iterable[Span]) -> list[tuple[int, Stack]]:
         """(when, stack) of the samples in ``spans``, which must not overlap."""
@@ -164,6 +167,15 @@ class SampleLog:
         for begin, end in spans:
             low, high = bisect.bisect_left(self._times, begin), bisect.bisect_right(self._times, end)
             found += [(when, self._stacks[number]) for when, number in self._taken[low:high]]
+        return found
+
+    def weighted(self, spans: Iterable[Span]) -> list[tuple[Stack, int]]:
+        """(stack, ns that it stands for): after the windows samples are fewer. 1 each where no rate was recorded."""
+        begins = [since for since, _ in self._rates]
+        found = []
+        for when, stack in self.inside(spans):
+            number = bisect.bisect_right(begins, when) - 1
+            found.append((stack, self._rates[max(number, 0)][1] if self._rates else 1))
         return found
 
     def samples(self, spans: Sequence[Span]) -> Samples:
@@ -192,6 +204,7 @@ def read_log(rows: Iterable[Any]) -> SampleLog:
     """The log from the stream ``samples``; damaged rows are left out."""
     stacks: dict[int, Stack] = {}
     taken: list[tuple[int, int]] = []
+    rates: list[tuple[int, int]] = []
     for row in rows:
         try:
             if row[0] == "stack":
@@ -200,9 +213,11 @@ def read_log(rows: Iterable[Any]) -> SampleLog:
                 stacks[int(row[1])] = Stack(frames, *words)
             elif row[0] == "s":
                 taken.append((int(row[1]), int(row[2])))
+            elif row[0] == "rate":
+                rates.append((int(row[1]), int(row[2])))
         except (TypeError, ValueError, IndexError, KeyError):
             continue
-    return SampleLog(stacks, sorted(taken))
+    return SampleLog(stacks, sorted(taken), rates)
 
 
 def read_samples(source: _Source) -> Samples:

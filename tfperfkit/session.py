@@ -9,13 +9,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
-from tfperfkit import registry
 from tfperfkit.active import activate
 from tfperfkit.clock import NS_PER_S, now_ns
-from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.errors import Unavailable
 from tfperfkit.facts import agent_facts, end_facts
 from tfperfkit.following import StepFollower
 from tfperfkit.gate import GpuGate
@@ -30,10 +28,9 @@ from tfperfkit.instruments.sampler import Sampler, interval_s
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.switching import Switching
 from tfperfkit.origin import Origin
-from tfperfkit.probe import BackgroundProbe, Cost, Probe
+from tfperfkit.probing import Probing
 from tfperfkit.quiet import QuietMarkers
-from tfperfkit.recording import SessionRecording
-from tfperfkit.schedule import Action, Scheduler, WindowSpec, parse_window
+from tfperfkit.schedule import Action, Scheduler, WindowSpec
 from tfperfkit.sources import Sources
 from tfperfkit.stepless import Stepless
 from tfperfkit.steps import PAUSE, Marker, Site
@@ -46,7 +43,7 @@ _FLUSH_NS = NS_PER_S // 2
 #: What probes do as a step begins is a pause between two steps from this length on.
 _TOLD_NS = 50_000
 #: Probes that want a step now and then are told of the first 500, then of 20 a second, more rarely after 30 s.
-_CALL_NS, _CALL_PART, _EARLY = NS_PER_S // 20, 600, 500
+_CALL_NS, _CALL_PART = NS_PER_S // 20, 600
 
 
 class Session:
@@ -60,10 +57,7 @@ class Session:
         self._pid = os.getpid()
         self._armed = self._finished = self._quiet = False
         self.streams = Streams(run)
-        self._probes: dict[str, Probe] = {}
-        self._open: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
-        self._backgrounds: dict[str, tuple[AbstractContextManager[None], SessionRecording]] = {}
-        self._windows: list[WindowSpec] = []
+        self._probing = Probing(self)
         self._scheduler = Scheduler(())
         self._follower = StepFollower(self._boundary)
         self._traced_before = 0
@@ -85,7 +79,7 @@ class Session:
         self._rows = self.stream("markers")
         self._quietly = QuietMarkers(self._hand_over)
         activate(self)
-        self._pulse = Pulse(self._tick, lambda: self._be_quiet(False))
+        self._pulse = Pulse(self._tick, lambda: self.be_quiet(False))
 
     @property
     def finished(self) -> bool:
@@ -110,15 +104,9 @@ class Session:
         self._safely("files", self._opens.install)
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
-        self._load_probes()
-        for name, probe in self._probes.items():
-            if probe.cost is Cost.FREE:
-                self._enter(name, None)
-            elif isinstance(probe, BackgroundProbe):
-                self._enter(name, None, background=True)
-        for window in self._windows:
-            if window.whole and window.probe in self._probes:
-                self._open_window(window.probe, None, whole=True)
+        self._probing.load()
+        self._scheduler = Scheduler(self._probing.windows)
+        self._probing.start()
         self._pulse.start()
 
     def keras_imported(self, package: str) -> None:
@@ -142,15 +130,7 @@ class Session:
         self._finished = True
         self._pulse.stop()
         self._sample_precisely(False)
-        whole = {window.probe for window in self._windows if window.whole}
-        for name in list(self._open):
-            self._leave(name, "cut" if self._is_window(name) and name not in whole else "ok")
-        for context, recording in self._backgrounds.values():
-            try:
-                context.__exit__(None, None, None)
-            except (Exception, SystemExit) as error:
-                recording.note(f"its background record is incomplete: {type(error).__name__}: {error}")
-        self._backgrounds.clear()
+        self._probing.finish()
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
@@ -173,19 +153,6 @@ class Session:
 
     def _subscribe(self) -> None:
         self._unsubscribe = tracing.subscribe(self._traced)
-
-    def _load_probes(self) -> None:
-        installed = registry.available()
-        asked = {name: parse_window(f"{name}={text}") for name, text in self.manifest.windows.items()}
-        for name in self.manifest.probes:
-            try:
-                self._probes[name] = registry.load(name, installed)
-            except ProbeError as error:
-                self.event("probe", probe=name, status="failed", reason=str(error))
-                continue
-            if self._probes[name].cost is Cost.WINDOW:
-                self._windows.append(asked.get(name, WindowSpec(name)))
-        self._scheduler = Scheduler(self._windows)
 
     # --- files --------------------------------------------------------------------------------------------------
 
@@ -239,7 +206,7 @@ class Session:
         self._rows.append(marker)
         self._follower.skip(marker)
 
-    def _be_quiet(self, quiet: bool) -> None:
+    def be_quiet(self, quiet: bool) -> None:
         """Whether nothing has to be decided as a step begins: then the markers leave their records only."""
         self._quiet = quiet
         wanted = quiet and not self._gate.wanted and not self._pulse.failed  # it is the pulse that writes them
@@ -262,12 +229,11 @@ class Session:
             return
         traced, self._traced_before = self._watch.count != self._traced_before, self._watch.count
         if name := self._stepless.end():
-            self._close_window(name, "ok")
-        for _, recording in list(self._open.values()):
-            recording.announce(number)
+            self._probing.close_window(name)
+        self._probing.announce(number)
         paused = now_ns() - now > _TOLD_NS
         actions = self._scheduler.boundary(number, last_step_ns, traced)
-        self._be_quiet(self._scheduler.idle and not self._following(number) and self.manifest.last_step is None)
+        self.be_quiet(self._scheduler.idle and not self._probing.follows(number) and self.manifest.last_step is None)
         for action in actions:
             self._act(action)
         if actions or paused:
@@ -276,11 +242,6 @@ class Session:
             self._follower.paused(pause)
             self._last_boundary = pause.end_ns
 
-    def _following(self, number: int) -> bool:
-        """Whether a probe that records now wants to know of the step after this one."""
-        every = [recording for _, recording in self._open.values()]
-        return any(item.follows or (item.rare and number < _EARLY) for item in every)
-
     def _act(self, action: Action) -> None:
         if action.kind == "warm":
             self._safely("settings", lambda: self.event("settings", **settings()))
@@ -288,9 +249,9 @@ class Session:
             self.sampler.forget_hits()
             self._sample_precisely(True)
         elif action.kind == "open":
-            self._open_window(action.probe, action.steps)
+            self._probing.open_window(action.probe, action.steps)
         else:
-            self._close_window(action.probe, "ok")
+            self._probing.close_window(action.probe)
 
     def _sample_precisely(self, wanted: bool) -> None:
         if wanted and self._switching.begin():
@@ -305,51 +266,9 @@ class Session:
             self._gate.check()
         self._watch.traced(traced)
 
-    # --- probes -------------------------------------------------------------------------------------------------
-
-    def _is_window(self, name: str) -> bool:
-        return name in self._probes and self._probes[name].cost is Cost.WINDOW
-
-    def _open_window(self, name: str, steps: int | None, *, whole: bool = False) -> None:
-        begin = now_ns()
-        self.event("window", probe=name, step=max(self.step, 1), begin_ns=begin, steps=steps, whole=whole)
-        if self._enter(name, steps):
-            self.event("opened", probe=name, ns=now_ns())
-
-    def _close_window(self, name: str, status: str) -> None:
-        if name in self._open:
-            self._leave(name, status)
-
-    def _enter(self, name: str, steps: int | None, *, background: bool = False) -> bool:
-        recording = SessionRecording(self, name, steps)
-        self._be_quiet(False)
-        probe = self._probes[name]
-        try:
-            self.run.make_probe(name)
-            if background and isinstance(probe, BackgroundProbe):
-                context = probe.background(recording)
-            else:
-                context = probe.record(recording)
-            context.__enter__()
-        except Unavailable as reason:
-            self.event("probe", probe=name, status="skipped", reason=str(reason))
-            return False
-        except (Exception, SystemExit) as error:  # a probe that exits must not end the script
-            self.event("probe", probe=name, status="failed", reason=f"arming: {words_of(error)}")
-            return False
-        (self._backgrounds if background else self._open)[name] = (context, recording)
-        return True
-
-    def _leave(self, name: str, status: str) -> None:
-        context, _ = self._open.pop(name)
-        closing = now_ns()
-        try:
-            context.__exit__(None, None, None)
-        except (Exception, SystemExit) as error:
-            self.event("probe", probe=name, status="failed", reason=f"leaving: {words_of(error)}")
-        if self._is_window(name):
-            self.event("window_end", probe=name, step=self.step, end_ns=closing, status=status)
-            self._precise_since = closing  # the clean steps that follow are sampled precisely too
+    def window_ended(self, closing: int) -> None:
+        """The clean steps that follow a window are sampled precisely too."""
+        self._precise_since = closing
 
     # --- the pulse (on a thread of its own) -----------------------------------------------------------------------
 
@@ -366,8 +285,8 @@ class Session:
         if library in TENSORFLOW and not self.markers.busy:
             self._stepless.worked(min(now - self._last_tick, NS_PER_S))
         self._last_tick = now
-        if self._quiet and now >= self._next_call and any(recording.rare for _, recording in list(self._open.values())):
-            self._be_quiet(False)  # the next step is announced again
+        if self._quiet and now >= self._next_call and self._probing.rare:
+            self.be_quiet(False)  # the next step is announced again
             self._next_call = now + max(_CALL_NS, (now - self._armed_ns) // _CALL_PART)
         if now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS
@@ -375,10 +294,10 @@ class Session:
                 self._sample_precisely(False)
             self._flush()
             if self.step == 0:
-                busy = any(self._is_window(name) for name in self._open)
+                busy = self._probing.in_window
                 ended, begins = self._stepless.tick(now, () if busy else self._scheduler.waiting)
                 if ended:
-                    self._pulse.on_main_thread(lambda: self._close_window(ended, "ok"))
+                    self._pulse.on_main_thread(lambda: self._probing.close_window(ended))
                 if begins is not None:
                     self._open_by_time(begins)
         return self._pause
@@ -392,7 +311,7 @@ class Session:
     def _open_by_time(self, spec: WindowSpec) -> None:
         self._scheduler.give_up(spec)
         self._sample_precisely(True)
-        self._pulse.on_main_thread(lambda: self._open_window(spec.probe, None))
+        self._pulse.on_main_thread(lambda: self._probing.open_window(spec.probe, None))
 
     def keep_source(self, filename: str) -> None:
         """Copy a source file into the run directory, once."""

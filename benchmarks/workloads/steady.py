@@ -62,8 +62,7 @@ class Turns:
         from tfperfkit.instruments import around, step_seams
 
         session = active_session()
-        windows = any(session._is_window(name) for name in session._open)
-        if session._scheduler.waiting or windows or session._switching.precise:
+        if session._scheduler.waiting or session._probing.in_window or session._switching.precise:
             return False
         for seam in (*step_seams.TENSORFLOW, *step_seams.of_keras("keras")):
             owner = getattr(sys.modules.get(seam.module), seam.owner, None)

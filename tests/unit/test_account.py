@@ -255,3 +255,54 @@ def test_spans_count_each_moment_once(spans: list[Span], begin: int, end: int) -
     covered = {moment for low, high in spans for moment in range(low, high)}
     expected = len([moment for moment in covered if begin <= moment < end])
     assert Spans(spans).overlap(begin, max(begin, end)) == expected
+
+
+def seen(table: StepTable, kinds: list[Stack], taken: list[tuple[int, int]]) -> StepAccount:
+    """The account of steps of which the samples are ``taken``, on top of 40 in ordinary ones: ``kinds[0]``."""
+    ordinary = [(table.steps[index].begin_ns + 1, 0) for index in range(40)]
+    samples = SampleLog(dict(enumerate(kinds)), sorted([*ordinary, *taken]))
+    facts = Facts(
+        steps=table, log=samples, steady=steady_samples(samples, table, []), tracing=Spans(), collections=Spans()
+    )
+    found = account(facts)
+    assert found is not None
+    return found
+
+
+def test_outliers_too_short_for_a_cause_of_their_own_have_one_together() -> None:
+    """One sample each, as 20 a second give: five saw Python, two the saving of a checkpoint."""
+    late = (60, 70, 80, 90, 95)
+    table = steps([70.0 if number in (*late, 65, 75) else 2.0 for number in range(1, 101)])
+    kinds = [Stack((), "tensorflow", name) for name in ("graph", "python", "saving")]
+    taken = [(table.steps[number - 1].begin_ns + MS, 1) for number in late]
+    taken += [(table.steps[number - 1].begin_ns + MS, 2) for number in (65, 75)]
+    found = seen(table, kinds, taken)
+    causes = {outlier.step: outlier.cause for outlier in found.outliers}
+    assert causes == {**dict.fromkeys(late, "the script's Python"), 65: "", 75: ""}
+    assert found.parts_ms["python"] == pytest.approx(5 * 68 / 100, rel=0.1)
+    assert sum(found.parts_ms.values()) == pytest.approx(found.mean_ms)
+
+
+def test_outliers_that_saw_different_things_stay_unexplained() -> None:
+    late = (60, 70, 80)
+    table = steps([70.0 if number in late else 2.0 for number in range(1, 101)])
+    kinds = [Stack((), "tensorflow", name) for name in ("graph", "python", "saving")]
+    taken = [(table.steps[number - 1].begin_ns + at * MS, kind) for number in late for at, kind in ((1, 1), (50, 2))]
+    assert {outlier.cause for outlier in seen(table, kinds, taken).outliers} == {""}
+
+
+def test_time_between_steps_is_weighed_where_samples_are_fewer() -> None:
+    """Ten samples at 10 ms saw one thing, ten at 50 ms the other: five times the time."""
+    table = steps([1.0] * 21, gap_ms=100.0)
+    gaps = [step.end_ns for step in table.steps[:-1]]
+    kinds = {0: Stack((), "", "python"), 1: Stack((), "", "saving")}
+    early = [(gaps[0] + n * 10 * MS, 0) for n in range(10)]
+    later = [(gaps[n] + MS, 1) for n in range(10, 20)]
+    samples = SampleLog(kinds, [*early, *later], [(0, 10 * MS), (gaps[5], 50 * MS)])
+    facts = Facts(
+        steps=table, log=samples, steady=steady_samples(samples, table, []), tracing=Spans(), collections=Spans()
+    )
+    found = account(facts)
+    assert found is not None
+    assert found.between_ms["saving"] == pytest.approx(5 * found.between_ms["python"])
+    assert sum(found.between_ms.values()) == pytest.approx(found.between_total_ms)

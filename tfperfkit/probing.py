@@ -1,0 +1,141 @@
+"""The probes of one session: loaded, entered and left. What one raises is told in the report, never the script's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from tfperfkit import registry
+from tfperfkit.clock import now_ns
+from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.instruments.interrupts import words_of
+from tfperfkit.probe import BackgroundProbe, Cost, Probe
+from tfperfkit.recording import SessionRecording
+from tfperfkit.schedule import WindowSpec, parse_window
+
+if TYPE_CHECKING:
+    from tfperfkit.session import Session
+
+_Entered = dict[str, tuple[AbstractContextManager[None], SessionRecording]]
+#: Probes that want a step now and then are told of the first ones, then as often as the session says.
+_EARLY = 500
+
+
+class Probing:
+    """Who records now. The session decides when; everything here runs on the training thread."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._probes: dict[str, Probe] = {}
+        self._open: _Entered = {}
+        self._backgrounds: _Entered = {}
+        self.windows: list[WindowSpec] = []
+
+    def load(self) -> None:
+        """Those that the manifest names. One that can't be loaded has failed."""
+        manifest, installed = self._session.manifest, registry.available()
+        asked = {name: parse_window(f"{name}={text}") for name, text in manifest.windows.items()}
+        for name in manifest.probes:
+            try:
+                self._probes[name] = registry.load(name, installed)
+            except ProbeError as error:
+                self._session.event("probe", probe=name, status="failed", reason=str(error))
+                continue
+            if self._probes[name].cost is Cost.WINDOW:
+                self.windows.append(asked.get(name, WindowSpec(name)))
+
+    def start(self) -> None:
+        """Enter the probes that are on throughout, and the windows that are the whole run."""
+        for name, probe in self._probes.items():
+            if probe.cost is Cost.FREE:
+                self._enter(name, None)
+            elif isinstance(probe, BackgroundProbe):
+                self._enter(name, None, background=True)
+        for window in self.windows:
+            if window.whole and window.probe in self._probes:
+                self.open_window(window.probe, None, whole=True)
+
+    def finish(self) -> None:
+        """Leave all of them; a window that is not over is cut."""
+        whole = {window.probe for window in self.windows if window.whole}
+        for name in list(self._open):
+            self._leave(name, "cut" if self._is_window(name) and name not in whole else "ok")
+        for context, recording in self._backgrounds.values():
+            try:
+                context.__exit__(None, None, None)
+            except (Exception, SystemExit) as error:
+                recording.note(f"its background record is incomplete: {type(error).__name__}: {error}")
+        self._backgrounds.clear()
+
+    # --- windows ------------------------------------------------------------------------------------------------
+
+    @property
+    def in_window(self) -> bool:
+        """Asked from the pulse, as is ``rare``."""
+        return any(self._is_window(name) for name in list(self._open))
+
+    def open_window(self, name: str, steps: int | None, *, whole: bool = False) -> None:
+        begin, step = now_ns(), max(self._session.step, 1)
+        self._session.event("window", probe=name, step=step, begin_ns=begin, steps=steps, whole=whole)
+        if self._enter(name, steps):
+            self._session.event("opened", probe=name, ns=now_ns())
+
+    def close_window(self, name: str) -> None:
+        if name in self._open:
+            self._leave(name, "ok")
+
+    # --- steps --------------------------------------------------------------------------------------------------
+
+    def announce(self, number: int) -> None:
+        """Step ``number`` is about to begin."""
+        for recording in self._recordings():
+            recording.announce(number)
+
+    def follows(self, number: int) -> bool:
+        """Whether a probe that records now wants to know of the step after this one."""
+        return any(item.follows or (item.rare and number < _EARLY) for item in self._recordings())
+
+    @property
+    def rare(self) -> bool:
+        """Whether one wants to know of a step now and then."""
+        return any(recording.rare for recording in self._recordings())
+
+    # --- one probe ------------------------------------------------------------------------------------------------
+
+    def _recordings(self) -> Iterator[SessionRecording]:
+        return (recording for _, recording in list(self._open.values()))
+
+    def _is_window(self, name: str) -> bool:
+        return name in self._probes and self._probes[name].cost is Cost.WINDOW
+
+    def _enter(self, name: str, steps: int | None, *, background: bool = False) -> bool:
+        recording = SessionRecording(self._session, name, steps)
+        self._session.be_quiet(False)
+        probe = self._probes[name]
+        try:
+            self._session.run.make_probe(name)
+            if background and isinstance(probe, BackgroundProbe):
+                context = probe.background(recording)
+            else:
+                context = probe.record(recording)
+            context.__enter__()
+        except Unavailable as reason:
+            self._session.event("probe", probe=name, status="skipped", reason=str(reason))
+            return False
+        except (Exception, SystemExit) as error:  # a probe that exits must not end the script
+            self._session.event("probe", probe=name, status="failed", reason=f"arming: {words_of(error)}")
+            return False
+        (self._backgrounds if background else self._open)[name] = (context, recording)
+        return True
+
+    def _leave(self, name: str, status: str) -> None:
+        context, _ = self._open.pop(name)
+        closing = now_ns()
+        try:
+            context.__exit__(None, None, None)
+        except (Exception, SystemExit) as error:
+            self._session.event("probe", probe=name, status="failed", reason=f"leaving: {words_of(error)}")
+        if self._is_window(name):
+            self._session.event("window_end", probe=name, step=self._session.step, end_ns=closing, status=status)
+            self._session.window_ended(closing)

@@ -32,7 +32,7 @@ $(STAMP): pyproject.toml constraints.txt
 test-long: $(STAMP)
 	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal tests/faults tests/crashes tests/transparency tests/hostile tests/compat
 
-# The oldest and the newest TensorFlow and Python, in environments of their own: half an hour for each. Not part of CI.
+# The oldest and the newest TensorFlow and Python, and Python 3.12, in environments of their own: half an hour for each. Not part of CI.
 test-versions:
 	$(PYTHON) tests/versions.py
 

@@ -1,5 +1,5 @@
-"""``make test-versions``: the tests with the oldest and the newest TensorFlow and Python, each in an environment of its
-own that is made here. Prints one Markdown table for docs/compatibility.md; ends with 1 if a test failed.
+"""``make test-versions``: the tests with the oldest and the newest TensorFlow and Python, and with Python 3.12, each in
+an environment of its own that is made here. Prints one Markdown table for docs/compatibility.md; ends with 1 if a test failed.
 
 ``python tests/versions.py [NAME ...]``; TFPERF_WORKERS=1 for a busy machine. An interpreter is ``$PYTHON310``,
 ``python3.10`` on PATH or pyenv's; one that is not there is said and its environment left out.
@@ -43,6 +43,7 @@ class Environment:
 
 ENVIRONMENTS = (
     Environment("tf216-py310", "3.10", "tests/constraints-tf216.txt"),
+    Environment("tf221-py312", "3.12", "constraints.txt"),  # the first with sys.monitoring
     Environment("tf221-py313", "3.13", "constraints.txt"),
 )
 

@@ -1,5 +1,6 @@
 """``make test-versions``: the tests with the oldest and the newest TensorFlow and Python, and with Python 3.12, each in
-an environment of its own that is made here. Prints one Markdown table for docs/compatibility.md; ends with 1 if a test failed.
+an environment of its own that is made here. Prints one Markdown table for docs/compatibility.md; ends with 1 if a test
+failed.
 
 ``python tests/versions.py [NAME ...]``; TFPERF_WORKERS=1 for a busy machine. An interpreter is ``$PYTHON310``,
 ``python3.10`` on PATH or pyenv's; one that is not there is said and its environment left out.

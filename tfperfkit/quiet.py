@@ -30,7 +30,8 @@ class QuietMarkers:
         between); what comes now must be noted to stay in order."""
         if not self._made:
             return True
-        if not self._draining.acquire(timeout=1.0 if last else 0.0) and not last:
+        owned = self._draining.acquire(timeout=1.0 if last else 0.0)
+        if not owned and not last:
             return False
         done = 0
         try:
@@ -39,5 +40,6 @@ class QuietMarkers:
                 self._hand_over(marker)
         finally:
             del self._made[:done]  # all; or those before a Ctrl-C, which may cost the one in hand
-            self._draining.release()
+            if owned:
+                self._draining.release()
         return not self._made

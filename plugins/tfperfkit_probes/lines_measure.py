@@ -22,7 +22,7 @@ from line_profiler import LineProfiler
 
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.profiler_place import leaving_it
+from tfperfkit.instruments.profiler_place import TRACER, leaving_it
 
 #: A pending line older than this was not timed by our clock (another timer on another system).
 MAX_PENDING_NS = 3600 * NS_PER_S
@@ -89,14 +89,14 @@ class LineMeasurement:
             stop()
         return stop is not None
 
-    def _leave(self) -> None:
+    def _leave(self, why: str) -> None:
         if self._end():
-            self.displaced = "started a profiler of its own"
+            self.displaced = why
 
     def _stop(self, before: Any, ours: Any, thread: int, free: bool) -> None:
         current = sys.gettrace()
         if current is not ours:
-            self.displaced = "set a trace function of its own"
+            self.displaced = TRACER
         self._keep_pending()
         self._profiler.disable_by_count()
         if free and get_ident() != thread:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -171,20 +170,15 @@ PROGRAMS = [
         shows=b"0x1",
         stderr="logs",
     ),
+    Program(
+        "pdb",
+        DEBUGGER,
+        stdin=b"w\np x\nx = 7\nn\nn\nu\np n\nc\nb work\nc\nbt\np n\ncl 1\nr\nn\nc\nw\nu\np x\nq\n",
+        options=WINDOWS,
+        shows=b"x is 8",
+        stderr="logs",
+    ),
 ]  # fmt: skip
-
-if sys.version_info < (3, 13):
-    # There pdb.set_trace stops a line later once line_profiler has been at work (docs/compatibility.md).
-    PROGRAMS.append(
-        Program(
-            "pdb",
-            DEBUGGER,
-            stdin=b"w\np x\nx = 7\nn\nn\nu\np n\nc\nb work\nc\nbt\np n\ncl 1\nr\nn\nc\nw\nu\np x\nq\n",
-            options=WINDOWS,
-            shows=b"x is 8",
-            stderr="logs",
-        )
-    )
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -1,10 +1,11 @@
 """Leaving Python's place for profilers. A module made here stands for sys.monitoring, which Python has from 3.12 on."""
 
+import sys
 from types import ModuleType
 
 import pytest
 
-from tfperfkit.instruments.profiler_place import leaving_it
+from tfperfkit.instruments.profiler_place import PROFILER, TRACER, leaving_it
 
 
 class Taken(ValueError):
@@ -26,7 +27,7 @@ def monitoring() -> ModuleType:
 
 
 def test_leaves_before_another_takes_the_place(monitoring):
-    with leaving_it(lambda: monitoring.tools.pop(2), monitoring):
+    with leaving_it(lambda why: monitoring.tools.pop(2), monitoring):
         assert monitoring.tools == {2: "line_profiler"}
         monitoring.use_tool_id(2, "cProfile")
         assert type(monitoring) is ModuleType
@@ -37,8 +38,8 @@ def test_leaves_before_another_takes_the_place(monitoring):
 
 def test_the_module_is_as_before_after_the_window(monitoring):
     before = dict(vars(monitoring))
-    left = []
-    with leaving_it(lambda: left.append(1), monitoring):
+    left: list[str] = []
+    with leaving_it(left.append, monitoring):
         assert type(monitoring).__name__ == "module" and isinstance(monitoring, ModuleType)
         assert vars(monitoring) == before
     assert type(monitoring) is ModuleType and vars(monitoring) == before
@@ -48,7 +49,7 @@ def test_the_module_is_as_before_after_the_window(monitoring):
 
 
 def test_no_frame_of_ours_is_in_the_traceback_of_a_refusal(monitoring):
-    with leaving_it(lambda: None, monitoring), pytest.raises(Taken) as refused:
+    with leaving_it(lambda why: None, monitoring), pytest.raises(Taken) as refused:
         monitoring.use_tool_id(2, "cProfile")
     assert [entry.name for entry in refused.traceback] == [
         "test_no_frame_of_ours_is_in_the_traceback_of_a_refusal", "use_tool_id",
@@ -57,7 +58,7 @@ def test_no_frame_of_ours_is_in_the_traceback_of_a_refusal(monitoring):
 
 def test_an_error_of_ours_stays_with_us(monitoring):
     monitoring.tools.clear()
-    with leaving_it(lambda: 1 / 0, monitoring):
+    with leaving_it(lambda why: 1 / 0, monitoring):
         monitoring.use_tool_id(2, "cProfile")
     assert monitoring.tools == {2: "cProfile"}
 
@@ -65,12 +66,38 @@ def test_an_error_of_ours_stays_with_us(monitoring):
 @pytest.mark.parametrize("module", [object(), ModuleType("without"), type("Own", (ModuleType,), {})("own")])
 def test_an_unknown_monitoring_is_left_alone(module):
     kind = type(module)
-    with leaving_it(lambda: pytest.fail("asked"), module):
+    with leaving_it(pytest.fail, module):
         assert type(module) is kind
 
 
 def test_a_class_that_the_script_gave_it_meanwhile_stays(monitoring):
     own = type("Own", (ModuleType,), {})
-    with leaving_it(lambda: None, monitoring):
+    with leaving_it(lambda why: None, monitoring):
         monitoring.__class__ = own
     assert type(monitoring) is own
+
+
+def test_the_setting_of_a_trace_function_is_heard_of_once(monitoring):
+    before, left = sys.gettrace(), []
+    with leaving_it(left.append, monitoring):
+        sys.settrace(before)
+        assert left == [TRACER] and type(monitoring) is ModuleType
+        sys.settrace(before)
+        monitoring.tools.clear()
+        monitoring.use_tool_id(2, "cProfile")
+    sys.settrace(before)
+    assert left == [TRACER]
+
+
+def test_an_asking_ends_the_hearing_too(monitoring):
+    before, left = sys.gettrace(), []
+    monitoring.tools.clear()
+    with leaving_it(left.append, monitoring):
+        monitoring.use_tool_id(2, "cProfile")
+        sys.settrace(before)
+    assert left == [PROFILER]
+
+
+def test_an_error_of_ours_does_not_stop_a_debugger(monitoring):
+    with leaving_it(lambda why: 1 / 0, monitoring):
+        sys.settrace(sys.gettrace())

@@ -1,7 +1,6 @@
 """Files that the person's code opens for reading, by the line that does it: seen through an audit hook.
 
-Hand-made loaders are invisible to every tf.data tool; a file opened again at every step is not. CPython can't remove
-an audit hook, so after the run it stays, as one test of a flag.
+Hand-made loaders are invisible to every tf.data tool; a file opened again at every step is not.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from tfperfkit.clock import now_ns
-from tfperfkit.instruments.interrupts import raise_later
+from tfperfkit.instruments import audit
 
 MAX_PLACES = 5_000
 MAX_DEPTH = 8  # frames of the person's own kept per place
@@ -30,17 +29,11 @@ class FileOpens:
 
     def install(self) -> None:
         """Begin to count; only one object counts at a time."""
-        global _counting, _hooked
-        _counting = self
-        if not _hooked:
-            _hooked = True
-            sys.addaudithook(_hook)
+        audit.listen("open", self.opened)
 
     def stop(self) -> None:
         """Count no more."""
-        global _counting
-        if _counting is self:
-            _counting = None
+        audit.unlisten("open", self.opened)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
         """A file is being opened by the caller's caller."""
@@ -73,21 +66,6 @@ class FileOpens:
         person's frames innermost first."""
         changed, self._changed = self._changed, set()
         return [[key[0], key[1:], *self._counts[key]] for key in changed]
-
-
-_counting: FileOpens | None = None
-_hooked = False
-
-
-def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if event != "open" or _counting is None:
-        return
-    try:
-        _counting.opened(*arguments[:3])
-    except Exception:  # an audit hook that raises would abort the script's open()
-        pass
-    except BaseException as error:
-        raise_later(error)
 
 
 def _size(path: str | bytes) -> int:

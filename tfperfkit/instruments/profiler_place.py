@@ -1,9 +1,11 @@
-"""Leaves Python's one place for profilers to the script (``sys.monitoring.PROFILER_ID``, from Python 3.12 on).
+"""Leaves the interpreter to the script's own profilers and debuggers (Python 3.12 and later).
 
-line_profiler takes that place while it measures, and cProfile fails where it is taken. Both ask for it by
-``sys.monitoring.use_tool_id``. While we measure, the looking up of that name tells us to leave the place first. The
-module gets a class with a property for that time: a function in the place of ``use_tool_id`` would show in the
-traceback of a script that is refused for reasons of its own.
+line_profiler measures by ``sys.monitoring`` there, in the one place for profilers. While it does, cProfile fails, and
+``pdb.set_trace()`` stops a line late on 3.13. So we leave as soon as the script is about to
+
+- ask for a place: that ``sys.monitoring.use_tool_id`` is looked up tells. The module gets a class with a property for
+  that time, as a function in the place of ``use_tool_id`` would show in the traceback of a script that is refused.
+- set a trace function: an audit event tells.
 """
 
 from __future__ import annotations
@@ -14,13 +16,16 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-_NAME = "use_tool_id"
+from tfperfkit.instruments import audit
+
+PROFILER, TRACER = "started a profiler of its own", "set a trace function of its own"
+_NAME, _EVENT = "use_tool_id", "sys.settrace"
 
 
 @contextmanager
-def leaving_it(leave: Callable[[], object], monitoring: Any = None) -> Iterator[None]:
-    """Call ``leave`` once, as soon as someone is about to ask for a place. Does nothing where there is no
-    ``sys.monitoring``, or where it is another one than we know. No exception of ``leave`` reaches the script.
+def leaving_it(leave: Callable[[str], object], monitoring: Any = None) -> Iterator[None]:
+    """Call ``leave`` once, with ``PROFILER`` or ``TRACER``, right before the script does that. Does nothing where there
+    is no ``sys.monitoring``, or where it is another one than we know. No exception of ``leave`` reaches the script.
     """
     if monitoring is None:
         monitoring = getattr(sys, "monitoring", None)
@@ -29,13 +34,18 @@ def leaving_it(leave: Callable[[], object], monitoring: Any = None) -> Iterator[
         return
 
     def end() -> None:
+        audit.unlisten(_EVENT, traced)
         if type(monitoring) is watched:
             monitoring.__class__ = ModuleType
+
+    def traced() -> None:
+        end()
+        leave(TRACER)
 
     def asked(module: Any) -> Any:
         end()
         try:
-            leave()
+            leave(PROFILER)
         except Exception:
             pass
         return vars(module)[_NAME]
@@ -45,6 +55,7 @@ def leaving_it(leave: Callable[[], object], monitoring: Any = None) -> Iterator[
         monitoring.__class__ = watched
     except TypeError:  # a module of another kind
         pass
+    audit.listen(_EVENT, traced)
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ import msgspec
 
 from tfperfkit.clock import ms
 from tfperfkit.model import Outlier, StepAccount
-from tfperfkit.samples import LEAST, SampleLog, Samples
+from tfperfkit.samples import LEAST, SampleLog, Samples, Stack
 from tfperfkit.spans import Span, Spans
 from tfperfkit.steps import Step, StepTable
 
@@ -94,6 +94,8 @@ _PART_OF = {
     "TensorFlow's Python": "dispatch", "a compiled function": "graph", "operations": "eager_ops",
     "reading values": "host_sync",
 }
+#: Causes whose time was measured, without samples.
+_MEASURED = ("tracing", "first run of a new trace", "garbage collection", "input")
 _CAUSE_OF = {
     "saving": "checkpoint or export", "summary": "summary", "input": "input", "python": "the script's Python",
     "dispatch": "TensorFlow's Python", "graph": "a compiled function", "eager_ops": "operations",
@@ -138,23 +140,25 @@ def _explain(step: Step, typical_ms: float, facts: Facts) -> Outlier:
 def _together(
     steps: Sequence[Step], outliers: Sequence[Outlier], typical_ms: float, facts: Facts
 ) -> tuple[Outlier, ...]:
-    """Outliers with a sample or two, too few for a cause of their own: those that saw the same are judged as one."""
-    alike: dict[tuple[str, str], list[int]] = {}
-    for index, (step, outlier) in enumerate(zip(steps, outliers, strict=True)):
-        if not outlier.cause:
-            saw = {(stack.activity, stack.context) for _, stack in facts.log.inside([(step.begin_ns, step.end_ns)])}
-            if len(saw) == 1:
-                alike.setdefault(saw.pop(), []).append(index)
+    """Outliers with a sample or two, too few for a cause of their own, are judged as one with all others that samples
+    explain: those with few of them are the ones in which they fell early or late. The cause is told of those that saw
+    it; of the others nothing."""
+    pool = [index for index, outlier in enumerate(outliers) if outlier.cause not in _MEASURED]
+    spans = [(steps[index].begin_ns, steps[index].end_ns) for index in pool]
+    usual_ms = typical_ms * sum(steps[index].count for index in pool)
+    excess = sum(outliers[index].excess_ms for index in pool)
+    cause, found = _sampled_cause(spans, usual_ms, excess, facts)
     result = list(outliers)
-    for members in alike.values():
-        spans = [(steps[index].begin_ns, steps[index].end_ns) for index in members]
-        excess = sum(outliers[index].excess_ms for index in members)
-        usual_ms = typical_ms * sum(steps[index].count for index in members)
-        cause, found = _sampled_cause(spans, usual_ms, excess, facts)
-        for index in members if cause else ():
+    for index, span in zip(pool, spans, strict=True) if cause else ():
+        saw = [_cause_of(stack) for _, stack in facts.log.inside([span])] if not outliers[index].cause else []
+        if cause in saw and len(saw) < _FEW:
             part = outliers[index].excess_ms * min(found / excess, 1.0)
             result[index] = msgspec.structs.replace(outliers[index], cause=cause, found_ms=part)
     return tuple(result)
+
+
+def _cause_of(stack: Stack) -> str:
+    return _EVALUATE if stack.context == "evaluate" else _CAUSE_OF.get(stack.activity, "")
 
 
 def _first_run(span: Span, typical_ms: float, facts: Facts) -> float:
@@ -178,8 +182,10 @@ def _spread(step: Step, outlier: Outlier, facts: Facts) -> dict[str, float]:
         name: samples.activities[name] for name in samples.activities
         if name in PARTS and _PART_OF.get(_CAUSE_OF.get(name, "")) != part and (name != "graph" or part != "tracing")
     }
-    if not outlier.cause or outlier.found_ms >= ALONE * outlier.excess_ms or not others or samples.count < _FEW:
+    if not outlier.cause or outlier.found_ms >= ALONE * outlier.excess_ms or not others:
         return {part: outlier.excess_ms}
+    if samples.count < _FEW:
+        return {part: outlier.found_ms, "other": rest}
     spread = {name: rest * count / sum(others.values()) for name, count in others.items()}
     spread[part] = spread.get(part, 0.0) + outlier.found_ms
     return spread

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from tfperfkit.session import Session
 
 _Entered = dict[str, tuple[AbstractContextManager[None], SessionRecording]]
-#: Probes that want a step now and then are told of the first ones, then as often as the session says.
+#: Probes that want a step now and then are told of so many at first, then as often as the session says.
 _EARLY = 500
 
 
 class Probing:
-    """Who records now. The session decides when; everything here runs on the training thread."""
+    """Who records now. The session decides when: on the training thread, or the main one as the run begins and ends."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

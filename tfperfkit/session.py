@@ -42,7 +42,7 @@ from tfperfkit.writer import StreamWriter
 _FLUSH_NS = NS_PER_S // 2
 #: What probes do as a step begins is a pause between two steps from this length on.
 _TOLD_NS = 50_000
-#: Probes that want a step now and then are told of the first 500, then of 20 a second, more rarely after 30 s.
+#: Probes that want a step now and then are told of 20 a second after the first ones, more rarely after 30 s.
 _CALL_NS, _CALL_PART = NS_PER_S // 20, 600
 
 

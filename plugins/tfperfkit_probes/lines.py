@@ -30,14 +30,19 @@ class LinesProbe:
     def record(self, recording: Recording, /) -> Iterator[None]:
         """Run line_profiler on the chosen functions; writes ``functions`` records and ``lines.lprof``.
 
-        Raises Unavailable when line_profiler is missing or another tracer (a debugger, coverage) is at work.
+        Raises Unavailable when line_profiler is missing or another tracer (a debugger, coverage) is at work; from
+        Python 3.12 on another profiler too, which would not see how functions end.
         """
         import sys
+        from _thread import get_ident
 
+        from tfperfkit.instruments.profiler_place import profiler
         from tfperfkit_probes.lines_choose import choose, running_frames
 
         if sys.gettrace() is not None:
             raise Unavailable("the script traces its own lines (a debugger, coverage or line_profiler is active)")
+        if (other := profiler()) is not None:
+            raise Unavailable(f"{other}, started by the script, is in Python's one place for profilers")
         try:
             from tfperfkit_probes.lines_measure import LineMeasurement
         except ImportError as error:
@@ -52,15 +57,19 @@ class LinesProbe:
         if not chosen.codes:
             raise Unavailable("no function of the script's own ran while the sampler looked")
         recording.append("choice", {"how": chosen.how, "functions": len(chosen.codes), "whole": chosen.whole})
-        opening = running_frames(recording)
+        opening = running_frames(recording, get_ident())
         begin = now_ns()
-        with measurement.running():
+        ends: list[tuple[int, list[tuple[str, int, str, int]]]] = []
+
+        def note_end(thread: int) -> None:
+            ends.append((now_ns(), running_frames(recording, thread)))
+
+        with measurement.running(note_end):
             yield
-        elapsed = now_ns() - begin
+        end, closing = ends[0 if measurement.displaced else -1]
         if measurement.displaced:
             recording.note(f"the script {measurement.displaced} in this window: what ran after that is missing")
-        recording.append("window", {"ns": elapsed})
-        closing = running_frames(recording)
+        recording.append("window", {"ns": end - begin, "end_ns": end})
         for begun, ended in zip(opening, closing, strict=False):
             if begun[:2] != ended[:2]:
                 break

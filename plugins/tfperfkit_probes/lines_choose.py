@@ -73,10 +73,10 @@ def _running(recording: Recording) -> list[CodeType]:
     return codes
 
 
-def running_frames(recording: Recording) -> list[tuple[str, int, str, int]]:
-    """The person's frames on the stack now, outermost first: ``(file, first line, function, line)``."""
+def running_frames(recording: Recording, thread: int) -> list[tuple[str, int, str, int]]:
+    """The person's frames on a thread's stack now, outermost first: ``(file, first line, function, line)``."""
     frames = []
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._current_frames().get(thread)
     while frame is not None:
         code = frame.f_code
         if recording.is_user_code(code.co_filename):

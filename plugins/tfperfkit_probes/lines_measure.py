@@ -24,6 +24,8 @@ from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.profiler_place import TRACER, leaving_it
 
+#: Whether line_profiler measures by ``sys.monitoring``.
+MONITORED = hasattr(sys, "monitoring")
 #: A pending line older than this was not timed by our clock (another timer on another system).
 MAX_PENDING_NS = 3600 * NS_PER_S
 
@@ -36,6 +38,7 @@ class LineMeasurement:
         self._added: set[CodeType] = set()
         self._pending: dict[tuple[str, int], tuple[int, int]] = {}
         self.displaced = ""
+        self._tell: Callable[[], object] = lambda: None
 
     def add(self, code: CodeType) -> None:
         """Measure this code object; one already added is passed over. Raises Unavailable as ``running`` does."""
@@ -65,18 +68,21 @@ class LineMeasurement:
             self._profiler.add_function(stand_in)
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Measure the calling thread. The trace function that was there before comes back; one that the script set
-        meanwhile stays, and ``displaced`` says what the script did: the lines after that are missing.
+    def running(self, ended: Callable[[int], object] = lambda thread: None) -> Iterator[None]:
+        """Measure the calling thread; ``ended`` is told its number at the moment when the measuring ends.
 
-        Raises Unavailable when line_profiler, another version of it, refuses.
+        The trace function that was there before comes back. The script may set one of its own meanwhile, or start a
+        profiler (see ``leaving_it``): that stays, and ``displaced`` says what the script did. The lines after that are
+        missing. Raises Unavailable when line_profiler, another version of it, refuses.
         """
-        before, thread, free = sys.gettrace(), get_ident(), _monitoring_tool() is None
+        before, thread = sys.gettrace(), get_ident()
         try:
             self._profiler.enable_by_count()
         except Exception as error:
             raise _refused(error) from error
-        _stops[self] = partial(self._stop, before, sys.gettrace(), thread, free)
+        manager = getattr(self._profiler, "_manager", None)
+        _stops[self] = partial(self._stop, before, sys.gettrace(), thread, manager)
+        self._tell = partial(ended, thread)
         try:
             with leaving_it(self._leave):
                 yield
@@ -84,28 +90,44 @@ class LineMeasurement:
             self._end()
 
     def _end(self) -> bool:
-        stop = _stops.pop(self, None)
-        if stop is not None:
+        stop = _stops.get(self)
+        if stop is None:
+            return False
+        try:
             stop()
-        return stop is not None
+        except Exception:
+            _stops.pop(self, None)
+            raise
+        _stops.pop(self, None)  # not before: a Ctrl-C may have come in between
+        self._tell()
+        return True
 
     def _leave(self, why: str) -> None:
-        if self._end():
+        if not MONITORED:
+            self._tell()  # the trace function that the script sets takes the place of line_profiler's by itself
+        elif self._end():
             self.displaced = why
 
-    def _stop(self, before: Any, ours: Any, thread: int, free: bool) -> None:
+    def _stop(self, before: Any, ours: Any, thread: int, manager: Any) -> None:
         current = sys.gettrace()
         if current is not ours:
             self.displaced = TRACER
         self._keep_pending()
-        self._profiler.disable_by_count()
-        if free and get_ident() != thread:
-            _end_monitoring()
+        self._disable(thread, manager)
         # All of a thread's LineProfilers share one trace function: one of the script's own may still be at work.
         if self.displaced or getattr(ours, "active_instances", None):
             before = current
         if sys.gettrace() is not before:
             sys.settrace(before)
+
+    def _disable(self, thread: int, manager: Any) -> None:
+        """line_profiler keeps for each thread who is at work there, and so ends only what the calling thread began: on
+        another one (the training thread has ended, or the script starts a profiler there) its manager does it."""
+        end = getattr(manager, "_handle_disable_event", None)
+        if MONITORED and get_ident() != thread and callable(end):
+            end(self._profiler)
+        else:
+            self._profiler.disable_by_count()
 
     def _keep_pending(self) -> None:
         """Remember the lines that are under way as the window closes: line_profiler counts only finished ones."""
@@ -158,25 +180,6 @@ def _stop_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_stop_all)
-
-
-def _monitoring_tool() -> str | None:
-    """Who uses the tool number that line_profiler takes from Python 3.12 on."""
-    monitoring = getattr(sys, "monitoring", None)
-    return monitoring.get_tool(monitoring.PROFILER_ID) if monitoring is not None else None
-
-
-def _end_monitoring() -> None:
-    """line_profiler counts for each thread who enabled it, and ends only what the calling thread began. Where a
-    training thread of the script's has ended within the window, its callbacks would stay until the interpreter is gone.
-    """
-    if _monitoring_tool() != "line_profiler":
-        return
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-    monitoring.set_events(monitoring.PROFILER_ID, monitoring.events.NO_EVENTS)
-    for event in ("LINE", "PY_RETURN", "PY_YIELD", "RAISE", "RERAISE"):
-        monitoring.register_callback(monitoring.PROFILER_ID, getattr(monitoring.events, event), None)
-    monitoring.free_tool_id(monitoring.PROFILER_ID)
 
 
 def _refused(error: Exception) -> Unavailable:

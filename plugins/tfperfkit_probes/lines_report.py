@@ -41,7 +41,10 @@ class Function(msgspec.Struct, frozen=True):
 
 
 class _Window(msgspec.Struct, frozen=True):
+    """``end_ns``: when the measuring ended, which may be before the window did; 0 in older recordings."""
+
     ns: int = 0
+    end_ns: int = 0
 
 
 class _Measured(msgspec.Struct, frozen=True):
@@ -83,14 +86,17 @@ class LinesData(msgspec.Struct, frozen=True):
 def report(capture: Capture) -> ProbeResult:
     """Make the result from what was recorded; from samples alone when no exact window came about."""
     samples = read_samples(capture)
-    window_ns = sum(row.ns for row in read(capture, "window", _Window))
+    windows = read(capture, "window", _Window)
+    window_ns = sum(row.ns for row in windows)
     functions = _exact(capture, window_ns)
     method = "exact" if functions else "sampled"
     if not functions:
         functions = _sampled(samples)
     compiled = graphlines_report.report(capture)
     graphs = _graphs(capture, compiled.functions)
-    steps = len(capture.steps.in_window("lines"))
+    ended = max((row.end_ns for row in windows), default=0)
+    inside = [step for step in capture.steps.in_window("lines") if not ended or step.begin_ns < ended]
+    steps = len(inside)
     notes = list(capture.notes)
     unseen = [g for g in graphs if not g.lines]
     if unseen:
@@ -101,7 +107,7 @@ def report(capture: Capture) -> ProbeResult:
     devices = [name for name in capture.run.machine.get("devices", ()) if "GPU" in str(name)]
     if devices:
         notes.append("A GPU works on after a line has returned: a line's time is its time on the host.")
-    held_ns = sum(step.end_ns - step.begin_ns for step in capture.steps.in_window("lines"))
+    held_ns = sum(step.end_ns - step.begin_ns for step in inside)
     if steps and window_ns > 1.3 * held_ns:
         notes.append(
             f"the window held {ms(window_ns - held_ns):,.0f} ms outside of steps too (an epoch's end, validation)"

@@ -75,6 +75,19 @@ print(counts(profile), sys.getprofile(), hexed(losses))
 """
 )
 
+ACROSS = (
+    STEPS
+    + """
+import cProfile, pstats
+profile = cProfile.Profile()
+def each(n):
+    if n == 10: profile.enable()
+    if n == 75: profile.disable()
+train(170, each)
+print(sorted((key[2], value[:2]) for key, value in pstats.Stats(profile).stats.items() if key[0] == __file__))
+"""
+)
+
 LINE_PROFILER = (
     STEPS
     + """
@@ -145,10 +158,11 @@ except Exception: pdb.post_mortem()
 PROGRAMS = [
     Program(
         "tracers", TRACERS, options=WINDOWS, shows=b"still mine True", stderr="logs",
-        report="the script set a trace function of its own in this window",
+        report="the script called sys.settrace in this window",
     ),
     Program("tracers restored", RESTORED, options=WINDOWS, shows=b"None None", stderr="logs"),
     Program("cProfile", PROFILERS, options=WINDOWS, shows=b"('work', ", stderr="logs"),
+    Program("cProfile across a window", ACROSS, options=WINDOWS, shows=b"('work', (65, 65))", stderr="logs"),
     Program("line_profiler", LINE_PROFILER, options=WINDOWS, shows=b"('train', ", stderr="logs"),
     Program("coverage", COVERAGE, files=(("helper.py", HELPER),), options=WINDOWS, shows=b"(3, 4)", stderr="logs"),
     Program(

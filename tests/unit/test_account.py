@@ -283,12 +283,34 @@ def test_outliers_too_short_for_a_cause_of_their_own_have_one_together() -> None
     assert sum(found.parts_ms.values()) == pytest.approx(found.mean_ms)
 
 
-def test_outliers_that_saw_different_things_stay_unexplained() -> None:
+def test_of_outliers_that_saw_two_things_the_cause_gets_its_share() -> None:
     late = (60, 70, 80)
     table = steps([70.0 if number in late else 2.0 for number in range(1, 101)])
     kinds = [Stack((), "tensorflow", name) for name in ("graph", "python", "saving")]
     taken = [(table.steps[number - 1].begin_ns + at * MS, kind) for number in late for at, kind in ((1, 1), (50, 2))]
-    assert {outlier.cause for outlier in seen(table, kinds, taken).outliers} == {""}
+    found = seen(table, kinds, taken)
+    assert {outlier.cause for outlier in found.outliers} == {"the script's Python"}
+    assert [outlier.found_ms for outlier in found.outliers] == pytest.approx([35, 35, 35], rel=0.1)
+    assert found.parts_ms["other"] == pytest.approx(found.parts_ms["python"], rel=0.2)
+
+
+@pytest.mark.parametrize(("usual_ms", "excess_ms"), [(20, 12), (20, 30), (50, 25), (100, 40)])
+def test_short_outliers_are_not_blamed_on_what_a_step_always_does(usual_ms: int, excess_ms: int) -> None:
+    """A compiled function for the usual time, then Python for all of the excess, with a sample each 50 ms."""
+    late = range(50, 4000, 39)
+    table = steps([float(usual_ms + excess_ms * (number in late)) for number in range(1, 4001)])
+    kinds = [Stack((), "tensorflow", name) for name in ("graph", "python")]
+    taken, index = [], 0
+    for when in range(0, table.steps[-1].end_ns, 50_300_007):
+        while table.steps[index].end_ns <= when:
+            index += 1
+        taken.append((when, int(when - table.steps[index].begin_ns >= usual_ms * MS)))
+    found = seen(table, kinds, taken)
+    assert len(found.outliers) == len(late)
+    causes = [outlier.cause for outlier in found.outliers]
+    assert "a compiled function" not in causes
+    if usual_ms == 20:  # else few of them saw it
+        assert causes.count("the script's Python") >= 0.1 * len(causes)
 
 
 def test_time_between_steps_is_weighed_where_samples_are_fewer() -> None:

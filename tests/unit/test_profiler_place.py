@@ -1,6 +1,8 @@
 """Leaving Python's place for profilers. A module made here stands for sys.monitoring, which Python has from 3.12 on."""
 
 import sys
+import threading
+import time
 from types import ModuleType
 
 import pytest
@@ -101,3 +103,52 @@ def test_an_asking_ends_the_hearing_too(monitoring):
 def test_an_error_of_ours_does_not_stop_a_debugger(monitoring):
     with leaving_it(lambda why: 1 / 0, monitoring):
         sys.settrace(sys.gettrace())
+
+
+def test_the_name_can_be_replaced_and_deleted(monitoring):
+    left: list[str] = []
+    with leaving_it(left.append, monitoring):
+        monitoring.use_tool_id = 5
+    assert vars(monitoring)["use_tool_id"] == 5 and type(monitoring) is ModuleType
+    monitoring.use_tool_id = print
+    with leaving_it(left.append, monitoring):
+        del monitoring.use_tool_id
+    assert not hasattr(monitoring, "use_tool_id") and left == []
+
+
+def test_a_trace_function_of_another_thread_is_no_reason(monitoring):
+    left: list[str] = []
+    with leaving_it(left.append, monitoring):
+        thread = threading.Thread(target=lambda: sys.settrace(None))
+        thread.start()
+        thread.join()
+        assert left == [] and type(monitoring) is not ModuleType
+
+
+def test_a_ctrl_c_while_leaving_reaches_the_script(monitoring):
+    interrupts = [KeyboardInterrupt("the script's")]
+
+    def leave(why):
+        if interrupts:
+            raise interrupts.pop()
+        monitoring.tools.clear()
+
+    with pytest.raises(KeyboardInterrupt, match="the script's"), leaving_it(leave, monitoring):
+        monitoring.use_tool_id(2, "cProfile")
+        assert monitoring.tools == {2: "cProfile"}
+        for _ in range(500):
+            time.sleep(0.01)
+
+
+if sys.version_info >= (3, 12):
+
+    def test_cprofile_asks_where_it_is_heard():
+        """The real module. make test-versions runs it."""
+        import cProfile
+
+        left: list[str] = []
+        with leaving_it(left.append):
+            profile = cProfile.Profile()
+            profile.enable()
+            profile.disable()
+        assert left == [PROFILER]

@@ -73,6 +73,7 @@ def test_the_last_drain_goes_on_though_another_never_ended() -> None:
     assert not quiet.drain()
     assert quiet.drain(last=True)
     assert found == [0]
+    assert quiet._draining.locked()  # it was not this drain's to let go
 
 
 def test_an_interrupted_drain_goes_on_where_it_stopped() -> None:
@@ -90,3 +91,21 @@ def test_an_interrupted_drain_goes_on_where_it_stopped() -> None:
         quiet.drain()
     assert quiet.drain()
     assert found == [0, 1, 2, 3]
+
+
+def test_a_last_drain_within_a_drain_hands_each_over_once_and_the_lock_is_let_go() -> None:
+    """As a signal handler that ends the recording now."""
+    found: list[int] = []
+
+    def hand_over(marker: Marker) -> None:
+        found.append(marker.begin_ns)
+        if marker.begin_ns == 2:
+            assert quiet.drain(last=True)
+
+    quiet = QuietMarkers(hand_over)
+    for number in range(5):
+        quiet.note(_marker(number))
+    quiet.drain()
+    assert found == [0, 1, 2, 3, 4]
+    quiet.note(_marker(5))
+    assert quiet.drain() and found[-1] == 5

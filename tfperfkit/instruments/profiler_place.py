@@ -1,37 +1,44 @@
-"""Leaves the interpreter to the script's own profilers and debuggers (Python 3.12 and later).
+"""Leaves the interpreter to the script's own profilers and debuggers.
 
-line_profiler measures by ``sys.monitoring`` there, in the one place for profilers. While it does, cProfile fails, and
-``pdb.set_trace()`` stops a line late on 3.13. So we leave as soon as the script is about to
+From Python 3.12 on line_profiler measures by ``sys.monitoring``, in the one place for profilers. While it does,
+cProfile fails, and ``pdb.set_trace()`` stops a line late on 3.13. So we leave as soon as the script is about to
 
 - ask for a place: that ``sys.monitoring.use_tool_id`` is looked up tells. The module gets a class with a property for
   that time, as a function in the place of ``use_tool_id`` would show in the traceback of a script that is refused.
-- set a trace function: an audit event tells.
+- set a trace function on the measured thread: an audit event tells, before Python 3.12 too.
 """
 
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 from tfperfkit.instruments import audit
+from tfperfkit.instruments.interrupts import raise_later
 
-PROFILER, TRACER = "started a profiler of its own", "set a trace function of its own"
+PROFILER, TRACER = "asked for a place in sys.monitoring, as cProfile does,", "called sys.settrace"
 _NAME, _EVENT = "use_tool_id", "sys.settrace"
+
+
+def profiler() -> str | None:
+    """Who has the place for profilers; None before Python 3.12."""
+    monitoring = getattr(sys, "monitoring", None)
+    name: str | None = monitoring.get_tool(monitoring.PROFILER_ID) if monitoring is not None else None
+    return name
 
 
 @contextmanager
 def leaving_it(leave: Callable[[str], object], monitoring: Any = None) -> Iterator[None]:
-    """Call ``leave`` once, with ``PROFILER`` or ``TRACER``, right before the script does that. Does nothing where there
-    is no ``sys.monitoring``, or where it is another one than we know. No exception of ``leave`` reaches the script.
+    """Call ``leave`` once, with ``PROFILER`` or ``TRACER``, right before the script does that. ``sys.monitoring`` is
+    left alone where it is another one than we know. No exception of ``leave`` reaches the script.
     """
     if monitoring is None:
         monitoring = getattr(sys, "monitoring", None)
-    if type(monitoring) is not ModuleType or not callable(vars(monitoring).get(_NAME)):
-        yield
-        return
+    thread = get_ident()
 
     def end() -> None:
         audit.unlisten(_EVENT, traced)
@@ -39,22 +46,38 @@ def leaving_it(leave: Callable[[str], object], monitoring: Any = None) -> Iterat
             monitoring.__class__ = ModuleType
 
     def traced() -> None:
-        end()
-        leave(TRACER)
+        if get_ident() == thread:
+            end()
+            leave(TRACER)
 
     def asked(module: Any) -> Any:
         end()
-        try:
-            leave(PROFILER)
-        except Exception:
-            pass
-        return vars(module)[_NAME]
+        for _ in range(2):
+            try:
+                leave(PROFILER)
+            except Exception:
+                pass
+            except BaseException as error:  # a Ctrl-C: C code that looks the name up would make another error of it
+                raise_later(error)
+                continue
+            break
+        return getattr(module, _NAME)
 
-    watched = type(ModuleType.__name__, (ModuleType,), {_NAME: property(asked), "__module__": ModuleType.__module__})
-    try:
-        monitoring.__class__ = watched
-    except TypeError:  # a module of another kind
-        pass
+    def replaced(module: Any, value: Any) -> None:
+        end()
+        setattr(module, _NAME, value)
+
+    def deleted(module: Any) -> None:
+        end()
+        delattr(module, _NAME)
+
+    names = {_NAME: property(asked, replaced, deleted), "__module__": ModuleType.__module__}
+    watched = type(ModuleType.__name__, (ModuleType,), names)
+    if type(monitoring) is ModuleType and callable(vars(monitoring).get(_NAME)):
+        try:
+            monitoring.__class__ = watched
+        except TypeError:  # a module of another kind
+            pass
     audit.listen(_EVENT, traced)
     try:
         yield

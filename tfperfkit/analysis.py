@@ -256,6 +256,8 @@ def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
     parts, window = _breakdown(evidence)
     median = durations.median
+    between_ms = evidence.account.between_total_ms if evidence.account is not None else 0.0
+    turn_s = median / 1e9 + between_ms / 1e3
     return StepSummary(
         count=table.count,
         source=table.source,
@@ -264,7 +266,7 @@ def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         median_ms=ms(median),
         mean_ms=ms(durations.mean),
         p90_ms=ms(durations.at(0.9)),
-        examples_per_s=table.batch_size / (median / 1e9) if table.batch_size and median else None,
+        examples_per_s=table.batch_size / turn_s if table.batch_size and turn_s else None,
         batch_size=table.batch_size or None,
         breakdown_ms=parts,
         breakdown_window=window,

@@ -182,7 +182,7 @@ class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
     median_ms: float | None = None
     mean_ms: float | None = None
     p90_ms: float | None = None
-    examples_per_s: float | None = None
+    examples_per_s: float | None = None  # what passes between the steps included
     batch_size: int | None = None
     breakdown_ms: dict[str, float] | None = None
     breakdown_window: str = ""

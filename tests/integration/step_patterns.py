@@ -34,7 +34,8 @@ def pattern(function):
     steps = run.report.steps
     RESULTS[function.__name__] = {
         "count": steps.count, "source": steps.source, "definition": steps.definition, "batch_size": steps.batch_size,
-        "notes": list(run.report.notes),
+        "notes": list(run.report.notes), "examples_per_s": steps.examples_per_s, "median_ms": steps.median_ms,
+        "between_ms": steps.account.between_total_ms if steps.account else None,
     }
     return function
 
@@ -48,6 +49,13 @@ def fitted(**compile_arguments):
 @pattern
 def fit():
     fitted().fit(X, Y, batch_size=12, epochs=3, validation_split=0.5, verbose=0)  # 5 batches an epoch
+
+
+@pattern
+def fit_of_one_example_each():
+    small = fitted()
+    for n in range(12):
+        small.fit(X[n : n + 1], Y[n : n + 1], verbose=0)  # batch_size is 32, unless told
 
 
 @pattern

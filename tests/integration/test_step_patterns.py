@@ -16,6 +16,7 @@ EXPECTED = {
     "fit": (15, "keras"),
     # Keras before 3.4 tells no callback of an execution that the data ran out in.
     "fit_steps_per_execution": (56 if KERAS < (3, 4) else 60, "keras"),
+    "fit_of_one_example_each": (12, "keras"),
     "fit_eagerly": (10, "keras"),
     "train_on_batch": (9, "keras"),
     "gan_by_train_on_batch": (8, "keras"),
@@ -61,3 +62,8 @@ def test_batch_size_is_told_where_it_can_be_known(counted: dict[str, dict[str, o
     assert counted["eager_loop_over_dataset_with_evaluation"]["batch_size"] == 20
     assert counted["function_in_a_loop"]["batch_size"] == 24
     assert counted["eager_loop"]["batch_size"] is None
+    one = counted["fit_of_one_example_each"]
+    assert one["batch_size"] == 1
+    turn_ms = one["median_ms"] + one["between_ms"]  # type: ignore[operator]
+    assert one["between_ms"] > one["median_ms"]  # type: ignore[operator]
+    assert one["examples_per_s"] == pytest.approx(1000 / turn_ms)

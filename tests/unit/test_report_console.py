@@ -23,6 +23,7 @@ from tfperfkit.model import (
     Report,
     RunInfo,
     SourceSpan,
+    StepAccount,
     StepSummary,
     Table,
     WindowSummary,
@@ -278,3 +279,13 @@ def test_a_detail_of_sentences_is_wrapped_as_its_fix_is() -> None:
     assert [line[13:] for line in lines[:-1]] == [line[13:] for line in text[fix:detail].splitlines()]
     assert lines[-1] == f"               old   {'x' * 90}"
     assert max(map(len, lines[:-1])) <= 100
+
+
+def test_what_passes_between_the_steps_stands_beside_their_time_when_it_is_much() -> None:
+    account = StepAccount(steps=27, mean_ms=10.0, ordinary_ms=10.0, between_total_ms=368.0)
+    steps = msgspec.structs.replace(NAIVE_GAN.steps, median_ms=9.3, p90_ms=18.1, account=account)
+    report = msgspec.structs.replace(HEALTHY, steps=steps)
+    assert "40 steps · 9.30 ms a step (p90 18.1) · 368 ms between two · " in rendered(report)
+    little = msgspec.structs.replace(account, between_total_ms=2.0)
+    report = msgspec.structs.replace(HEALTHY, steps=msgspec.structs.replace(steps, account=little))
+    assert "between two" not in rendered(report)

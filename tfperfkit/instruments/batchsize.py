@@ -37,7 +37,8 @@ def of_fit(frame: FrameType | None) -> int:
     if callable(size):
         size = size()
     if size:
-        return int(size)
+        examples = getattr(adapter, "_num_samples", None)  # of arrays: fewer than a batch make a smaller one
+        return min(int(size), examples) if isinstance(examples, int) and examples > 0 else int(size)
     dataset = getattr(adapter, "_dataset", None)
     return of_dataset(dataset) if dataset is not None else 0
 

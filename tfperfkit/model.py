@@ -17,9 +17,12 @@ Severity = Literal["high", "medium", "low", "info"]
 ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
 RunStatus = Literal["finished", "failed", "killed", "interrupted", "running", "unknown"]
 StepSource = Literal["keras", "custom", "function", "none"]
-#: What ``share_of_step`` is a share of: the steady step, or the whole run (a short run spent on tracing). "risk": no
-#: time is lost yet (memory that grows, a device that is not used), so the share says nothing.
-Basis = Literal["step", "run", "risk"]
+#: What ``share_of_step`` is a share of: the steady step, one turn of the loop with what passes between steps, or the
+#: whole run (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not used),
+#: so the share says nothing.
+Basis = Literal["step", "turn", "run", "risk"]
+#: What passes between two steps is told beside their time from this share of it on.
+LEAST_BETWEEN = 0.3
 #: How a column is printed. ``ms``, ``us`` and ``bytes`` are scaled; ``share`` is 0 to 1, printed as per cent.
 Unit = Literal["text", "count", "ms", "us", "bytes", "share", "ratio", "source", "location", "number"]
 

@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.samples import LEAST, Stack
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import enclosing, loops
-from tfperfkit_rules.eager_turns import code, in_fit, stretch, where
+from tfperfkit_rules.eager_turns import basis, code, in_fit, stretch, where
 from tfperfkit_rules.step_shares import line_shares, window
 
 _PREDICT = re.compile(r"(\w[\w.\[\]]*)\.(predict|predict_on_batch)\(")
@@ -50,8 +50,8 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
     model = called[1] if called else "model"
     yield Finding(
         code="EAG004", family="eager", title=f"{model}.predict is called for little data inside the training loop",
-        severity=severity(1 - 1 / bounds[0]), share_of_step=share, predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turn_ms), share_of_step=share,
+        predicted_speedup=middle(bounds), predicted_range=bounds,
         where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),

@@ -11,7 +11,7 @@ from tfperfkit.samples import LEAST
 from tfperfkit.steps import Marker
 from tfperfkit.typed import each
 from tfperfkit_rules.eager_place import reached
-from tfperfkit_rules.eager_turns import FIT, code, in_fit, stretch, where
+from tfperfkit_rules.eager_turns import FIT, basis, code, in_fit, stretch, where
 
 #: Of what ``fit`` takes around its batches, what ``train_on_batch`` leaves. Measured on two busy cores: ``fit`` 240 ms,
 #: ``train_on_batch`` 1.0 ms (median 2.8); in a loop over chunks 202 ms and 2.3 ms.
@@ -43,8 +43,8 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG006", family="eager",
         title=f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each",
-        severity=severity(1 - 1 / bounds[0]), share_of_step=around, predicted_speedup=middle(bounds),
-        predicted_range=bounds, where=where(evidence, [place]),
+        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turn_ms), share_of_step=around,
+        predicted_speedup=middle(bounds), predicted_range=bounds, where=where(evidence, [place]),
         evidence=(
             Measurement("calls of fit", fits, "count", "run"),
             Measurement("batches in each", batches / fits, "count", "run"),

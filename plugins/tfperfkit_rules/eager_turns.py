@@ -6,7 +6,7 @@ import re
 
 from tfperfkit.clock import ms
 from tfperfkit.evidence import Evidence
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import LEAST_BETWEEN, Basis, SourceSpan
 from tfperfkit.samples import Stack
 from tfperfkit_rules.eager_source import enclosing, loops
 
@@ -26,6 +26,11 @@ def stretch(evidence: Evidence) -> tuple[list[Stack], float]:
     found = [stack for span in spans for _, stack in evidence.log.inside([span])]
     count = sum(step.count for step in clean)
     return found, ms(sum(end - begin for begin, end in spans)) / count
+
+
+def basis(evidence: Evidence, turn_ms: float) -> Basis:
+    """What a share of a turn is a share of: the turn, where it is much longer than the step in it."""
+    return "turn" if evidence.step_ms and turn_ms > (1 + LEAST_BETWEEN) * evidence.step_ms else "step"
 
 
 def in_fit(evidence: Evidence, stack: Stack) -> bool:

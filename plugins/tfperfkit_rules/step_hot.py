@@ -13,7 +13,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.samples import LEAST, Stack
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import loops
-from tfperfkit_rules.eager_turns import stretch
+from tfperfkit_rules.eager_turns import basis, stretch
 from tfperfkit_rules.step_shares import line_shares, span, text_of
 
 #: Lines that write or draw something.
@@ -124,8 +124,8 @@ def _finding(
     where, example = _where(evidence, kind, at)
     return Finding(
         code="STP001", family="step", title=f"{words.words} takes {100 * share:.0f} % of the training loop",
-        severity=severity(1 - 1 / bounds[0]), share_of_step=share, predicted_speedup=middle(bounds),
-        predicted_range=bounds, where=where,
+        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turn_ms), share_of_step=share,
+        predicted_speedup=middle(bounds), predicted_range=bounds, where=where,
         evidence=(
             Measurement("share of the loop's time", share, "share", "samples"),
             Measurement("time per step", share * turn_ms, "ms", "samples"),

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from test_report_records import BRIEF, EAGER_FINDING, HELLO, NAIVE_GAN, NO_STEPS, RETRACE
 
 from tfperfkit.model import (
+    Basis,
     Finding,
     Measurement,
     Overhead,
@@ -289,3 +290,16 @@ def test_what_passes_between_the_steps_stands_beside_their_time_when_it_is_much(
     little = msgspec.structs.replace(account, between_total_ms=2.0)
     report = msgspec.structs.replace(HEALTHY, steps=msgspec.structs.replace(steps, account=little))
     assert "between two" not in rendered(report)
+
+
+@pytest.mark.parametrize(("basis", "words"), [
+    ("step", "step 12x faster (11x to 13x) · costs 97.9 % of the step"),
+    ("turn", "turn of the loop 12x faster (11x to 13x) · costs 97.9 % of it"),
+    ("run", "step 12x faster (11x to 13x) · costs 97.9 % of the run"),
+])
+def test_a_finding_says_what_its_share_is_of(basis: Basis, words: str) -> None:
+    finding = msgspec.structs.replace(NAIVE_GAN.findings[0], basis=basis)
+    assert f"   {words}\n" in rendered(msgspec.structs.replace(HEALTHY, findings=(finding,)))
+    silent = msgspec.structs.replace(finding, basis="turn", predicted_speedup=None)
+    text = rendered(msgspec.structs.replace(HEALTHY, findings=(silent,)))
+    assert "   gain not predicted · costs 97.9 % of a turn of the loop\n" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit.evidence import Evidence
-from tfperfkit.model import Finding, StepAccount
+from tfperfkit.model import LEAST_BETWEEN, Finding, StepAccount
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
 LEAST_GFLOPS = 1.0
@@ -21,8 +21,6 @@ _WORDS = {
 #: What a step is there for; the largest part of a healthy one.
 _WORK = ("graph",)
 _BETWEEN = {"callback": "callbacks", "build": "building models"}
-#: What runs between steps is told from this share of a step on.
-LEAST_BETWEEN = 0.3
 
 #: Words that no name begins with.
 _SMALL = frozenset(

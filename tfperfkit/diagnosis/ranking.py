@@ -19,6 +19,9 @@ def gain(finding: Finding) -> float:
     return 0.0
 
 
+_OF_STEPS = ("step", "turn")
+
+
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Costliest first. A mere "info" stands after everything that asks for a change; ties keep their order.
 
@@ -29,7 +32,7 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _key(finding: Finding) -> tuple[float, ...]:
-    worth = gain(finding) if finding.basis == "step" else max(gain(finding), finding.share_of_step)
+    worth = gain(finding) if finding.basis in _OF_STEPS else max(gain(finding), finding.share_of_step)
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": 0.2, "medium": 0.05, "low": 0.02, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step, _SEVERITY[finding.severity])
@@ -37,7 +40,7 @@ def _key(finding: Finding) -> tuple[float, ...]:
 
 def _voiced(finding: Finding) -> Finding:
     """Nothing under 2 % of the step is shouted, and nothing that no measurement prices."""
-    if finding.basis != "step" or finding.severity == "info":
+    if finding.basis not in _OF_STEPS or finding.severity == "info":
         return finding
     saved = gain(finding)
     if saved < LOW:

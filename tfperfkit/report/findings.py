@@ -15,6 +15,9 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
+#: What gets faster, and what a finding takes a share of, by its basis.
+_FASTER = {"turn": "turn of the loop"}
+_OF = {"step": "the step", "turn": "a turn of the loop", "run": "the run", "risk": "the step"}
 _INDENT = 3
 _LABELLED = 13
 #: So many places are listed; the JSON report has them all.
@@ -90,21 +93,22 @@ def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:
 
 def _gain(finding: Finding, screen: Screen) -> list[Text]:
     """``step 12x faster (11x to 13x) · takes 97.9 % of the step``"""
-    items = []
+    items, certain = [], False
     factor = finding.predicted_speedup
     if factor is None or math.isnan(factor):
         items.append("gain not predicted")
     elif factor < 1.005:
         items.append("no gain in the time of a step")
     else:
-        text = f"step {numbers.speedup(factor)} faster"
+        text = f"{_FASTER.get(finding.basis, 'step')} {numbers.speedup(factor)} faster"
         if finding.predicted_range is not None and all(math.isfinite(end) for end in finding.predicted_range):
             low, high = (numbers.speedup(end) for end in finding.predicted_range)
             text += f" ({low} to {high})" if low != high else ""
         items.append(text)
-    certain = items[0].startswith("step")
+        certain = True
+    of = "it" if certain and finding.basis in _FASTER else _OF[finding.basis]
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
-        items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of the step")
+        items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))

@@ -8,7 +8,7 @@ import shlex
 
 from rich.text import Text
 
-from tfperfkit.model import Report, RunInfo, StepSummary, WindowSummary
+from tfperfkit.model import LEAST_BETWEEN, Report, RunInfo, StepSummary, WindowSummary
 from tfperfkit.report import numbers
 from tfperfkit.report.account import account_lines
 from tfperfkit.report.layout import joined, prose
@@ -18,8 +18,6 @@ from tfperfkit.report.text import visible
 
 _LABELLED = 10
 _BAR_WIDTH = 50
-#: What passes between the steps is told beside their time from this share of it on.
-_BETWEEN = 0.3
 _CLEAN = frozenset({"clean", "baseline"})
 _NAMES = {
     "warmup": "warm-up", "eager_ops": "eager ops", "host_sync": "reading values", "dispatch": "TensorFlow's Python",
@@ -63,7 +61,7 @@ def headline_parts(report: Report, screen: Screen) -> list[str]:
             p90 = numbers.alone(steps.p90_ms, "ms", screen.symbols)
             text += f" (p90 {p90.removesuffix(f' {unit}')})"
         parts.append(text)
-        if steps.account is not None and steps.account.between_total_ms >= _BETWEEN * steps.account.mean_ms > 0:
+        if steps.account is not None and steps.account.between_total_ms >= LEAST_BETWEEN * steps.account.mean_ms > 0:
             parts.append(f"{numbers.alone(steps.account.between_total_ms, 'ms', screen.symbols)} between two")
     else:
         parts.append("time of a clean step not measured")

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.samples import LEAST, Stack
-from tfperfkit_rules.eager_place import reached
+from tfperfkit.samples import LEAST
+from tfperfkit_rules.eager_place import reached, sites
 from tfperfkit_rules.eager_source import enclosing, loops
-from tfperfkit_rules.eager_turns import basis, code, in_fit, stretch, where
+from tfperfkit_rules.eager_turns import Stretch, basis, code, in_fit, stretch, where
 from tfperfkit_rules.step_shares import line_shares, window
 
 _PREDICT = re.compile(r"(\w[\w.\[\]]*)\.(predict|predict_on_batch)\(")
@@ -23,40 +23,48 @@ _MODEL_CALL = re.compile(r"\b(self\.)?(\w*(?:model|net|network|policy|actor|crit
 PREDICT_LEFT = (0.005, 0.1)
 #: It is in the loop, not at the end of epochs, when it was seen in this share of the steps.
 OFTEN = 0.2
+#: In a loop apart from the training it is for little data when compiled functions get no more of its time than this.
+MOST_COMPUTING = 0.5
 #: Of the time in an eager call of the model, what a compiled call leaves.
 CALL_LEFT = (0.05, 0.4)
 
 
 def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
-    """EAG004, for ``predict`` within the training loop."""
-    found, turn_ms = stretch(evidence)
-    if len(found) < LEAST or turn_ms <= 0:
+    """EAG004, for ``predict`` within the training loop, or in a loop of its own between the steps."""
+    turns = stretch(evidence)
+    if turns is None:
         return
     at: Counter[tuple[str, int]] = Counter()
-    for stack in found:
+    computing = 0
+    for stack, weight in turns.found:
         if stack.frames and (stack.context == "evaluate" or stack.library):
             leaf = stack.frames[-1]
             if _PREDICT.search(code(evidence, leaf.file, leaf.line)):
-                at[leaf.file, leaf.line] += 1
-    share = sum(at.values()) / len(found)
-    if share < MEDIUM or _steps_with_predict(evidence, set(at)) < OFTEN * len(evidence.steps.clean):
+                at[leaf.file, leaf.line] += weight
+                computing += weight * (stack.activity == "graph")
+    share = at.total() / turns.whole
+    if share < MEDIUM:
         return
-    fits = _fits_beside(evidence, found, set(at))
-    share += sum(fits.values()) / len(found)
-    low, high = interval(share, len(found))
+    often = _steps_with_predict(evidence, set(at)) >= OFTEN * len(evidence.steps.clean)
+    if not often and (computing > MOST_COMPUTING * at.total() or not _apart(evidence, at.most_common(1)[0][0])):
+        return
+    fits = _fits_beside(evidence, turns, set(at))
+    share += fits.total() / turns.whole
+    low, high = interval(share, len(turns.found))
     bounds = speedups(low * (1 - PREDICT_LEFT[1]), high * (1 - PREDICT_LEFT[0]))
     place = at.most_common(1)[0][0]
     called = _PREDICT.search(code(evidence, *place))
     model = called[1] if called else "model"
     yield Finding(
-        code="EAG004", family="eager", title=f"{model}.predict is called for little data inside the training loop",
-        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turn_ms), share_of_step=share,
+        code="EAG004", family="eager",
+        title=f"{model}.predict is called for little data {'inside the training loop' if often else 'in a loop'}",
+        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turns.turn_ms), share_of_step=share,
         predicted_speedup=middle(bounds), predicted_range=bounds,
         where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),
-            Measurement("time in them per step", share * turn_ms, "ms", "samples"),
-            Measurement("samples", float(len(found)), "count", "baseline"),
+            Measurement("time in them per step", share * turns.turn_ms, "ms", "samples"),
+            Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
         advice=(
             f"Call the model itself: {model}(x) on a tensor, compiled once before the loop with "
@@ -72,18 +80,27 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _fits_beside(
-    evidence: Evidence, found: list[Stack], places: set[tuple[str, int]]
-) -> Counter[tuple[str, int]]:
+def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
+    """Whether the innermost loop around a line holds no training: one that makes a text or plays a game."""
+    around = loops(evidence, *place)
+    if not around:
+        return False
+    inner = around[-1]
+    updates = [site for site in sites(evidence) if site.kind != "next"]
+    trained = [at for site in updates for at in ((site.file, site.line), *site.chain)]
+    return bool(trained) and not any(file == place[0] and inner.line <= line <= inner.last for file, line in trained)
+
+
+def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]]) -> Counter[tuple[str, int]]:
     """Samples in a ``fit`` that stands in the same loop, so is called as often: what it takes around its batch."""
     around = {(file, own[-1].line) for file, line in places if (own := loops(evidence, file, line))}
     at: Counter[tuple[str, int]] = Counter()
-    for stack in found:
+    for stack, weight in turns.found:
         if stack.frames and stack.activity != "graph" and in_fit(evidence, stack):
             place = stack.frames[-1].file, stack.frames[-1].line
             own = loops(evidence, *place)
             if own and (place[0], own[-1].line) in around:
-                at[place] += 1
+                at[place] += weight
     return at
 
 

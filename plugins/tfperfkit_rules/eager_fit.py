@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.samples import LEAST
 from tfperfkit.steps import Marker
 from tfperfkit.typed import each
 from tfperfkit_rules.eager_place import reached
@@ -28,14 +27,16 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     batches, fits = _batches(evidence, {site.id for site in sites})
     if fits < 5 or batches / fits >= FEW_BATCHES:
         return
-    found, turn_ms = stretch(evidence)
-    if len(found) < LEAST or turn_ms <= 0:
+    turns = stretch(evidence)
+    if turns is None:
         return
-    inside = [stack for stack in found if in_fit(evidence, stack) and stack.context != "evaluate"]
-    around = sum(1 for stack in inside if stack.activity != "graph") / len(found)
+    around = sum(
+        weight for stack, weight in turns.found
+        if stack.activity != "graph" and stack.context != "evaluate" and in_fit(evidence, stack)
+    ) / turns.whole
     if around < MEDIUM:
         return
-    low, high = interval(around, len(found))
+    low, high = interval(around, len(turns.found))
     bounds = speedups(low * (1 - FIT_LEFT[1]), high * (1 - FIT_LEFT[0]))
     place = sites[0].file, sites[0].line
     called = FIT.search(code(evidence, *place))
@@ -43,13 +44,13 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG006", family="eager",
         title=f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each",
-        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turn_ms), share_of_step=around,
+        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turns.turn_ms), share_of_step=around,
         predicted_speedup=middle(bounds), predicted_range=bounds, where=where(evidence, [place]),
         evidence=(
             Measurement("calls of fit", fits, "count", "run"),
             Measurement("batches in each", batches / fits, "count", "run"),
             Measurement("time in fit outside of compiled functions", around, "share", "samples"),
-            Measurement("one turn of the loop", turn_ms, "ms", "baseline"),
+            Measurement("one turn of the loop", turns.turn_ms, "ms", "baseline"),
         ),
         advice=(
             f"Call {model}.train_on_batch(x, y) in this loop, or give {model}.fit all of the data at once, as arrays "

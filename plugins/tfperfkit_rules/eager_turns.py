@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from tfperfkit.clock import ms
 from tfperfkit.evidence import Evidence
 from tfperfkit.model import LEAST_BETWEEN, Basis, SourceSpan
-from tfperfkit.samples import Stack
+from tfperfkit.samples import LEAST, Stack
 from tfperfkit_rules.eager_source import enclosing, loops
 
 FIT = re.compile(r"(\w[\w.\[\]]*)\.fit\(")
 
 
-def stretch(evidence: Evidence) -> tuple[list[Stack], float]:
-    """The samples of the clean steps and of what ran between them; and ms of one turn of the loop, both together."""
+class Stretch(NamedTuple):
+    """The clean steps and what ran between them: samples, each with the time that it stands for (later ones are fewer),
+    the sum of these times, and ms of one turn of the loop."""
+
+    found: list[tuple[Stack, int]]
+    whole: int
+    turn_ms: float
+
+
+def stretch(evidence: Evidence) -> Stretch | None:
+    """None where too few samples were taken."""
     clean = evidence.steps.clean
     if not clean or evidence.account is None:
-        return [], 0.0
+        return None
     spans = [(step.begin_ns, step.end_ns) for step in clean]
     spans += [
         (before.end_ns, after.begin_ns) for before, after in zip(clean, clean[1:], strict=False)
         if after.number == before.number + before.count and after.begin_ns > before.end_ns
     ]
-    found = [stack for span in spans for _, stack in evidence.log.inside([span])]
-    count = sum(step.count for step in clean)
-    return found, ms(sum(end - begin for begin, end in spans)) / count
+    found = evidence.log.weighted(spans)
+    turn_ms = ms(sum(end - begin for begin, end in spans)) / sum(step.count for step in clean)
+    if len(found) < LEAST or turn_ms <= 0:
+        return None
+    return Stretch(found, sum(weight for _, weight in found), turn_ms)
 
 
 def basis(evidence: Evidence, turn_ms: float) -> Basis:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.samples import LEAST, Stack
+from tfperfkit.samples import Stack
 from tfperfkit_rules.eager_place import reached
 from tfperfkit_rules.eager_source import loops
-from tfperfkit_rules.eager_turns import basis, stretch
+from tfperfkit_rules.eager_turns import Stretch, basis, stretch
 from tfperfkit_rules.step_shares import line_shares, span, text_of
 
 #: Lines that write or draw something.
@@ -59,22 +59,22 @@ _KINDS = {
 
 def hot_path(evidence: Evidence) -> Iterable[Finding]:
     """A finding for each kind of work, the costliest two."""
-    found, turn_ms = stretch(evidence)
-    if len(found) < LEAST or turn_ms <= 0:
+    turns = stretch(evidence)
+    if turns is None:
         return
     steps = _steps_with(evidence)
     compiled = _compiled(evidence)
     places: dict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
-    for stack in found:
+    for stack, weight in turns.found:
         kind = _kind(evidence, stack, compiled)
         if kind:
             leaf = stack.frames[-1] if stack.frames else None
-            places[kind][(leaf.file, leaf.line) if leaf else ("", 0)] += 1
+            places[kind][(leaf.file, leaf.line) if leaf else ("", 0)] += weight
     ranked = sorted(places.items(), key=lambda item: -sum(item[1].values()))
     for kind, at in ranked[:2]:
-        share = sum(at.values()) / len(found)
+        share = sum(at.values()) / turns.whole
         if share >= LEAST_SHARE and steps[kind] >= LEAST_STEPS:
-            yield _finding(evidence, kind, at, share, len(found), turn_ms, steps[kind])
+            yield _finding(evidence, kind, at, share, turns, steps[kind])
 
 
 def _compiled(evidence: Evidence) -> bool:
@@ -111,9 +111,9 @@ def _steps_with(evidence: Evidence) -> Counter[str]:
 
 
 def _finding(
-    evidence: Evidence, kind: str, at: Counter[tuple[str, int]], share: float, count: int, turn_ms: float, steps: int
+    evidence: Evidence, kind: str, at: Counter[tuple[str, int]], share: float, turns: Stretch, steps: int
 ) -> Finding:
-    low, high = interval(share, count)
+    low, high = interval(share, len(turns.found))
     if kind == "metrics":  # Python that hands out operations: samples see too little of it
         rows = line_shares(evidence, ("eager_ops", "dispatch"), ("eager_ops", "dispatch"))
         high = max(high, min(0.99, sum(row.share for row in rows if row.place in at)))
@@ -124,13 +124,13 @@ def _finding(
     where, example = _where(evidence, kind, at)
     return Finding(
         code="STP001", family="step", title=f"{words.words} takes {100 * share:.0f} % of the training loop",
-        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turn_ms), share_of_step=share,
+        severity=severity(1 - 1 / bounds[0]), basis=basis(evidence, turns.turn_ms), share_of_step=share,
         predicted_speedup=middle(bounds), predicted_range=bounds, where=where,
         evidence=(
             Measurement("share of the loop's time", share, "share", "samples"),
-            Measurement("time per step", share * turn_ms, "ms", "samples"),
+            Measurement("time per step", share * turns.turn_ms, "ms", "samples"),
             Measurement("steps in which it was seen", float(steps), "count", "baseline"),
-            Measurement("samples", float(count), "count", "baseline"),
+            Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
         advice=words.advice.format(example=example) + ".",
         detail="The next step waits until it is done.", absorbs=_ABSORBS.get(kind, ()),

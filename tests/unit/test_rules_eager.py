@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from eager_builder import BIG, IN_A_LOOP, SCRIPT, TINY, eager_evidence, leaf, op, seen, site, sites, traced
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from tfperfkit_probes.tfprof_analysis import CallRow
@@ -237,6 +238,35 @@ def test_predict_at_the_end_of_an_epoch_is_left_in_peace() -> None:
     parts = {"dispatch": 4.0, "graph": 6.0}
     given = make_evidence(parts_ms=parts, steps=table, source=PREDICT, samples=spied.samples, log=log)
     assert not list(eager_calls.predict_in_loop(given))
+
+
+TEXTS = """\
+for epoch in range(20):
+    model.fit(x, y)
+    for n in range(400):
+        probabilities = model.predict(state)[0]
+    model.predict(all_of_them)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "doing", "told"), [(4, "dispatch", True), (4, "graph", False), (5, "dispatch", False)]
+)
+def test_predict_in_a_loop_of_its_own_between_the_steps(line: int, doing: str, told: bool) -> None:
+    """A text that is made after each epoch; not where the network itself takes the time, nor one call an epoch."""
+    table = make_steps(60)
+    spied = seen(table, [(40, doing, leaf(line)), (60, "graph", leaf(2))], "evaluate")
+    last = table.clean[-1]
+    rows = [(last.begin_ns + n, 1) for n in range(40)] + [(table.clean[0].begin_ns + n, 2) for n in range(60)]
+    stacks = {1: Stack(leaf(line), "keras", doing, "evaluate"), 2: Stack(leaf(2), "tensorflow", "graph")}
+    given = make_evidence(
+        parts_ms={"dispatch": 4.0, "graph": 6.0}, steps=table, source=TEXTS, samples=spied.samples,
+        log=SampleLog(stacks, sorted(rows)), records=sites(site(1, "batch", 2, loops=(1,)), site(2, "next", line)),
+    )
+    findings = list(eager_calls.predict_in_loop(given))
+    assert [(finding.code, finding.where) for finding in findings] == (
+        [("EAG004", (SourceSpan(FILE, 4), SourceSpan(FILE, 3)))] if told else []
+    )
 
 
 def test_a_model_called_beside_a_compiled_update_is_told() -> None:

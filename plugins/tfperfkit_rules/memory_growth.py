@@ -30,6 +30,8 @@ _MAKES = re.compile(
 )
 _LOOP = re.compile(r"^(\s*)(?:for|while)\b")
 FLOOR = 0.05
+#: Growth that nothing explains is told when it is at least this share of what was estimated.
+SURE = 0.2
 
 
 def kept(evidence: Evidence) -> Iterator[Finding]:
@@ -50,8 +52,13 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
     unknown = [row for row in growers if row.bytes_per_step is None]
     if unknown:
         yield _kept(evidence, data, unknown[0], data.growth_bytes_per_step)
-    elif not any(row.kind == "graphs" for row in data.growers):
+    elif _sure(data) and not any(row.kind == "graphs" for row in data.growers):
         yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count)
+
+
+def _sure(data: MemoryData) -> bool:
+    """An allocator's arenas give and take, so that a growth is told though next to none is as likely."""
+    return data.growth_range is None or data.growth_range[0] >= SURE * (data.growth_bytes_per_step or 0.0)
 
 
 def _grown(row: Grower) -> float:

@@ -119,7 +119,7 @@ def report(capture: Capture) -> ProbeResult:
     )
     total = sum(f.window_ms for f in functions[:1])
     if method == "exact":
-        over = f"{steps} steps" if steps else f"{ms(window_ns) / 1000:.1f} s"
+        over = f"{steps} step{'s' * (steps != 1)}" if steps else f"{ms(window_ns) / 1000:.1f} s"
         summary = f"{_functions(len(functions))} measured by line_profiler over {over}"
     else:
         summary = f"{_functions(len(functions))}, by {samples.count} stack samples over {samples.span_s:.1f} s"

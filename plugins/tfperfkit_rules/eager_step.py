@@ -9,9 +9,10 @@ from tfperfkit_probes.devices_model import DevicesData
 from tfperfkit.evidence import Evidence
 from tfperfkit.gain import middle, severity
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.samples import Frame
 from tfperfkit_rules.eager_gain import Compiled, compiled, handed_out
 from tfperfkit_rules.eager_place import StepPlace, step_place
-from tfperfkit_rules.eager_source import enclosing
+from tfperfkit_rules.eager_source import Function, enclosing
 
 #: XProf warns of eager execution from 10 % of the time on; below 30 operations a step there is little to compile.
 LEAST_SHARE = 0.10
@@ -89,11 +90,31 @@ def reads(evidence: Evidence, place: StepPlace) -> str:
     """What in the step can't be compiled: lines where Python reads the value of a tensor, in the function or below."""
     data = evidence.data("devices", DevicesData)
     around = enclosing(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
+    if data is None:
+        return " Inside it use TensorFlow instead of NumPy and .numpy()."
     lines = []
-    for row in data.host_syncs if data is not None else ():
+    for row in data.host_syncs:
         function = enclosing(evidence, row.file, row.line)
-        if (row.per_step or 0) >= 1 and function is not None and function != around and not row.through:
+        if (row.per_step or 0) < 1 or function is None or function == around or row.through:
+            continue
+        if not _beside(evidence, place, row.file, function):
             lines.append(f"{row.file.rpartition('/')[2]}:{row.line}")
     if not lines:
-        return " Inside it use TensorFlow instead of NumPy and .numpy()."
+        return ""
     return f" Before that, replace what reads values of tensors inside it ({', '.join(lines[:3])}) by TensorFlow."
+
+
+def _beside(evidence: Evidence, place: StepPlace, file: str, function: Function) -> bool:
+    """Whether samples saw a function at work, and never below those that are to be compiled."""
+    def within(frame: Frame, where: str, first: int, last: int) -> bool:
+        return frame.file == where and first <= frame.line <= last
+
+    spans = [(span.file, enclosing(evidence, span.file, span.line)) for span in place.functions]
+    compiled = [(where, item.first, item.last) for where, item in spans if item is not None]
+    seen = [
+        stack.frames for _, stack in evidence.log.inside(evidence.log.whole)
+        if any(within(frame, file, function.first, function.last) for frame in stack.frames)
+    ]
+    return bool(seen and compiled) and not any(
+        within(frame, *item) for frames in seen for frame in frames for item in compiled
+    )

@@ -100,15 +100,22 @@ class Worker:
 def compiled(x):
     return x * 2
 
+class Handed:
+    def work(self, x):
+        return model(x)
+
+import time; time.sleep(0.2)
+work = Handed().work  # as one hands it to scipy.optimize.minimize
 for _ in range(20):
     Worker().work()
+    work(x)
     compiled(x)
     compiled(x)
 print(Worker.work.__name__)
 '''
 
 
-@pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40)])
+@pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40), ("Handed.work", 20)])
 def test_steps_from_a_function_that_trains_nothing(tmp_path: Path, name: str, count: int) -> None:
     (tmp_path / "infer.py").write_text(STEPS_FROM)
     done = subprocess.run(

@@ -1,8 +1,9 @@
 """The function that a person named with ``--steps-from``: each call of it is a step.
 
-A module's function is replaced by a wrapper in its module (documented: the wrapper stands on the stack), a class's by
-the frameless seam of ``around``, a ``tf.function`` is watched through the seam that all of them share. A function that
-stands in no module (defined inside another) is only seen when something observed happens below it.
+A function is replaced by a wrapper in its module or class (documented: the wrapper stands on the stack; the frameless
+seam of ``around`` would see one call where a bound method is handed on and called often, as SciPy's ``minimize`` does).
+A ``tf.function`` is watched through the seam that all of them share. A function that stands in no module (defined
+inside another) is only seen when something observed happens below it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tfperfkit.clock import now_ns
-from tfperfkit.instruments import around
 
 
 class NamedCalls:
@@ -66,34 +66,24 @@ class NamedCalls:
             self._restore()
 
     def _install(self, owner: Any, name: str, function: FunctionType) -> None:
-        if isinstance(owner, type):
-            self._restore = around.install(owner, name, self._before, self._after)
-            return
-        before, after = self._before, self._after
+        entered, left = self._entered, self._left
 
         @functools.wraps(function)
         def observed(*args: Any, **kwargs: Any) -> Any:
-            token = before(None)
+            entered()
+            begin = now_ns()
             try:
                 return function(*args, **kwargs)
             finally:
-                after(token, True)
+                left(begin)
 
-        owner.__dict__[name] = observed
+        setattr(owner, name, observed)
 
         def restore() -> None:
             if owner.__dict__.get(name) is observed:
-                owner.__dict__[name] = function
+                setattr(owner, name, function)
 
         self._restore = restore
-
-    def _before(self, _: Any) -> int:
-        self._entered()
-        return now_ns()
-
-    def _after(self, begin: int, called: bool) -> None:
-        if called:
-            self._left(begin)
 
 
 def _nothing() -> None:

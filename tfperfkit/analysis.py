@@ -33,6 +33,7 @@ from tfperfkit.model import (
 )
 from tfperfkit.owncost import overhead
 from tfperfkit.probe import BackgroundProbe, Cost
+from tfperfkit.stephint import step_hint
 from tfperfkit.steps import StepTable
 from tfperfkit.steptable import Weighted, read_steps, read_windows
 from tfperfkit.store import Exit, Manifest, RunDirectory
@@ -253,6 +254,7 @@ def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         clean = table.steps[2:] or table.steps
     durations = Weighted((step.duration_ns, step.count) for step in clean)
     if not durations.count:
+        note = " ".join(filter(None, (note, step_hint(evidence))))
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
     parts, window = _breakdown(evidence)
     median = durations.median

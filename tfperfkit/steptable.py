@@ -22,7 +22,7 @@ MOST_STEPS = 1_000_000
 _MOST_WINDOWS = 200
 _NO_STEPS = (
     "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights. "
-    "Name the function that makes one step with --steps-from FUNCTION (of a method: Class.method)."
+    "Name the function that makes one step with --steps-from FUNCTION."
 )
 
 
@@ -102,8 +102,9 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
     definition = counter.definition()
     if definition is None:
         if steps_from:
-            return StepTable(note=f"--steps-from {steps_from}: no call of a function of that name was seen. A method's "
-                "is Class.method; one that is defined inside another function stands in no module, where it is found.")
+            return StepTable(note=f"--steps-from {steps_from}: no call of a function of that name was seen. A method "
+                "that several classes have is named as Class.method; a function that is defined inside another "
+                "stands in no module, where it could be found.")
         return StepTable(note=_NO_STEPS)
     if steps_from and definition.source != "function":
         note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"

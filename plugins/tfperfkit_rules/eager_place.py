@@ -66,7 +66,7 @@ def step_place(evidence: Evidence) -> StepPlace | None:
     """The place of a step whose updates Python makes; None when no such update was seen."""
     found = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
     if not found:
-        return None
+        return _named(evidence)
     applied = [site for site in found if site.kind == "apply"]
     if not applied:
         span = SourceSpan(found[0].file, found[0].line, found[0].function)
@@ -94,6 +94,15 @@ def step_place(evidence: Evidence) -> StepPlace | None:
         loop = SourceSpan(fetches[0].loops[-1].file, fetches[0].loops[-1].line, fetches[0].function)
     updates = len({(site.target, site.file, site.line) for site in applied})
     return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1))
+
+
+def _named(evidence: Evidence) -> StepPlace | None:
+    """The function that the person named as the step, where another library updates the weights (SciPy's minimize)."""
+    for site in reached(evidence, "named"):
+        function = enclosing(evidence, site.file, site.line)
+        if function is not None and TAPE in text(evidence, site.file, function.line, function.last):
+            return StepPlace((SourceSpan(site.file, function.line, function.name),), None, None, 1)
+    return None
 
 
 def _loop(evidence: Evidence, site: Site) -> SourceSpan | None:

@@ -102,6 +102,9 @@ def compiled(x):
 
 class Handed:
     def work(self, x):
+        return self.step(x)
+
+    def step(self, x):
         return model(x)
 
 import time; time.sleep(0.2)
@@ -115,7 +118,7 @@ print(Worker.work.__name__)
 '''
 
 
-@pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40), ("Handed.work", 20)])
+@pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40), ("Handed.work", 20), ("step", 20)])
 def test_steps_from_a_function_that_trains_nothing(tmp_path: Path, name: str, count: int) -> None:
     (tmp_path / "infer.py").write_text(STEPS_FROM)
     done = subprocess.run(

@@ -320,3 +320,20 @@ def test_what_reads_values_below_the_step_is_said_in_the_advice() -> None:
     at = (site(1, "apply", 7, 14, loops=(13,), function="train_step"),)
     finding = one(eager_step.eager_step(eager_evidence(source=source, at=at, loop=13, data={"devices": devices})))
     assert "(train.py:11)" in finding.advice
+
+
+def test_the_step_that_a_person_named_runs_eagerly() -> None:
+    """SciPy's minimize updates the weights: no update that is observed tells where the step is."""
+    source = """\
+class Net:
+    def loss(self, weights):
+        with tf.GradientTape() as tape:
+            value = self.error(weights)
+        return tape.gradient(value, weights)
+
+minimize(net.loss, x0)
+"""
+    given = eager_evidence(source=source, records=sites(site(1, "named", 2)))
+    assert one(eager_step.eager_step(given)).where == (SourceSpan(FILE, 2, "loss"),)
+    other = eager_evidence(source=source, records=sites(site(1, "named", 7)))
+    assert not list(eager_step.eager_step(other))

@@ -50,6 +50,8 @@ class NamedCalls:
             if owner_name and owner_name != module.__name__:
                 owner = module.__dict__.get(owner_name)
             value = getattr(owner, "__dict__", {}).get(name)
+            if value is None and not owner_name:
+                owner, value = _method(module, name)
             if value is None:
                 continue
             if hasattr(value, "python_function") and hasattr(value, "get_concrete_function"):
@@ -84,6 +86,15 @@ class NamedCalls:
                 setattr(owner, name, function)
 
         self._restore = restore
+
+
+def _method(module: ModuleType, name: str) -> tuple[Any, Any]:
+    """The class of this module, if it is only one, that has a method of this name, and the method."""
+    classes = {item for item in list(vars(module).values()) if isinstance(item, type)}
+    own = {item for item in classes if item.__module__ == module.__name__}
+    found = {item for item in own if isinstance(vars(item).get(name), FunctionType)}
+    owner = found.pop() if len(found) == 1 else None
+    return (owner, vars(owner)[name]) if owner is not None else (None, None)
 
 
 def _nothing() -> None:

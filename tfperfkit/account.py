@@ -92,14 +92,14 @@ _PART_OF = {
     "tracing": "tracing", "first run of a new trace": "tracing", "garbage collection": "gc", "input": "input",
     "checkpoint or export": "saving", "summary": "saving", _EVALUATE: "evaluate", "the script's Python": "python",
     "TensorFlow's Python": "dispatch", "a compiled function": "graph", "operations": "eager_ops",
-    "reading values": "host_sync",
+    "reading values": "host_sync", "freeing an iterator or the like": "other",
 }
 #: Causes whose time was measured, without samples.
 _MEASURED = ("tracing", "first run of a new trace", "garbage collection", "input")
 _CAUSE_OF = {
     "saving": "checkpoint or export", "summary": "summary", "input": "input", "python": "the script's Python",
     "dispatch": "TensorFlow's Python", "graph": "a compiled function", "eager_ops": "operations",
-    "host_sync": "reading values", "tracing": "tracing",
+    "host_sync": "reading values", "tracing": "tracing", "waiting": "freeing an iterator or the like",
 }
 
 

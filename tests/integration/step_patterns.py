@@ -177,6 +177,28 @@ def loop_inside_a_function():
 
 
 @pattern
+def loop_inside_a_function_after_steps_by_calls():
+    net, optimizer = model(), keras.optimizers.SGD()
+    optimizer.build(net.trainable_variables)
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(10)
+
+    @tf.function
+    def step(x, y):
+        update(net, optimizer, x, y)
+
+    @tf.function
+    def epoch(data):
+        for x, y in data:
+            update(net, optimizer, x, y)
+
+    for _ in range(2):
+        for x, y in data:
+            step(x, y)
+    for _ in range(2):
+        epoch(data)
+
+
+@pattern
 def distributed_iterator():
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     with strategy.scope():

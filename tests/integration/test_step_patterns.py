@@ -27,6 +27,7 @@ EXPECTED = {
     "function_in_a_loop": (20, "custom"),
     "raw_assignment_in_a_function": (13, "custom"),
     "loop_inside_a_function": (36, "function"),
+    "loop_inside_a_function_after_steps_by_calls": (48, "custom"),
     "distributed_iterator": (24, "custom"),
     "two_training_loops_one_after_the_other": (12, "custom"),
     "search_with_a_new_optimizer_per_trial": (18, "custom"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -152,3 +154,56 @@ def test_lines_are_those_of_the_frames() -> None:
 )
 def test_samples_are_dense_only_while_shares_are_drawn_from_them(age_s: int, shares: bool, pause: float) -> None:
     assert interval_s(age_s * 10**9, shares) == pause
+
+
+class Pipe:
+    """Letting go of it waits, in C alone, until the other end is read, as a dataset's iterator for its threads."""
+
+    def __init__(self) -> None:
+        self.out, end = os.pipe()
+        self.full = open(end, "wb", buffering=1 << 20)
+        self.full.write(b"x" * 300_000)  # more than a pipe holds, less than its buffer
+
+    def drain(self) -> None:
+        with open(self.out, "rb") as file:
+            while file.read(1 << 16):
+                pass
+
+
+@pytest.mark.parametrize(("ran", "doing"), [(lambda when: 5_000_000, "waiting"), (lambda when: when, "python")])
+def test_a_thread_that_waits_while_an_object_goes_does_no_python(ran: Callable[[int], int], doing: str) -> None:
+    """The reader of the clock alone is made: whether the thread had a processor meanwhile."""
+    rows: list[Any] = []
+    when = 0
+    sampler = Sampler(rows.append, lambda name: name == __file__, lambda: ran(when))
+    sampler._main = threading.get_ident()
+    pipe = Pipe()
+
+    def watch(thread: int) -> None:
+        nonlocal when
+        time.sleep(0.1)
+        for when in range(10_000_000, 60_000_000, 10_000_000):
+            sampler.take(when, thread)
+        pipe.drain()
+
+    full, pipe.full = pipe.full, None  # type: ignore[assignment]
+    watcher = threading.Thread(target=watch, args=(sampler._main,))
+    watcher.start()
+    del full  # it goes here
+    watcher.join()
+    stacks = {row[1]: (row[2][-1][3], row[4]) for row in rows_of(rows, "stack")}
+    seen = [stacks[row[2]] for row in rows_of(rows, "s")]
+    here = next(n for n, text in enumerate(open(__file__).read().splitlines(), 1) if text.endswith("# it goes here"))
+    assert {line for line, _ in seen} == {here}
+    assert [activity for _, activity in seen] == ["python", *[doing] * 4]
+
+
+def test_a_thread_that_waits_in_a_call_is_counted_as_before() -> None:
+    rows: list[Any] = []
+    sampler = Sampler(rows.append, lambda name: name == __file__, lambda: 5)
+    with standing() as found:
+        sampler._main = found.thread.ident or 0
+        settled(sampler._main, "inner")
+        for when in (10, 20, 30):
+            sampler.take(when * 1_000_000, sampler._main)
+    assert {row[4] for row in rows_of(rows, "stack")} == {"python"}

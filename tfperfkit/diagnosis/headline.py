@@ -20,7 +20,7 @@ _WORDS = {
 }
 #: What a step is there for; the largest part of a healthy one.
 _WORK = ("graph",)
-_BETWEEN = {"callback": "callbacks", "build": "building models"}
+_BETWEEN = {"callback": "callbacks", "build": "building models", "waiting": "freeing an iterator or the like"}
 
 #: Words that no name begins with.
 _SMALL = frozenset(

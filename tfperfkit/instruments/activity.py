@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 #: What a moment of the training thread counts as, in the order in which the first that applies wins.
 ACTIVITIES = ("tracing", "saving", "summary", "input", "host_sync", "graph", "eager_ops", "dispatch", "python")
+#: Or ``waiting``, by the sampler: the thread does nothing where it lets go of an object (a dataset's iterator).
 #: Around it: ``evaluate`` (validation, also predict), ``callback`` of Keras, ``build`` (layers and variables).
 CONTEXTS = ("evaluate", "callback", "build")
 

@@ -40,16 +40,21 @@ class Updating:
 
     def counters(self) -> list[int]:
         """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
-        values = []
-        for reference in self.optimizers:
-            optimizer = reference()
-            try:
-                iterations = optimizer.iterations  # type: ignore[union-attr]
-                # Early Keras 3 has variables that int() does not take.
-                values.append(int(iterations.numpy() if hasattr(iterations, "numpy") else iterations))
-            except Exception:
-                values.append(0)
-        return values
+        return [counter(reference()) for reference in self.optimizers]
+
+    def counters_of(self, seen: dict[int, int]) -> list[int]:
+        """The same, as they were when ``seen`` was read (by ``id``): 0 for an optimizer that was not known then."""
+        return [seen.get(id(reference()), 0) for reference in self.optimizers]
+
+
+def counter(optimizer: Any) -> int:
+    """How many updates an optimizer has made; 0 where it does not tell."""
+    try:
+        iterations = optimizer.iterations
+        # Early Keras 3 has variables that int() does not take.
+        return int(iterations.numpy() if hasattr(iterations, "numpy") else iterations)
+    except Exception:
+        return 0
 
 
 class Targets:
@@ -58,6 +63,11 @@ class Targets:
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
         self._last = 0
+
+    def counters(self) -> dict[int, int]:
+        """The updates that each optimizer among them has made, by ``id``. Reading them waits for a GPU."""
+        alive = [item for _, reference in list(self._known.values()) if reference and (item := reference()) is not None]
+        return {id(item): counter(item) for item in alive}
 
     def number(self, target: Any) -> int:
         """The object's number, from 1."""
@@ -91,6 +101,12 @@ class Functions:
         if key not in self._references:
             self._references[key] = weakref.ref(function, lambda _: self._forget(key))
         self._known[key] = known
+
+    def counters(self) -> dict[int, int]:
+        """The updates that the optimizers of all of them have made, by the optimizer's ``id``."""
+        references = {item for known in list(self._known.values()) if known for item in known.optimizers}
+        alive = [item for reference in references if (item := reference()) is not None]
+        return {id(item): counter(item) for item in alive}
 
     def _forget(self, key: int) -> None:
         self._known.pop(key, None)

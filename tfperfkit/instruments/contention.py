@@ -1,4 +1,5 @@
-"""How long the training thread was ready to run but had no processor: what other programs did to the measurement."""
+"""How long the main thread ran, and how long it was ready to but had no processor: what other programs did to the
+measurement."""
 
 from __future__ import annotations
 
@@ -13,13 +14,20 @@ class Contention:
         self._path = f"/proc/{pid}/task/{pid}/schedstat"
         self._works = True
 
+    def ran_ns(self) -> int | None:
+        """Nanoseconds on a processor since the thread began; None when the system does not tell."""
+        return self._read(0)
+
     def waited_ns(self) -> int | None:
         """Nanoseconds on the run queue since the thread began; None when the system does not tell."""
+        return self._read(1)
+
+    def _read(self, column: int) -> int | None:
         if not self._works:
             return None
         try:
             with open(self._path, "rb") as file:
-                return int(file.read().split()[1])
+                return int(file.read().split()[column])
         except (OSError, ValueError, IndexError):
             self._works = False
             return None

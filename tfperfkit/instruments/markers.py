@@ -191,6 +191,7 @@ class Markers:
         self._inside += 1
         token = Token(0, function, True)
         token.frame = sys._getframe(2)  # of a caller: alive until the call ends, and let go then
+        token.extra = self._targets.counters() | self._functions.counters()
         token.begin = now_ns()
         self.cost_ns += token.begin - start
         return token
@@ -283,7 +284,7 @@ class Markers:
                 self.thread = get_ident()
             token.site = self._site(known.kind, token.owner, known.name, token.frame, lambda: known.batch_size)
             token.frame = None
-            token.extra = [0] * len(known.optimizers) if known.loop else None
+            token.extra = known.counters_of(token.extra) if known.loop else None
         steps = 1
         if known.loop and token.extra is not None:
             now = known.counters()

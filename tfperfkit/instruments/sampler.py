@@ -6,7 +6,9 @@ interned. The rate falls once the shares are known, and with the length of the r
 
 from __future__ import annotations
 
+import opcode
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -36,6 +38,15 @@ _REMEMBERED = 1000
 #: A function of the person: file, first line, name.
 Function = tuple[str, int, str]
 
+#: Instructions that may let go of an object: the end of a loop, an assignment to a name that held another, ``del``.
+#: The last batch frees a dataset's iterator there, in C, which may wait for its threads for seconds.
+_FREES = tuple(opcode.opmap[name] for name in (
+    "FOR_ITER", "END_FOR", "POP_ITER", "POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF",
+    "DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL",
+) if name in opcode.opmap)  # fmt: skip
+#: A thread that ran for less than this part of the time between two samples waits.
+_IDLE = 0.1
+
 
 class _Known(NamedTuple):
     """What a stack of code objects and instructions came to. ``stack``: its number, 0 when there were too many."""
@@ -43,6 +54,7 @@ class _Known(NamedTuple):
     stack: int
     library: str
     codes: list[CodeType]  # kept alive, so that no other code object gets the same ``id``
+    waiting: int = 0  # the stack's number while the thread waits there, where it may free an object; else 0
 
 
 class Sampler:
@@ -52,8 +64,14 @@ class Sampler:
 
     ``activity`` and ``context`` are the words of ``instruments.activity``."""
 
-    def __init__(self, write: Callable[[Any], None], is_user: Callable[[str], bool]) -> None:
+    def __init__(
+        self, write: Callable[[Any], None], is_user: Callable[[str], bool],
+        ran_ns: Callable[[], int | None] = lambda: None,
+    ) -> None:
         self._write = write
+        self._ran_ns = ran_ns  # how long the main thread has had a processor
+        self._main = threading.main_thread().ident
+        self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run
         self._is_user = is_user
         self._known: dict[tuple[int, ...], _Known] = {}
         self._stacks: dict[tuple[Any, ...], int] = {}
@@ -108,9 +126,19 @@ class Sampler:
                 self._known.clear()
             known = self._known[exact] = self._read(codes, key[1::2])
         if known.stack:
-            self._write(["s", when_ns, known.stack, thread])
-            self._counts[known.stack] += 1
+            idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
+            stack = known.waiting if idle else known.stack
+            self._write(["s", when_ns, stack, thread])
+            self._counts[stack] += 1
         return known.library
+
+    def _waits(self, when_ns: int, waiting: int) -> bool:
+        """Whether the main thread has waited since the last sample, at the same place."""
+        ran = self._ran_ns()
+        before, self._before = self._before, (when_ns, waiting, ran or 0)
+        if ran is None or before[1] != waiting:
+            return False
+        return ran - before[2] < _IDLE * (when_ns - before[0])
 
     def _read(self, codes: list[CodeType], instructions: list[int]) -> _Known:
         """Look at a new stack, innermost frame first."""
@@ -136,15 +164,22 @@ class Sampler:
                     if depth == 0:
                         innermost = mark
         doing, around = activity(bits, innermost, inside), context(bits)
+        stack = self._intern(rows, library, doing, around)
+        if not rows or doing not in ("python", "dispatch") or codes[0].co_code[instructions[0]] not in _FREES:
+            return _Known(stack, library, codes)
+        return _Known(stack, library, codes, self._intern(rows, library, "waiting", around))
+
+    def _intern(self, rows: list[tuple[str, int, str, int]], library: str, doing: str, around: str) -> int:
+        """The number of a stack; 0 when there are too many."""
         key = (library, doing, around, *rows)
         stack = self._stacks.get(key)
         if stack is None:
             if len(self._stacks) >= MAX_STACKS:
-                return _Known(0, library, codes)
+                return 0
             stack = self._stacks[key] = len(self._stacks) + 1
             self._functions[stack] = list({row[:3] for row in rows})
             self._write(["stack", stack, rows[::-1], library, doing, around])
-        return _Known(stack, library, codes)
+        return stack
 
 
 def line_of(code: CodeType, instruction: int) -> int:

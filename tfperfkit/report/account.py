@@ -18,7 +18,7 @@ _FLOOR = 0.01
 _WORDS = {
     "evaluate": "predict and validation", "callback": "callbacks", "graph": "compiled functions",
     "eager_ops": "operations", "python": "Python", "dispatch": "TensorFlow's Python", "host_sync": "reading values",
-    "build": "building",
+    "build": "building", "waiting": "freeing an iterator or the like",
 }
 _PARTS = 4
 

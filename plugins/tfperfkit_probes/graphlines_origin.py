@@ -246,6 +246,10 @@ class _Walk:
 
     def _cut(self, items: list[Place | None]) -> list[Place | None]:
         """The frames of a function that is called: it was traced once, perhaps from another line than this one."""
+        below = self._below(items)
+        first = next((item for item in below if item is not None), None)
+        if first is not None and first.function == self._function:
+            return below
         for index, item in enumerate(items):
             if item is not None and item.function == self._function:
                 return items[index:]
@@ -256,6 +260,17 @@ class _Walk:
                 return items[index + 1 :]
         last = next((item for item in reversed(items) if item is not None), None)
         return [last] if last is not None else []
+
+
+    def _below(self, items: list[Place | None]) -> list[Place | None]:
+        """The frames after those that lead to this call, where it was traced from here: functions of one name call one
+        another (each layer's ``call``)."""
+        lines = [(node.file, node.line) for node in self._base if node.kind == "line"]
+        reached = after = 0
+        for index, item in enumerate(items, 1):
+            if item is not None and reached < len(lines) and (item.file, item.line) == lines[reached]:
+                reached, after = reached + 1, index
+        return items[after:] if reached == len(lines) else []
 
 
 def _nodes(items: list[Place | None], layers: list[Node]) -> list[Node]:

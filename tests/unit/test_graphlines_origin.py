@@ -142,3 +142,17 @@ def test_base_names() -> None:
     assert base_name("__inference___backward_step_3_4") == "step"
     assert base_name("__forward_step_5") == "step"
     assert base_name("plain") == "plain"
+
+
+def test_functions_of_one_name_that_call_one_another() -> None:
+    """Each layer's ``call`` is a tf.function: the frames that lead to the inner one are told once."""
+    make = GraphsBuilder()
+    outer = make.stack((20, "step"), (71, "call"))
+    inner = make.stack((20, "step"), (71, "call"), (46, "call"))
+    deep = make.stack((20, "step"), (71, "call"), (46, "call"), (25, "call"))
+    make.graph("step", [("Block", "StatefulPartitionedCall", outer, "f")], function="__inference_step_1",
+               calls={0: ["__inference_call_2"]})
+    make.graph("call", [("Unit", "StatefulPartitionedCall", inner, "f")], function="__inference_call_2",
+               calls={0: ["__inference_call_3"]})
+    make.graph("call", [("Conv", "Conv2D", deep, "f")], function="__inference_call_3")
+    assert words(Origins(make.built()).origin(0, "Block/Unit/Conv")) == [20, 71, 46, 25]

@@ -20,6 +20,8 @@ _WORDS = {
 }
 #: What a step is there for; the largest part of a healthy one.
 _WORK = ("graph",)
+#: With less of it than this there may be something to gain that no rule knows.
+_SOUND = 0.75
 _BETWEEN = {"callback": "callbacks", "build": "building models", "waiting": "freeing an iterator or the like"}
 
 #: Words that no name begins with.
@@ -38,7 +40,7 @@ def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
     parts = evidence.account.parts_ms
     name = max(parts, key=lambda part: parts[part])
     share = parts[name] / evidence.account.mean_ms
-    found = "Nothing to fix" if name in _WORK else "Nothing to fix was found"
+    found = "Nothing to fix" if name in _WORK and share >= _SOUND else "Nothing to fix was found"
     return f"{found}: {100 * share:.0f} % of a step is {_WORDS[name]}.{bound(evidence)}{_between(evidence.account)}"
 
 

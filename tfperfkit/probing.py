@@ -32,7 +32,7 @@ class Probing:
         self._backgrounds: _Entered = {}
         self.windows: list[WindowSpec] = []
 
-    def load(self) -> None:
+    def choose(self) -> None:
         """Those that the manifest names. One that can't be loaded has failed."""
         manifest, installed = self._session.manifest, registry.available()
         asked = {name: parse_window(f"{name}={text}") for name, text in manifest.windows.items()}

@@ -104,7 +104,7 @@ class Session:
         self._safely("files", self._opens.install)
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
-        self._probing.load()
+        self._probing.choose()
         self._scheduler = Scheduler(self._probing.windows)
         self._probing.start()
         self._pulse.start()

@@ -12,7 +12,7 @@ _listeners: dict[str, Callable[..., object]] = {}
 _hooked = False
 
 
-def listen(event: str, heard: Callable[..., object]) -> None:
+def subscribe(event: str, heard: Callable[..., object]) -> None:
     """Call ``heard`` with the arguments of each audit event of this name; it takes the place of an earlier one."""
     global _hooked
     _listeners[event] = heard
@@ -21,7 +21,7 @@ def listen(event: str, heard: Callable[..., object]) -> None:
         sys.addaudithook(_hook)
 
 
-def unlisten(event: str, heard: Callable[..., object]) -> None:
+def unsubscribe(event: str, heard: Callable[..., object]) -> None:
     """Hear of the event no more, unless another does by now."""
     if _listeners.get(event) == heard:
         del _listeners[event]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from types import FrameType
 from typing import Any
 
@@ -30,6 +31,7 @@ class Updating:
         self.number = 0  # among all targets; 0 until its first call
         self.loop = False
         self.named = False  # the person says that a call of it is a step
+        self.steps = 0  # that were made by calls of it
         self.batch_size = 0
         self.optimizers: list[weakref.ref[Any]] = []
 
@@ -40,14 +42,14 @@ class Updating:
 
     def counters(self) -> list[int]:
         """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
-        return [counter(reference()) for reference in self.optimizers]
+        return [_counter(reference()) for reference in self.optimizers]
 
-    def counters_of(self, seen: dict[int, int]) -> list[int]:
-        """The same, as they were when ``seen`` was read (by ``id``): 0 for an optimizer that was not known then."""
-        return [seen.get(id(reference()), 0) for reference in self.optimizers]
+    def before(self, made: Counter[int]) -> list[int]:
+        """The same before the first call, from ``Functions.updates``."""
+        return [made[id(reference())] for reference in self.optimizers]
 
 
-def counter(optimizer: Any) -> int:
+def _counter(optimizer: Any) -> int:
     """How many updates an optimizer has made; 0 where it does not tell."""
     try:
         iterations = optimizer.iterations
@@ -63,11 +65,6 @@ class Targets:
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, weakref.ref[Any] | None]] = {}
         self._last = 0
-
-    def counters(self) -> dict[int, int]:
-        """The updates that each optimizer among them has made, by ``id``. Reading them waits for a GPU."""
-        alive = [item for _, reference in list(self._known.values()) if reference and (item := reference()) is not None]
-        return {id(item): counter(item) for item in alive}
 
     def number(self, target: Any) -> int:
         """The object's number, from 1."""
@@ -102,11 +99,15 @@ class Functions:
             self._references[key] = weakref.ref(function, lambda _: self._forget(key))
         self._known[key] = known
 
-    def counters(self) -> dict[int, int]:
-        """The updates that the optimizers of all of them have made, by the optimizer's ``id``."""
-        references = {item for known in list(self._known.values()) if known for item in known.optimizers}
-        alive = [item for reference in references if (item := reference()) is not None]
-        return {id(item): counter(item) for item in alive}
+    def updates(self) -> Counter[int]:
+        """How many steps were made with each optimizer by the functions that are known, by the optimizer's ``id``. Its
+        own counter can't be read before a call of which nothing is known yet: that would make a tensor in the script.
+        """
+        made: Counter[int] = Counter()
+        for known in list(self._known.values()):
+            for optimizer in {id(reference()) for reference in known.optimizers} if known else ():
+                made[optimizer] += known.steps  # type: ignore[union-attr]
+        return made
 
     def _forget(self, key: int) -> None:
         self._known.pop(key, None)

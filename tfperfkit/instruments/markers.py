@@ -191,7 +191,6 @@ class Markers:
         self._inside += 1
         token = Token(0, function, True)
         token.frame = sys._getframe(2)  # of a caller: alive until the call ends, and let go then
-        token.extra = self._targets.counters() | self._functions.counters()
         token.begin = now_ns()
         self.cost_ns += token.begin - start
         return token
@@ -271,6 +270,7 @@ class Markers:
             end = now_ns()
             self._inside -= 1
             quietly(Marker(token.site, token.begin, end))
+            known.steps += 1
             self.cost_ns += now_ns() - end
             return
         if self._functions.get(id(token.owner), UNSEEN) is UNSEEN and not tracing.tells_functions():
@@ -284,11 +284,12 @@ class Markers:
                 self.thread = get_ident()
             token.site = self._site(known.kind, token.owner, known.name, token.frame, lambda: known.batch_size)
             token.frame = None
-            token.extra = known.counters_of(token.extra) if known.loop else None
+            token.extra = known.before(self._functions.updates()) if known.loop else None
         steps = 1
         if known.loop and token.extra is not None:
             now = known.counters()
             steps = max((b - a for a, b in zip(token.extra, now, strict=False)), default=1)
+        known.steps += max(steps, 1)
         self._after(token, True, max(steps, 1))
 
     @property

@@ -29,11 +29,11 @@ class FileOpens:
 
     def install(self) -> None:
         """Begin to count; only one object counts at a time."""
-        audit.listen("open", self.opened)
+        audit.subscribe("open", self.opened)
 
     def stop(self) -> None:
         """Count no more."""
-        audit.unlisten("open", self.opened)
+        audit.unsubscribe("open", self.opened)
 
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
         """A file is being opened by the caller's caller."""

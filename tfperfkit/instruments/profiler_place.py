@@ -41,7 +41,7 @@ def leaving_it(leave: Callable[[str], object], monitoring: Any = None) -> Iterat
     thread = get_ident()
 
     def end() -> None:
-        audit.unlisten(_EVENT, traced)
+        audit.unsubscribe(_EVENT, traced)
         if type(monitoring) is watched:
             monitoring.__class__ = ModuleType
 
@@ -78,7 +78,7 @@ def leaving_it(leave: Callable[[str], object], monitoring: Any = None) -> Iterat
             monitoring.__class__ = watched
         except TypeError:  # a module of another kind
             pass
-    audit.listen(_EVENT, traced)
+    audit.subscribe(_EVENT, traced)
     try:
         yield
     finally:

@@ -28,15 +28,8 @@ SELECTED = frozenset({
 })  # fmt: skip
 
 
-#: Known misses (docs/accuracy.md). One that is found after all fails its test, so that it is taken off this list.
-MISSED = {"ops_added_in_session": "sessions of compat.v1 show no steps, so nothing tells that they grow"}
-
-
 def parameter(case: Case) -> object:
-    marks = [] if case.name in SELECTED else [pytest.mark.long]
-    if case.name in MISSED:
-        marks.append(pytest.mark.xfail(reason=MISSED[case.name], strict=True))
-    return pytest.param(case, id=case.name, marks=marks)
+    return pytest.param(case, id=case.name, marks=() if case.name in SELECTED else pytest.mark.long)
 
 
 def _findings(case: Case, folder: Path, good: Callable[[Verdict], bool]) -> list[Any]:

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint unit test-long test-versions bench audit clean
+.PHONY: run test lint format unit test-long test-versions bench audit release clean
 run: $(STAMP)
 	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
 
@@ -12,12 +12,17 @@ test: lint unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check tfperfkit plugins examples tests benchmarks
+	$(BIN)/ruff format --check --quiet tfperfkit plugins examples tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+format: $(STAMP)
+	$(BIN)/ruff check --fix --quiet tfperfkit plugins examples tests benchmarks
+	$(BIN)/ruff format --quiet tfperfkit plugins examples tests benchmarks
+
 # Two workers for the two cores; each module's tests stay together, so that what it starts once serves all of them.
 unit: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadfile tests
+	$(BIN)/pytest -n 2 --dist loadfile --durations 15 tests
 
 # JAX, for two of Keras' other backends, stands apart: TensorFlow imports it wherever it is installed.
 $(STAMP): pyproject.toml constraints.txt
@@ -46,6 +51,11 @@ audit: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[audit]'
 	$(BIN)/pip-audit --strict --disable-pip --no-deps -r constraints.txt || \
 	  { echo "audit: a weakness was found, or the advisory database could not be asked"; exit 1; }
+
+# Builds, checks and tries what would be uploaded; uploads nothing. Some minutes: TensorFlow is installed anew.
+release: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[release]'
+	$(BIN)/python tests/release.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache

@@ -59,9 +59,11 @@ def profile(case: Case, timeout: float) -> dict[str, Any]:
             place["file"] = Path(place["file"]).name
     steps = report["steps"]
     return {
-        "error": None, "findings": findings, "wall_s": round(time.perf_counter() - begin, 1),
+        "error": None,
+        "findings": findings,
+        "wall_s": round(time.perf_counter() - begin, 1),
         "steps": {key: steps.get(key) for key in ("count", "source", "median_ms")},
-    }  # fmt: skip
+    }
 
 
 def timed(case: Case) -> dict[str, Any]:
@@ -116,9 +118,15 @@ def row(case: Case, result: dict[str, Any]) -> list[str]:
     gain = measured_gain(result.get("seconds"))
     rank = "missed" if verdict.rank is None else str(verdict.rank) + ("" if verdict.by_code else " (by family)")
     return [
-        case.name, case.style, case.cause + ("" if case.kind == "time" else f" ({case.kind})"), " ".join(case.codes),
-        first(result), rank, predicted(result, verdict), f"{gain:.2f}" if gain else "–",
-    ]  # fmt: skip
+        case.name,
+        case.style,
+        case.cause + ("" if case.kind == "time" else f" ({case.kind})"),
+        " ".join(case.codes),
+        first(result),
+        rank,
+        predicted(result, verdict),
+        f"{gain:.2f}" if gain else "–",
+    ]
 
 
 def markdown(everything: tuple[Case, ...], results: Results) -> str:
@@ -133,20 +141,28 @@ def markdown(everything: tuple[Case, ...], results: Results) -> str:
     top = sum(rank == 1 for rank in ranks)
     three = sum(rank is not None and rank <= 3 for rank in ranks)
     lines = [
-        "# How often the cause is named", "", INTRODUCTION, "",
-        "| | reached | aimed at |", "|---|---|---|",
+        "# How often the cause is named",
+        "",
+        INTRODUCTION,
+        "",
+        "| | reached | aimed at |",
+        "|---|---|---|",
         f"| planted cause is the first finding | {share(top, len(ranks))} | 90 % |",
         f"| and by an accepted code | {share(sum(strict), len(strict))} | |",
         f"| planted cause is among the first three | {share(three, len(ranks))} | 97 % |",
-        f"| healthy scripts without a finding above \"info\" | {share(sum(quiet), len(quiet))} | 95 % |", "",
-        "## Faults", "", GAINS, "",
+        f'| healthy scripts without a finding above "info" | {share(sum(quiet), len(quiet))} | 95 % |',
+        "",
+        "## Faults",
+        "",
+        GAINS,
+        "",
         "| script | style | cause | accepted | first finding | rank | predicted | measured |",
         "|---|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    ]
     lines += ["| " + " | ".join(row(case, results[case.name])) + " |" for case in faulty]
     if missing:
         lines += ["", "Without a result: " + ", ".join(missing) + "."]
-    lines += ["", "## Healthy scripts", "", "| script | style | findings above \"info\" |", "|---|---|---|"]
+    lines += ["", "## Healthy scripts", "", '| script | style | findings above "info" |', "|---|---|---|"]
     for case in healthy:
         error = results[case.name]["error"]
         told = "failed" if error else " ".join(verdicts[case.name].loud) or "none"
@@ -169,9 +185,7 @@ def chosen(everything: Iterable[Case], names: list[str], only_failed: bool, resu
         result = results.get(case.name)
         return not result or bool(result["error"]) or not judge(case, result["findings"]).passes(case)
 
-    return [
-        case for case in everything if (not names or case.name in names) and (not only_failed or failed(case))
-    ]  # fmt: skip
+    return [case for case in everything if (not names or case.name in names) and (not only_failed or failed(case))]
 
 
 def main() -> None:

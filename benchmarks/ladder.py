@@ -48,7 +48,10 @@ def plain(stage: str, steps: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, str(GAN), "--stage", stage, "--steps", str(steps), "--out", folder],
-            capture_output=True, text=True, check=True, timeout=900,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=900,
         )
     times = [float(found) * 1e3 for found in re.findall(r"step_time ([0-9.]+) s", done.stdout)]
     return statistics.median(times[len(times) // 3 :])
@@ -59,9 +62,30 @@ def report(stage: str, steps: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.json"
         subprocess.run(
-            [sys.executable, "-m", "tfperfkit", "run", "--out", str(Path(folder) / "run"), "--json", str(file),
-             "--output", os.devnull, str(GAN), "--", "--stage", stage, "--steps", str(steps), "--out", folder],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=900,
+            [
+                sys.executable,
+                "-m",
+                "tfperfkit",
+                "run",
+                "--out",
+                str(Path(folder) / "run"),
+                "--json",
+                str(file),
+                "--output",
+                os.devnull,
+                str(GAN),
+                "--",
+                "--stage",
+                stage,
+                "--steps",
+                str(steps),
+                "--out",
+                folder,
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+            timeout=900,
         )
         made: dict[str, Any] = json.loads(file.read_text())
         return made

@@ -22,9 +22,13 @@ def _once(profiler: str, way: str) -> tuple[float, float, float, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         done = subprocess.run(
-            [*PROFILERS[profiler], str(WORKLOADS_FOLDER / "long_run.py"), str(STEPS), way], capture_output=True,
-            text=True, cwd=folder, env=environment, check=True,
-        )  # fmt: skip
+            [*PROFILERS[profiler], str(WORKLOADS_FOLDER / "long_run.py"), str(STEPS), way],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=environment,
+            check=True,
+        )
         files = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / 1e6
     found = _LINE.search(done.stdout)
     if found is None:
@@ -37,8 +41,9 @@ def report(rounds: int) -> str:
     """One row per way of looping, as Markdown."""
     lines = [
         f"| {STEPS} steps | memory added | growth after a fifth, with and without | time of the last tenth over the "
-        "second, with and without | time of the last tenth, with over without | files |", "|---|---|---|---|---|---|",
-    ]  # fmt: skip
+        "second, with and without | time of the last tenth, with over without | files |",
+        "|---|---|---|---|---|---|",
+    ]
     for way, name in _WAYS.items():
         pairs = []
         for number in range(rounds):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.programs import PROFILERS, WORKLOADS, command
 from benchmarks.ratios import words
+from tfperfkit.storage.run_directory import RunDirectory
 
 _LINE = re.compile(r"BENCH whole ([\d.]+) tail ([\d.]+)")
 _STEP = re.compile(r"step_time ([\d.]+) s")  # what the GAN logs
@@ -30,9 +30,14 @@ def seconds(profiler: str, workload: str) -> Times | None:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         try:
             done = subprocess.run(
-                command(profiler, workload), capture_output=True, text=True, cwd=folder, env=environment, check=False,
+                command(profiler, workload),
+                capture_output=True,
+                text=True,
+                cwd=folder,
+                env=environment,
+                check=False,
                 timeout=_TIMEOUT_S,
-            )  # fmt: skip
+            )
         except subprocess.TimeoutExpired:
             return None
         over = windows_over(Path(folder), int(WORKLOADS[workload][-1]) * 3 // 5)
@@ -44,7 +49,7 @@ def seconds(profiler: str, workload: str) -> Times | None:
 
 def windows_over(runs: Path, step: int) -> bool:
     """Whether every window of the run in this folder had ended before this step."""
-    events = [json.loads(line) for path in runs.glob("*/session/events.jsonl") for line in path.open()]
+    events = [event for run in runs.iterdir() for event in RunDirectory(run).records("session/events.jsonl")]
     begun = sum(event["kind"] == "window" for event in events)
     ended = [event["step"] for event in events if event["kind"] == "window_end"]
     return len(ended) == begun and all(end <= step for end in ended)

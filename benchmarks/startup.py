@@ -48,9 +48,11 @@ def report(rounds: int) -> str:
             for _ in range(rounds):
                 begin = time.monotonic()
                 subprocess.run(
-                    [sys.executable, "-m", "tfperfkit", "report", "last"], capture_output=True,
-                    env=environment, check=True,
-                )  # fmt: skip
+                    [sys.executable, "-m", "tfperfkit", "report", "last"],
+                    capture_output=True,
+                    env=environment,
+                    check=True,
+                )
                 taken.append(time.monotonic() - begin)
             lines.append(
                 f"- report of {workload}, all probes: {statistics.median(taken):.2f} s, at most {max(taken):.2f} s"

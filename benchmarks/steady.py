@@ -53,9 +53,14 @@ def blocks(name: str) -> dict[str, list[float]]:
         script = str(WORKLOADS_FOLDER / f"{loop.script}.py")
         numbers = [str(value) for value in (steps, loop.warm, loop.block, settle, loop.rounds)]
         done = subprocess.run(
-            [*PROFILERS["tfperf all"], str(WORKLOADS_FOLDER / "steady.py"), script, *numbers], capture_output=True,
-            text=True, cwd=folder, env=environment, check=False, timeout=_TIMEOUT_S,
-        )  # fmt: skip
+            [*PROFILERS["tfperf all"], str(WORKLOADS_FOLDER / "steady.py"), script, *numbers],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=environment,
+            check=False,
+            timeout=_TIMEOUT_S,
+        )
     found = re.search(r"STEADY (.+)", done.stdout)
     if found is None:
         print(f"{name}: no result in {(done.stdout + done.stderr)[-1000:]}", file=sys.stderr)

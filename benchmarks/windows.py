@@ -27,9 +27,13 @@ def _once(workload: str) -> dict[str, float]:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3"}
         report = Path(folder) / "report.json"
         subprocess.run(
-            [*PROFILERS["tfperf all"], "--json", str(report), *WORKLOADS[workload]], capture_output=True, cwd=folder,
-            env=environment, check=False, timeout=900,
-        )  # fmt: skip
+            [*PROFILERS["tfperf all"], "--json", str(report), *WORKLOADS[workload]],
+            capture_output=True,
+            cwd=folder,
+            env=environment,
+            check=False,
+            timeout=900,
+        )
         overhead = json.loads(report.read_text())["overhead"]
     found: dict[str, float] = dict(overhead["per_probe"])
     if overhead["baseline_ratio"] is not None:

@@ -65,8 +65,11 @@ def interpreter(version: str) -> str | None:
         try:
             said = subprocess.run(
                 [candidate, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"],
-                capture_output=True, text=True, timeout=60, check=False,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
         except OSError:
             continue
         if said.returncode == 0 and said.stdout.strip() == version:  # pyenv's shims are there for each version
@@ -104,7 +107,7 @@ def prepare(environment: Environment, python: str) -> None:
 
 
 def versions(environment: Environment) -> str:
-    """"Python 3.10.13, TensorFlow 2.16.2, Keras 3.3.3"."""
+    """ "Python 3.10.13, TensorFlow 2.16.2, Keras 3.3.3"."""
     code = (
         "import platform, importlib.metadata as m; "
         "print('Python', platform.python_version(), *(f', {n} {m.version(n)}' for n in ('tensorflow', 'keras')))"
@@ -132,11 +135,26 @@ def _pytest(environment: Environment, arguments: list[str], which: str) -> Outco
     report.unlink(missing_ok=True)
     subprocess.run(
         [
-            environment.binary, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--timeout", "600",
-            "-o", "junit_family=xunit1", "--junitxml", str(report), *arguments,
+            environment.binary,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "addopts=",
+            "--timeout",
+            "600",
+            "-o",
+            "junit_family=xunit1",
+            "--junitxml",
+            str(report),
+            *arguments,
         ],
-        cwd=ROOT, check=False, stdout=sys.stderr,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=False,
+        stdout=sys.stderr,
+    )
     if not report.is_file():
         raise SystemExit(f"{environment.name}: pytest wrote no report")
     return read(report)
@@ -160,7 +178,9 @@ def read(report: Path) -> Outcome:
 def table(rows: list[tuple[str, Outcome]]) -> str:
     """Markdown, with the tests that failed beneath it."""
     lines = [
-        f"Run on {date.today():%-d %B %Y}.", "", "| Environment | Passed | Failed | Passed when run again | Skipped |",
+        f"Run on {date.today():%-d %B %Y}.",
+        "",
+        "| Environment | Passed | Failed | Passed when run again | Skipped |",
         "|---|---|---|---|---|",
     ]
     details: list[str] = []

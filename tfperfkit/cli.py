@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from tfperfkit import __version__
 from tfperfkit.errors import EXIT_USAGE, TfperfError
+from tfperfkit.launch.probe_options import ProbeOptionsCommand, ReportOptionsCommand, probe_options
+from tfperfkit.version import __version__
 
 _EPILOG = """\b
 Exit status: the script's own for run (128 + N if signal N killed it); 2 for a mistake in our command line,
@@ -28,7 +29,8 @@ def cli() -> None:
 
 _RUN_OPTIONS = [
     click.Option(
-        ["--probes"], metavar="NAMES",
+        ["--probes"],
+        metavar="NAMES",
         help="Probes with commas, or all, default, none. Default: all that tfperf brings.",
     ),
     click.Option(
@@ -39,52 +41,28 @@ _RUN_OPTIONS = [
     click.Option(["--show"], metavar="NAMES", help="Probes whose tables the report shows in full, or all."),
     click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
     click.Option(
-        ["--window"], metavar="PROBE=START:COUNT", multiple=True,
-        help="Give a probe these steps; PROBE=all: the whole run.",
+        ["--window"],
+        metavar="PROBE=START:COUNT",
+        multiple=True,
+        help="Give a probe these steps; PROBE=all: the whole run; none: no window; auto: where tfperf would put it.",
     ),
-    click.Option(
-        ["--lines"], metavar="FUNCTIONS",
-        help="Profile these functions by line (names with commas), not the hot ones.",
-    ),
-    click.Option(
-        ["--lines-in"], metavar="PATH", multiple=True, help="Profile all functions of a file or folder by line."
-    ),
-    click.Option(
-        ["--lines-depth"], type=click.IntRange(0), metavar="N", help="Unfold lines of compiled functions N calls deep."
-    ),
-    click.Option(["--tfprof-python"], is_flag=True, help="Trace Python calls too (up to 1.4 x slower in its window)."),
-    click.Option(["--ops-dump"], metavar="FUNCTION", help="List all operations of a tf.function (probe ops)."),
-    click.Option(["--autograph"], metavar="FUNCTION", help="Show the code AutoGraph made of a function (probe ops)."),
     click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
-    click.Option(["--ops-keras"], is_flag=True, help="Include Keras' own functions in the probe ops."),
-    click.Option(["--ops-xla"], is_flag=True, help="Ask XLA what it can compile: 0.5 s a function (probe ops)."),
 ]
-#: Options that are a probe's: (probe, its key).
-_PROBE_OPTIONS = {
-    "lines_depth": ("lines", "depth"), "tfprof_python": ("tfprof", "python"), "ops_dump": ("ops", "dump"),
-    "autograph": ("ops", "autograph"), "ops_keras": ("ops", "keras"), "ops_xla": ("ops", "xla"),
-    "require_gpu": ("devices", "require_gpu"),
-}
 
 
-def _for_probes(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    given: dict[str, dict[str, Any]] = {}
-    for name, (probe, key) in _PROBE_OPTIONS.items():
-        value = options.pop(name, None)
-        if value is not None and value is not False:  # 0 is a value
-            given.setdefault(probe, {})[key] = value
-    return given
-
-
-class _RunCommand(click.Command):
+class _RunCommand(ProbeOptionsCommand):
     """Splits our arguments from the script's before click sees them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        from tfperfkit.arguments import split
+        from tfperfkit.launch.arguments import split
 
-        options = {name: not getattr(param, "is_flag", False) for param in self.params for name in param.opts}
+        if not args:
+            raise click.exceptions.NoArgsIsHelpError(ctx)
+        self.look(ctx, args)
+        options = {name: not getattr(param, "is_flag", False) for param in self.get_params(ctx) for name in param.opts}
         parts = split(args, options)
         if parts is None:
+            self.look(ctx, None)
             return super().parse_args(ctx, ["--help"])
         ctx.obj = parts
         return super().parse_args(ctx, list(parts.ours))
@@ -93,14 +71,17 @@ class _RunCommand(click.Command):
 def _run(**options: Any) -> None:
     from tfperfkit.launch.run import run
 
-    parts = click.get_current_context().obj
-    given = _for_probes(options)
-    raise SystemExit(run(parts, options, given))
+    context = click.get_current_context()
+    declared, given = probe_options(context, options)
+    raise SystemExit(run(context.obj, options, declared, given))
 
 
 cli.add_command(
     _RunCommand(
-        "run", callback=_run, params=list(_RUN_OPTIONS), options_metavar="[OPTIONS]",
+        "run",
+        callback=_run,
+        params=list(_RUN_OPTIONS),
+        options_metavar="[OPTIONS]",
         help="""Run a training script and report what makes it slow.
 
         \b
@@ -109,23 +90,45 @@ cli.add_command(
 
         Our options may also stand directly after SCRIPT; from the first argument that is not ours, or from -- on,
         everything is the script's.""",
-        context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=_EPILOG,
     )
 )
 
 
-@cli.command()
+@cli.command(cls=ReportOptionsCommand)
 @click.argument("run")
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON; - for stdout.")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
-@click.option("--lines-depth", type=click.IntRange(0), metavar="N", help="Unfold lines of compiled functions N deep.")
-@click.option("--ops-dump", metavar="FUNCTION", help="List all operations of a tf.function (probe ops).")
 @click.option("--show", metavar="NAMES", help="Probes whose tables are shown in full (with commas), or all.")
 def report(run: str, json_file: str | None, output: str | None, show: str | None, **options: Any) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
     from tfperfkit.launch.run import show as show_run
 
-    show_run(run, json_file, output, _for_probes(options), show)
+    declared, given = probe_options(click.get_current_context(), options)
+    show_run(run, json_file, output, declared, given, show)
+
+
+@cli.command()
+@click.argument("topic", nargs=-1)
+@click.option("--list", "list_all", is_flag=True, help="List all that can be explained.")
+@click.pass_context
+def explain(context: click.Context, topic: tuple[str, ...], list_all: bool) -> None:
+    """Explain a finding's code, a probe, or a word of the report.
+
+    \b
+    tfperf explain BAT001
+    tfperf explain "clean steps"
+    """
+    from tfperfkit.explain.command import explain as show_pages
+    from tfperfkit.explain.command import list_topics
+
+    if list_all:
+        list_topics()
+    elif topic:
+        show_pages(topic)
+    else:
+        raise click.exceptions.NoArgsIsHelpError(context)
 
 
 @cli.command()
@@ -142,9 +145,10 @@ def probes() -> None:
 @click.option("--no-browser", is_flag=True, help="Print the address only.")
 def view(runs: tuple[str, ...], port: int, no_browser: bool) -> int:
     """Show runs' traces in TensorBoard, on this machine only, until Ctrl-C."""
+    from tfperfkit.doctor.tensorboard import why_not
     from tfperfkit.viewing.command import view as show
 
-    return show(runs, port, not no_browser)
+    return show(runs, port, not no_browser, why_not)
 
 
 @cli.command()
@@ -192,6 +196,9 @@ def _main(arguments: Sequence[str] | None) -> None:
     except TfperfError as error:
         _tell(str(error))
         raise SystemExit(error.exit_status) from None
+    except (click.exceptions.NoArgsIsHelpError, click.MissingParameter) as error:
+        _help(error)
+        raise SystemExit(EXIT_USAGE) from None
     except click.ClickException as error:
         _tell(f"{error.format_message()} (tfperf --help)")
         raise SystemExit(EXIT_USAGE) from None
@@ -205,6 +212,15 @@ def _main(arguments: Sequence[str] | None) -> None:
         _tell(f"{error.strerror or error}{f': {error.filename!s}' if error.filename else ''}")
         raise SystemExit(EXIT_USAGE) from None
     raise SystemExit(status if isinstance(status, int) else 0)
+
+
+def _help(error: click.UsageError) -> None:
+    """Called without what it needs: its help, and what was missing if that was named."""
+    if error.ctx is not None:
+        print(error.ctx.get_help(), file=sys.stderr)
+    if isinstance(error, click.MissingParameter):
+        print(file=sys.stderr)
+        _tell(error.format_message().rstrip("."))
 
 
 def _tell(text: str) -> None:

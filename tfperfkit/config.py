@@ -1,26 +1,27 @@
 """Settings: defaults < ``[tool.tfperf]`` in pyproject.toml < environment < command line. Read here, once.
 
-Each value knows where it came from, so that an error can say which line of which place to mend.
+Each value knows where it came from, so that an error can say which line of which place to mend. Options of probes are
+settings too: ``[tool.tfperf.PROBE]`` holds them by name, ``[tool.tfperf]`` by their spelling on the command line.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tfperfkit.errors import UsageError
+from tfperfkit.option import Declared, convert, shown
 
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
-NAMES = ("probes", "out", "json", "output", "steps-from", "lines")
-
+NAMES = ("probes", "out", "json", "output", "steps-from")
 
 _PATHS = ("out", "json", "output")
-_MOST_BYTES = 10_000_000
+_MAX_BYTES = 10_000_000
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -30,12 +31,36 @@ class Setting(msgspec.Struct, frozen=True):
     origin: str = "default"
 
 
-def resolve(command_line: Mapping[str, str | None], cwd: Path, environ: Mapping[str, str]) -> dict[str, Setting]:
-    """Every setting by name; raises UsageError for a pyproject.toml that says something we don't know."""
+class OptionSetting(msgspec.Struct, frozen=True):
+    """The value of a probe's option, checked, and its origin."""
+
+    value: Any
+    origin: str
+
+
+_PYPROJECT = "[tool.tfperf] in pyproject.toml"
+
+
+def resolve(
+    command_line: Mapping[str, str | None],
+    cwd: Path,
+    environ: Mapping[str, str],
+    options: Sequence[Declared] = (),
+    installed: Sequence[str] = (),
+) -> dict[str, Setting]:
+    """Every setting by name, without the probes' ``options``. Raises UsageError for a pyproject.toml that says
+    something that neither we nor the options know, or has a table for a probe that is not ``installed``."""
     settings = {name: Setting(None) for name in NAMES}
     settings["probes"] = Setting("default")
-    for name, written in _project(cwd).items():
-        settings[name] = Setting(written, "[tool.tfperf] in pyproject.toml")
+    file, table = _project(cwd)
+    known = {declared.setting for declared in options}
+    for name, value in table.items():
+        if name not in NAMES and name not in known and not isinstance(value, dict):
+            names = ", ".join((*NAMES, *sorted(known)))
+            raise UsageError(f"{file}: [tool.tfperf] has no setting {name!r}; known are {names}")
+        if name in NAMES:
+            settings[name] = Setting(_text(file, name, value), _PYPROJECT)
+    _check_tables(file, table, options, installed)
     for name in NAMES:
         value = environ.get(variable(name))
         if value:
@@ -46,12 +71,67 @@ def resolve(command_line: Mapping[str, str | None], cwd: Path, environ: Mapping[
     return settings
 
 
+def resolve_options(
+    command_line: Mapping[str, Any], cwd: Path, environ: Mapping[str, str], options: Sequence[Declared]
+) -> dict[str, dict[str, OptionSetting]]:
+    """The options that were given, by probe and name; ``command_line`` holds texts, or True, by spelling.
+
+    Raises UsageError for a value that is none."""
+    found: dict[str, dict[str, OptionSetting]] = {}
+    file, table = _project(cwd)
+    for declared in options:
+        probe, name = declared.probe, declared.option.name
+        own = table.get(probe)
+        if declared.setting in table and not isinstance(table[declared.setting], dict):
+            setting = _option(declared, table[declared.setting], _PYPROJECT, f"{file}: {declared.setting}", file.parent)
+        elif isinstance(own, dict) and name in own:
+            where = f"[tool.tfperf.{probe}]"
+            place = f"{file}: {name} in {where}"
+            setting = _option(declared, own[name], f"{where} in pyproject.toml", place, file.parent)
+        else:
+            setting = None
+        key = variable(declared.setting)
+        if environ.get(key):
+            setting = _option(declared, environ[key], key, key, cwd)
+        if declared.flag in command_line:
+            setting = _option(declared, command_line[declared.flag], "command line", declared.flag, cwd)
+        if setting is not None:
+            found.setdefault(probe, {})[name] = setting
+    return found
+
+
+def probe_tables(cwd: Path) -> frozenset[str]:
+    """The probes for which the nearest pyproject.toml has a table; none when it can't be read."""
+    try:
+        return frozenset(name for name, value in _project(cwd)[1].items() if isinstance(value, dict))
+    except UsageError:
+        return frozenset()  # told by ``resolve``
+
+
+def _option(declared: Declared, value: Any, origin: str, place: str, folder: Path) -> OptionSetting:
+    return OptionSetting(convert(declared, value, place, folder), origin)
+
+
+def _check_tables(file: Path, table: Mapping[str, Any], options: Sequence[Declared], installed: Sequence[str]) -> None:
+    for probe, values in table.items():
+        if not isinstance(values, dict) or probe in NAMES:
+            continue
+        if probe not in installed:
+            raise UsageError(f"{file}: [tool.tfperf.{probe}] is for a probe {probe!r:.80}, and none such is installed")
+        known = [declared.option.name for declared in options if declared.probe == probe]
+        for name in values:
+            if name not in known:
+                has = f"it has {', '.join(known)}" if known else "it has none"
+                raise UsageError(f"{file}: [tool.tfperf.{probe}]: the probe has no option {name!r:.80}; {has}")
+
+
 def variable(name: str) -> str:
     """The environment variable of a setting."""
-    return "TFPERF_" + name.upper().replace("-", "_")
+    return "TFPERF_" + name.upper().replace("-", "_").replace(".", "_")
 
 
-def _project(cwd: Path) -> dict[str, str]:
+def _project(cwd: Path) -> tuple[Path, dict[str, Any]]:
+    """The nearest pyproject.toml and its table [tool.tfperf], empty when it has none."""
     for folder in (cwd, *cwd.parents):
         file = folder / "pyproject.toml"
         try:
@@ -59,14 +139,14 @@ def _project(cwd: Path) -> dict[str, str]:
         except OSError:  # a folder further up that we may not enter
             continue
         if found:
-            return _table(file)
-    return {}
+            return file, _table(file)
+    return cwd / "pyproject.toml", {}
 
 
-def _table(file: Path) -> dict[str, str]:
+def _table(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as opened:
-            text = opened.read(_MOST_BYTES).decode()
+            text = opened.read(_MAX_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return {}
     if "tool.tfperf" not in text:
@@ -80,26 +160,18 @@ def _table(file: Path) -> dict[str, str]:
     except (ValueError, RecursionError) as error:  # a TOMLDecodeError is a ValueError; so is a number of 5000 digits
         raise UsageError(f"{file}: {error}") from error
     table = tools.get("tfperf") if isinstance(tools, dict) else None
-    values = {}
-    for name, value in table.items() if isinstance(table, dict) else ():
-        if name not in NAMES:
-            raise UsageError(f"{file}: [tool.tfperf] has no setting {name!r}; known are {', '.join(NAMES)}")
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            value = ",".join(value)
-        if not isinstance(value, str):
-            raise UsageError(f"{file}: {name} in [tool.tfperf] takes a text or a list of texts, not {_quoted(value)}")
-        if "\0" in value:
-            raise UsageError(f"{file}: {name} in [tool.tfperf] holds a character that no name can have (NUL)")
-        # A path there is meant from the file's own folder, wherever below it the command is typed.
-        values[name] = str(file.parent / value) if name in _PATHS and value else value
-    return values
+    return table if isinstance(table, dict) else {}
 
 
-def _quoted(value: object) -> str:
-    try:
-        return repr(value)
-    except (ValueError, RecursionError):  # numbers of 5000 digits, lists in lists
-        return f"a {type(value).__name__}"
+def _text(file: Path, name: str, value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ",".join(value)
+    if not isinstance(value, str):
+        raise UsageError(f"{file}: {name} in [tool.tfperf] takes a text or a list of texts, not {shown(value)}")
+    if "\0" in value:
+        raise UsageError(f"{file}: {name} in [tool.tfperf] holds a character that no name can have (NUL)")
+    # A path there is meant from the file's own folder, wherever below it the command is typed.
+    return str(file.parent / value) if name in _PATHS and value else value
 
 
 def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -110,17 +182,55 @@ def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """The run that a person means: a folder, the name of a run in the runs folder, or ``last``."""
+    """The run that a person means: a folder, the name of a run in the runs folder, or ``last`` of this project."""
     folder = runs_folder(environ)
     if name == "last":
-        runs = sorted((_age(file), file) for file in folder.glob("*/run.json"))
-        if runs:
-            return runs[-1][1].parent
-        raise UsageError(f"no run in {folder} yet: record one with tfperf run, or name its folder")
+        return _last(folder)
     path = Path(name)
     if path.exists() or os.sep in name:
         return path
     return folder / name if (folder / name).is_dir() else path
+
+
+def project(folder: Path) -> Path:
+    """The nearest folder from ``folder`` upwards with a pyproject.toml or a .git, else ``folder`` itself."""
+    for candidate in (folder, *folder.parents):
+        try:
+            if (candidate / "pyproject.toml").is_file() or (candidate / ".git").exists():
+                return candidate
+        except OSError:  # a folder further up that we may not enter
+            continue
+    return folder
+
+
+def _last(folder: Path) -> Path:
+    runs = sorted(((_age(file), file) for file in folder.glob("*/run.json")), reverse=True)
+    try:
+        here = project(Path.cwd())
+    except OSError as error:
+        raise UsageError(f"the current folder is gone ({error.strerror}): change to another one") from error
+    for _, file in runs:
+        made_in = _made_in(file)
+        if made_in is not None and project(made_in) == here:
+            return file.parent
+    if runs:
+        raise UsageError(
+            f"no run of {here} yet; the last one of another project is tfperf report {runs[0][1].parent.name}"
+        )
+    raise UsageError(f"no run in {folder} yet: record one with tfperf run, or name its folder")
+
+
+def _made_in(file: Path) -> Path | None:
+    """The working folder of a run; None if its manifest can't be read."""
+    try:
+        with file.open("rb") as opened:
+            return Path(msgspec.json.decode(opened.read(_MAX_BYTES), type=_MadeIn).cwd)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+class _MadeIn(msgspec.Struct):
+    cwd: str
 
 
 def _age(file: Path) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 #: A mistake in our command line or configuration, or input we cannot use.
 EXIT_USAGE = 2
-#: A ``tfperf check`` or ``tfperf doctor`` that found something wrong.
+#: ``tfperf doctor`` found something wrong.
 EXIT_CHECK_FAILED = 1
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 
+from tfperfkit import calibration
 from tfperfkit.model import Severity
 
-#: No prediction beyond this factor: what is left of a step is never nothing.
-MOST = 1000.0
-#: Severities by the share of the step that fixing saves: XProf's "high" and "moderate" input bounds, and the
-#: design's floor under which nothing is shouted.
-HIGH, MEDIUM, LOW = 0.20, 0.05, 0.02
+#: No prediction beyond this factor.
+MAX = calibration.MAX_SPEEDUP.value
+#: Severities by the share of the step that fixing saves.
+HIGH, MEDIUM, LOW = (
+    calibration.SEVERITY_HIGH.value,
+    calibration.SEVERITY_MEDIUM.value,
+    calibration.SEVERITY_LOW.value,
+)
 
 
 def speedup(saved: float) -> float:
     """The factor by which a step gets faster when ``saved`` of it (a share) is gone: 1 / (1 - saved)."""
-    return min(MOST, 1 / (1 - min(max(saved, 0.0), 0.999)))
+    return min(MAX, 1 / (1 - min(max(saved, 0.0), calibration.MAX_SAVED.value)))
 
 
 def speedups(low: float, high: float) -> tuple[float, float]:
@@ -29,11 +33,12 @@ def middle(bounds: tuple[float, float]) -> float:
 
 
 def interval(share: float, samples: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of ``samples`` samples; +- 0.02 (the window's own cost) when it was measured
+    """Wilson's 95 % interval of a share of ``samples`` samples; +- WINDOW_ERROR when it was measured
     exactly (``samples`` 0)."""
     if samples <= 0:
-        return max(share - 0.02, 0.0), min(share + 0.02, 1.0)
-    z = 1.96
+        error = calibration.WINDOW_ERROR.value
+        return max(share - error, 0.0), min(share + error, 1.0)
+    z = calibration.Z_95.value
     centre = (share + z * z / (2 * samples)) / (1 + z * z / samples)
     half = z / (1 + z * z / samples) * math.sqrt(share * (1 - share) / samples + z * z / (4 * samples * samples))
     return max(centre - half, 0.0), min(centre + half, 1.0)

@@ -9,30 +9,38 @@ from typing import Any, Literal
 
 import msgspec
 
+from tfperfkit import calibration
+from tfperfkit.records.parts import Cause, PartName, StartPart
+from tfperfkit.records.source_span import SourceSpan as SourceSpan
+
 Family = Literal[
-    "input", "eager", "retrace", "compile", "batch", "precision", "device", "sync", "memory", "graph", "step",
+    "input",
+    "eager",
+    "retrace",
+    "compile",
+    "batch",
+    "precision",
+    "device",
+    "sync",
+    "memory",
+    "graph",
+    "step",
     "distribution",
 ]
 Severity = Literal["high", "medium", "low", "info"]
 ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
 RunStatus = Literal["finished", "failed", "killed", "interrupted", "running", "unknown"]
+#: What a window was doing; "closed": not long ago.
+WindowPhase = Literal["opening", "open", "closing", "closed"]
 StepSource = Literal["keras", "custom", "function", "none"]
-#: What ``share_of_step`` is a share of: the steady step, one turn of the loop with what passes between steps, or the
-#: whole run (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not used),
-#: so the share says nothing.
+#: What ``share_of_step`` is a share of: the steady step, one iteration of the loop with what passes between steps, or
+#: the whole run (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not
+#: used), so the share says nothing.
 Basis = Literal["step", "turn", "run", "risk"]
 #: What passes between two steps is told beside their time from this share of it on.
-LEAST_BETWEEN = 0.3
+MIN_BETWEEN = calibration.MIN_BETWEEN.value
 #: How a column is printed. ``ms``, ``us`` and ``bytes`` are scaled; ``share`` is 0 to 1, printed as per cent.
 Unit = Literal["text", "count", "ms", "us", "bytes", "share", "ratio", "source", "location", "number"]
-
-
-class SourceSpan(msgspec.Struct, frozen=True):
-    """A place in source code. ``line`` counts from 1; ``function`` is the bare or qualified name."""
-
-    file: str
-    line: int
-    function: str = ""
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -78,7 +86,8 @@ class Column(msgspec.Struct, frozen=True):
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """A neutral table. Each row has one value per column: str, int, float or None (printed as a dash).
 
-    ``marked`` are the numbers of rows (from 0) to emphasise. ``language`` names the syntax of ``source`` columns.
+    ``marked`` are the numbers of rows (from 0) to emphasise. ``language`` names the syntax of ``source`` columns;
+    ``words`` are the rows in which they hold words of ours, no code.
     """
 
     title: str
@@ -87,13 +96,16 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     marked: tuple[int, ...] = ()
     language: str = "python"
+    words: tuple[int, ...] = ()
 
 
 class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a probe's ``analyze`` gives: its own record, neutral tables, findings.
+    """What a probe's ``analyze`` gives: its own record, neutral tables, and what it offers to others.
 
     ``data`` is anything msgspec can encode to a JSON object. ``summary`` is one line under the probe's heading.
-    ``reason`` with status ``cut`` says what is missing; notes are limits that the reader must know.
+    ``findings`` are for a probe without rules: those that come with tfperfkit give none. ``reason`` with status ``cut``
+    says what is missing; notes are limits that the reader must know. ``offers`` are records of ``tfperfkit.offers`` or
+    of your own, one of a type at most: msgspec Structs or dataclasses.
     """
 
     data: Any = msgspec.field(default_factory=dict)
@@ -103,6 +115,7 @@ class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     status: ProbeStatus = "ok"
     reason: str | None = None
+    offers: tuple[Any, ...] = ()
 
 
 class ProbeOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +130,16 @@ class ProbeOutcome(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class WindowDeath(msgspec.Struct, frozen=True, kw_only=True):
+    """The script was killed by a signal while a window was open, or right after. ``stack`` of the thread that was
+    struck, innermost first; empty where it could not be had."""
+
+    signal: str
+    probe: str
+    phase: WindowPhase
+    stack: tuple[SourceSpan, ...] = ()
+
+
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What was run, on what, and how it ended. ``exit_code`` is None when it is not known."""
 
@@ -127,7 +150,9 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, Any] = {}
     wall_s: float = 0.0
     directory: str = ""
+    folder: str = ""  # of the script
     handle: str = ""  # what to type after "tfperf report": the run's name, or its folder
+    window_death: WindowDeath | None = None
 
 
 class Outlier(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,22 +164,23 @@ class Outlier(msgspec.Struct, frozen=True, kw_only=True):
     step: int
     ms: float
     excess_ms: float
-    cause: str = ""
+    cause: Cause | Literal[""] = ""
     found_ms: float = 0.0
 
 
 class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
-    """The steady phase, see ``tfperfkit.account``. All times are ms for one step; ``parts_ms`` add up to ``mean_ms``.
+    """The steady phase, see ``tfperfkit.analysis.step_account``. All times are ms for one step; ``parts_ms`` add up to
+    ``mean_ms``.
 
     ``idle_ms``: of a step, in which an accelerator did nothing, by device (the parts are the training thread's time).
     ``between_ms``: what ran between steps (validation, checkpoints), by kind, on top of ``mean_ms``.
-    ``windows``: what told the proportions: "tfprof" (the trace), "samples".
+    ``windows``: what told the proportions: the probe that offered a breakdown, "samples".
     """
 
     steps: int
     mean_ms: float
     ordinary_ms: float
-    parts_ms: dict[str, float] = {}
+    parts_ms: dict[PartName, float] = {}
     windows: tuple[str, ...] = ()
     outliers: tuple[Outlier, ...] = ()
     between_ms: dict[str, float] = {}
@@ -169,7 +195,7 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     total_s: float
-    parts_s: dict[str, float] = {}
+    parts_s: dict[StartPart, float] = {}
 
 
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,6 +258,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     headline: str = ""
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
+    words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
 
 
 #: Version of the JSON report. Raised when a name that others rely on changes its meaning.

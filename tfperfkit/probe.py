@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import msgspec
 
 from tfperfkit.model import ProbeResult, RunInfo, WindowSummary
-from tfperfkit.steps import StepTable
+from tfperfkit.option import Option
+from tfperfkit.records.steps import StepTable
 
 #: The version of this contract. A probe states the one that it was written for in ``api``.
 API_VERSION = 1
@@ -27,6 +28,21 @@ class Cost(enum.Enum):
 
     FREE = "free"  # nothing on the steady path: on from arming to the end
     WINDOW = "window"  # invasive: gets an exclusive window of a few steps
+
+
+class WindowWish(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a probe's window should be: steps for ``seconds``, at least ``min_steps`` (``min_slow_steps`` when a
+    step takes a second or more), at most ``max_steps``, and ``extra_steps`` on top, for what a tool drops at its ends.
+
+    ``seconds_without_steps``: its length in a script that shows no step.
+    """
+
+    seconds: float = 0.5
+    min_steps: int = 3
+    min_slow_steps: int = 2
+    max_steps: int = 40
+    extra_steps: int = 0
+    seconds_without_steps: float = 2.0
 
 
 class HotFunction(msgspec.Struct, frozen=True):
@@ -51,7 +67,8 @@ class Recording(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The probe's options from the command line and the configuration."""
+        """The probe's options by name: each that it declares, from the command line or the configuration, else its
+        default."""
 
     @property
     def step(self) -> int:
@@ -62,7 +79,7 @@ class Recording(Protocol):
         """The number of steps that the probe's window should last; None without a window or for a time window."""
 
     def append(self, stream: str, record: Any) -> None:
-        """Append a record (anything msgspec encodes) to ``<directory>/<stream>.jsonl``, written within a second."""
+        """Append a record (anything msgspec encodes) to a stream of this probe, written within a second."""
 
     def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
         """Call ``callback(number)`` as each step begins, on the training thread, while the probe records.
@@ -109,6 +126,10 @@ class Capture(Protocol):
         """The probe's options, as in ``Recording``."""
 
     @property
+    def gpu_required(self) -> bool:
+        """Whether the run was to be refused without a GPU (``--require-gpu``)."""
+
+    @property
     def run(self) -> RunInfo:
         """What was run and how it ended."""
 
@@ -136,12 +157,16 @@ class Capture(Protocol):
 
 @runtime_checkable
 class Probe(Protocol):
-    """A probe. One instance is made per run for ``record`` and one per report for ``analyze``."""
+    """A probe. One instance is made per run for ``record`` and one per report for ``analyze``.
+
+    Two probes with a claim in common never record at the same time: the later one is left out, with the reason. What
+    else a probe may have is optional: ``options``, ``window``, ``background``, and ``tfperfkit.timeline``.
+    """
 
     api: ClassVar[int]
     name: ClassVar[str]  # a noun, as given to --probes
     cost: ClassVar[Cost]
-    claims: ClassVar[frozenset[str]]  # what it must own alone, e.g. {"tf.profiler", "sys.settrace"}
+    claims: ClassVar[frozenset[str]]  # what ``record`` must own alone, e.g. {"tf.profiler", "sys.settrace"}
 
     def record(self, recording: Recording, /) -> AbstractContextManager[None]:
         """Record while the context is open; for ``Cost.WINDOW`` it is entered at the window's first step.
@@ -151,6 +176,21 @@ class Probe(Protocol):
 
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Turn what was recorded into a result. Reads files only."""
+
+
+@runtime_checkable
+class ConfigurableProbe(Probe, Protocol):
+    """A probe with options, see ``Option``. They are read from the class before a run; the module is imported for it,
+    without TensorFlow, whenever one of them may have been typed."""
+
+    options: ClassVar[tuple[Option, ...]]
+
+
+@runtime_checkable
+class WindowedProbe(Probe, Protocol):
+    """A probe of ``Cost.WINDOW`` whose window should have another length than the usual one."""
+
+    window: ClassVar[WindowWish]
 
 
 @runtime_checkable

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint, distributions, entry_points
 
 from tfperfkit.errors import ProbeError, UsageError
+from tfperfkit.option import Declared, option_problem, spelling
 from tfperfkit.probe import API_VERSION, Cost, Probe
 
 GROUP = "tfperfkit.probes"
 _OURS = "tfperfkit_probes."
-#: What ``--probes default`` stands for.
-DEFAULT = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")
-#: Of these, the ones whose tables the report shows unasked; of the others it shows a line.
-SHOWN = ("lines",)
-
-
+#: What a probe claims that records a trace: of the TF Profiler there is one.
+TF_PROFILER = "tf.profiler"
 #: What ``--probes`` takes for something else than a name.
 WORDS = ("all", "default", "none")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -69,16 +67,34 @@ def _is_ours(point: EntryPoint) -> bool:
     return point.value.startswith(_OURS)
 
 
+def default() -> tuple[str, ...]:
+    """What ``--probes default`` stands for: the probes that tfperf brings, the windows that tell most first."""
+    return _brought("DEFAULT")
+
+
+def shown_unasked() -> tuple[str, ...]:
+    """Of these, the ones whose tables the report shows unasked; of the others it shows a line."""
+    return _brought("SHOWN")
+
+
+def _brought(which: str) -> tuple[str, ...]:
+    """What the package of our probes says of them, as far as they are installed."""
+    ours = {name: point for name, point in available().items() if _is_ours(point)}
+    found: list[str] = []
+    for package in dict.fromkeys(point.value.partition(".")[0] for point in ours.values()):
+        found += [name for name in getattr(import_module(package), which, ()) if name in ours]
+    return tuple(found)
+
+
 def select(text: str) -> tuple[str, ...]:
     """The names that ``--probes`` means: a list with commas, ``all``, ``default`` or ``none``; raises UsageError."""
     known = available()
     names: list[str] = []
     for part in (item.strip() for item in text.split(",")):
         if part == "all":
-            names += [name for name in DEFAULT if name in known]  # the windows that tell most come first
-            names += known
+            names += [*default(), *known]  # the windows that tell most come first
         elif part == "default":
-            names += [name for name in DEFAULT if name in known]
+            names += default()
         elif part in known:
             names.append(part)
         elif part not in ("none", ""):
@@ -98,7 +114,7 @@ def shown(probes: str, show: str | None) -> tuple[str, ...] | None:
     named = [part.strip() for part in probes.split(",")]
     if "default" not in named:
         return None
-    return (*SHOWN, *select(",".join(part for part in named if part != "default")))
+    return (*shown_unasked(), *select(",".join(part for part in named if part != "default")))
 
 
 def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:
@@ -114,6 +130,38 @@ def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:
     if problems:
         raise ProbeError(problems[0])
     return made  # type: ignore[no-any-return]
+
+
+def declared(wanted: Callable[[str], bool] = lambda name: True) -> list[Declared]:
+    """The options of the installed probes, ours first: of all of ours and of the others that are ``wanted``. A probe of
+    somebody else's is loaded for that, so it is asked only when it must be. Of two with one spelling the first counts.
+    """
+    known = available()
+    ours = [name for name in (*default(), *known) if name in known and _is_ours(known[name])]
+    others = [name for name in known if name not in ours and wanted(name)]
+    found: dict[str, Declared] = {}
+    for name in dict.fromkeys((*ours, *others)):
+        try:
+            stated = getattr(load(name, known), "options", ())
+        except ProbeError:
+            continue  # told when it is selected
+        for option in stated if isinstance(stated, (tuple, list)) else ():
+            if option_problem(name, option, ours=name in ours) is None:
+                flag = spelling(name, option)
+                found.setdefault(flag, Declared(name, option, flag))
+    return list(found.values())
+
+
+def tracer() -> str:
+    """The installed probe that records a trace of the TF Profiler, for a hint: the first that claims it, or ""."""
+    known = available()
+    for name in dict.fromkeys((*default(), *known)):
+        try:
+            if TF_PROFILER in load(name, known).claims:
+                return name
+        except ProbeError:
+            continue
+    return ""
 
 
 def contract_problems(probe: object, name: str) -> Sequence[str]:

@@ -11,12 +11,9 @@ In pytest::
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
-import site
 import sys
-import sysconfig
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -26,22 +23,28 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.errors import ProbeError, Unavailable
-from tfperfkit.evidence import Evidence
+from tfperfkit.errors import ProbeError, Unavailable, UsageError
 from tfperfkit.model import ProbeResult, RunInfo, StepAccount, WarmUp, WindowSummary
-from tfperfkit.probe import API_VERSION, Capture, Cost, HotFunction, Probe, Recording
-from tfperfkit.samples import SampleLog, Samples
-from tfperfkit.spans import Span, Spans
-from tfperfkit.steps import Step, StepTable
-from tfperfkit.store import read_stream
-from tfperfkit.writer import StreamWriter
+from tfperfkit.option import Declared, convert, effective, option_problem, spelling
+from tfperfkit.probe import API_VERSION, Capture, Cost, HotFunction, Probe, Recording, WindowWish
+from tfperfkit.records.samples import SampleLog, Samples
+from tfperfkit.records.spans import Span, Spans
+from tfperfkit.records.step_callbacks import StepCallbacks
+from tfperfkit.records.steps import Step, StepTable
+from tfperfkit.rule import Evidence, Offer, Offers
+from tfperfkit.storage.run_directory import read_stream
+from tfperfkit.storage.stream_writer import StreamWriter
+from tfperfkit.user_code import Origin
 
-_OWN_ROOT = str(Path(__file__).resolve().parent)
 _CODE = re.compile(r"[A-Z]{2,8}\d{3}")
 
 
 class FakeRecording:
-    """A ``Recording`` on a folder. ``step`` can be set; ``begin_step`` also calls what was given to ``on_step``."""
+    """A ``Recording`` on a folder. ``step`` can be set; ``begin_step`` also calls what was given to ``on_step``,
+    as a session would.
+
+    ``options`` are those that were given; of a ``probe`` (or its class) the others have their defaults.
+    """
 
     def __init__(
         self,
@@ -50,16 +53,21 @@ class FakeRecording:
         options: Mapping[str, Any] | None = None,
         planned_steps: int | None = None,
         hot: tuple[HotFunction, ...] = (),
+        probe: object | None = None,
+        gpu_required: bool = False,
     ) -> None:
         self._directory = folder / "probe"
         self._trace_dir = folder / "trace"
         self._directory.mkdir(parents=True, exist_ok=True)
         self._trace_dir.mkdir(parents=True, exist_ok=True)
-        self._options = MappingProxyType(dict(options or {}))
+        self._options = MappingProxyType(effective(probe, options or {}))
+        self.gpu_required = gpu_required
         self._planned = planned_steps
         self._hot = hot
         self._streams: dict[str, StreamWriter] = {}
-        self._callbacks: list[Callable[[int], bool | None]] = []
+        self._origin = Origin()
+        self._steps = StepCallbacks(self._stopped)
+        self._wanted = True
         self._step = 0
         self.notes: list[str] = []
         self.sources: dict[str, tuple[str, ...]] = {}
@@ -91,10 +99,20 @@ class FakeRecording:
         return self._planned
 
     def begin_step(self, number: int) -> None:
-        """Set ``step`` and tell the probe."""
+        """Set ``step``, and tell the probe if it wants to know of this one, as a session does once all windows are
+        given: a callback for each step is told always, one that asked ``rarely`` of the first 500 and of the one after
+        a step for which it returned True. What a callback raises becomes a note, and none is called again."""
         self._step = number
-        for callback in list(self._callbacks):
-            callback(number)
+        if self._wanted:
+            self._steps.announce(number)
+        self._wanted = self._steps.wants_next(number)
+
+    def now_and_then(self) -> None:
+        """What a session does up to 20 times a second: the next step is told to those who asked ``rarely`` too."""
+        self._wanted = True
+
+    def _stopped(self, error: BaseException) -> None:
+        self.note(f"stopped following the steps: {type(error).__name__}: {error}")
 
     def append(self, stream: str, record: Any) -> None:
         if stream not in self._streams:
@@ -107,14 +125,15 @@ class FakeRecording:
             writer.flush()
 
     def on_step(self, callback: Callable[[int], bool | None], *, rarely: bool = False) -> None:
-        self._callbacks.append(callback)
+        self._steps.add(callback, rarely=rarely)
+        self._wanted = True
 
     def when_keras(self, callback: Callable[[], object]) -> None:
         if "keras" in sys.modules:
             callback()
 
     def is_user_code(self, filename: str) -> bool:
-        return is_user_code(filename)
+        return self._origin.is_user(filename)
 
     def hot_functions(self) -> tuple[HotFunction, ...]:
         return self._hot
@@ -133,24 +152,10 @@ class FakeRecording:
         self.notes.append(text)
 
 
-@functools.cache
-def is_user_code(filename: str) -> bool:
-    """Whether a file is neither Python's, nor an installed package's, nor ours."""
-    if not filename or filename.startswith(("<", _OWN_ROOT)):
-        return False
-    if "site-packages" in filename or "dist-packages" in filename:
-        return False
-    paths = sysconfig.get_paths()
-    libraries = {paths["stdlib"], paths["platstdlib"], *site.getsitepackages()}
-    return not any(filename.startswith(library.rstrip("/\\") + "/") for library in libraries)
-
-
 class FakeCapture:
     """A ``Capture`` over what a ``FakeRecording`` left behind. Made by ``capture_of``."""
 
-    def __init__(
-        self, recording: FakeRecording, steps: StepTable, run: RunInfo, window: WindowSummary | None
-    ) -> None:
+    def __init__(self, recording: FakeRecording, steps: StepTable, run: RunInfo, window: WindowSummary | None) -> None:
         self._recording, self._steps, self._run, self._window = recording, steps, run, window
 
     @property
@@ -164,6 +169,10 @@ class FakeCapture:
     @property
     def options(self) -> Mapping[str, Any]:
         return self._recording.options
+
+    @property
+    def gpu_required(self) -> bool:
+        return self._recording.gpu_required
 
     @property
     def run(self) -> RunInfo:
@@ -215,44 +224,68 @@ def even_steps(count: int, duration_ns: int, *, begin_ns: int = 0, warmup: int =
 
 
 def evidence_of(
-    *, steps: StepTable | None = None, account: StepAccount | None = None, warm_up: WarmUp | None = None,
-    samples: Samples | None = None, log: SampleLog | None = None, settings: Mapping[str, Any] | None = None,
-    machine_gflops: float | None = None, tracing: Sequence[Span] = (), collections: Sequence[Span] = (),
-    data: Mapping[str, Any] | None = None, sources: Mapping[str, str] | None = None,
-    records: Mapping[str, Sequence[Any]] | None = None, machine: Mapping[str, Any] | None = None, wall_s: float = 60.0,
+    *,
+    steps: StepTable | None = None,
+    account: StepAccount | None = None,
+    warm_up: WarmUp | None = None,
+    samples: Samples | None = None,
+    log: SampleLog | None = None,
+    settings: Mapping[str, Any] | None = None,
+    machine_gflops: float | None = None,
+    tracing: Sequence[Span] = (),
+    collections: Sequence[Span] = (),
+    data: Mapping[str, Any] | None = None,
+    offers: Mapping[str, Sequence[Any]] | None = None,
+    sources: Mapping[str, str] | None = None,
+    records: Mapping[str, Sequence[Any]] | None = None,
+    machine: Mapping[str, Any] | None = None,
+    wall_s: float = 60.0,
 ) -> Evidence:
     """The ``Evidence`` of a rule's test: only what is given is there.
 
-    ``data`` holds each probe's record by its name, as the probe returned it or as builtins; ``sources`` the text of the
-    person's files; ``records`` the session's streams.
+    ``data`` holds each probe's record by its name, as the probe returned it or as builtins; ``offers`` what each offers
+    besides; ``sources`` the text of the person's files; ``records`` the session's streams.
     """
     streams = records or {}
+    offered = [(probe, each) for probe, made in (offers or {}).items() for each in made]
+    offered += [(probe, record) for probe, record in (data or {}).items() if not isinstance(record, Mapping)]
     return Evidence(
         run=RunInfo(
-            argv=("train.py",), exit_code=0, status="finished", wall_s=wall_s,
+            argv=("train.py",),
+            exit_code=0,
+            status="finished",
+            wall_s=wall_s,
             machine={"cpus": 2, "devices": ["/device:CPU:0"], **(machine or {})},
         ),
-        steps=steps or StepTable(), account=account, warm_up=warm_up, samples=samples or Samples(),
-        log=log or SampleLog({}, ()), settings=settings or {}, machine_gflops=machine_gflops, tracing=Spans(tracing),
-        collections=Spans(collections), data=msgspec.to_builtins(dict(data or {})),
+        steps=steps or StepTable(),
+        account=account,
+        warm_up=warm_up,
+        samples=samples or Samples(),
+        log=log or SampleLog({}, ()),
+        settings=settings or {},
+        machine_gflops=machine_gflops,
+        tracing=Spans(tracing),
+        collections=Spans(collections),
+        data=msgspec.to_builtins(dict(data or {})),
         sources={file: tuple(text.splitlines()) for file, text in (sources or {}).items()},
         records=lambda stream: streams.get(stream, ()),
+        offers=Offers(Offer(probe, type(each), msgspec.to_builtins(each)) for probe, each in offered),
     )
 
 
 def check_probe(probe_class: Callable[[], Probe], folder: Path) -> ProbeResult:
     """Check the contract of a probe, on ``folder`` (empty, writable); raises ``ProbeError`` saying what is broken.
 
-    Attributes; ``record`` enters, exits, leaves no hook or thread behind and does not import TensorFlow where the
-    script has not (it may raise ``Unavailable`` with a reason); ``analyze`` of a capture without any record gives a
-    ``ProbeResult`` that encodes as JSON. Returns that result.
+    Attributes, options and the window's wish; ``record`` enters, exits, leaves no hook or thread behind and does not
+    import TensorFlow where the script has not (it may raise ``Unavailable`` with a reason); ``analyze`` of a capture
+    without any record gives a ``ProbeResult`` that encodes as JSON. Returns that result.
     """
     probe = probe_class()
     _check_attributes(probe)
-    recording = FakeRecording(folder, planned_steps=3 if probe.cost is Cost.WINDOW else None)
+    recording = FakeRecording(folder, planned_steps=3 if probe.cost is Cost.WINDOW else None, probe=probe)
     assert_recording: Recording = recording  # the fakes must keep to the contract themselves
     _check_record(probe, assert_recording)
-    empty = FakeRecording(folder / "empty")
+    empty = FakeRecording(folder / "empty", probe=probe)
     capture: Capture = capture_of(empty)
     result = probe_class().analyze(capture)
     check_result(result)
@@ -269,10 +302,32 @@ def _check_attributes(probe: Probe) -> None:
     )
     _require(isinstance(probe.cost, Cost), f"{name}.cost must be a Cost")
     _require(isinstance(probe.claims, frozenset), f"{name}.claims must be a frozenset")
+    _check_options(probe, name)
+    wish = getattr(probe, "window", None)
+    if wish is not None:
+        _require(isinstance(wish, WindowWish), f"{name}.window must be a WindowWish")
+        _require(probe.cost is Cost.WINDOW, f"{name}.window is for a probe of Cost.WINDOW")
     for verb in ("record", "analyze"):
         parameters = inspect.signature(getattr(probe, verb)).parameters.values()
         needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         _require(len(needed) == 1, f"{name}.{verb} must take one argument, the context")
+
+
+def _check_options(probe: Probe, name: str) -> None:
+    options = getattr(probe, "options", ())
+    _require(isinstance(options, tuple), f"{name}.options must be a tuple of Option")
+    for option in options:
+        problem = option_problem(probe.name, option, ours=type(probe).__module__.startswith("tfperfkit_probes."))
+        _require(problem is None, f"{name} {problem}")
+        _require(bool(option.help), f"{name}: the option {option.name} needs a help text")
+        if option.default is not None:
+            declared = Declared(probe.name, option, spelling(probe.name, option))
+            try:
+                convert(declared, option.default, f"the default of {option.name}", Path())
+            except UsageError as error:
+                raise ProbeError(f"{name}: {error}") from error
+    names = [option.name for option in options]
+    _require(len(set(names)) == len(names), f"{name} has two options of one name")
 
 
 def _check_record(probe: Probe, recording: Recording) -> None:
@@ -330,6 +385,13 @@ def check_result(result: ProbeResult) -> None:
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise ProbeError(f"the result can't be encoded as JSON: {error}") from error
     _require(isinstance(data, dict), "data must encode to a JSON object")
+    kinds = [type(offer) for offer in result.offers]
+    _require(len(set(kinds)) == len(kinds), "of one type there is one offer")
+    for offer in result.offers:
+        try:
+            msgspec.convert(msgspec.to_builtins(offer, str_keys=True), type(offer), strict=False)
+        except (TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise ProbeError(f"the offer {type(offer).__name__} is not what it says: {error}") from error
     for table in result.tables:
         for row in table.rows:
             same = len(row) == len(table.columns)

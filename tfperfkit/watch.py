@@ -5,7 +5,7 @@
     @tfperfkit.watch
     def train(): ...
 
-    with tfperfkit.watch(probes="lines,retrace", out="runs/first") as run:
+    with tfperfkit.watch(probes="all", out="runs/first") as run:
         train()
     print(run.findings)
 
@@ -26,12 +26,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from tfperfkit import __version__
-from tfperfkit.active import active_session
 from tfperfkit.clock import now_ns, wall_s
 from tfperfkit.errors import TfperfError, UsageError
-from tfperfkit.session import Session
-from tfperfkit.store import Exit, Manifest, RunDirectory
+from tfperfkit.recording.active import active_session
+from tfperfkit.recording.session import Session
+from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
+from tfperfkit.version import __version__
 
 if TYPE_CHECKING:
     from tfperfkit.model import Finding, Report
@@ -121,8 +121,15 @@ class Watch:
         folder = Path(self._out) if self._out is not None else runs_folder() / _stamp(self._name)
         run.directory = _free(folder.absolute())
         manifest = Manifest(
-            tfperfkit_run=1, argv=[self._name], cwd=os.getcwd(), python=sys.executable, probes=list(names),
-            started_ns=now_ns(), started_wall_s=wall_s(), tool_version=__version__, in_process=True,
+            tfperfkit_run=1,
+            argv=[self._name],
+            cwd=os.getcwd(),
+            python=sys.executable,
+            probes=list(names),
+            started_ns=now_ns(),
+            started_wall_s=wall_s(),
+            tool_version=__version__,
+            in_process=True,
             last_step=self._steps,
         )
         session = Session(RunDirectory.create(run.directory, manifest), manifest)
@@ -146,7 +153,7 @@ def _free(folder: Path) -> Path:
 
 
 def _show(run: Run, folder: Path) -> None:
-    from tfperfkit.analysis import analyze
+    from tfperfkit.analysis.analyze import analyze
     from tfperfkit.report.console import render
 
     run.report = analyze(folder)
@@ -161,8 +168,12 @@ def watch(
     *, probes: str | tuple[str, ...] = ..., steps: int | None = ..., out: str | os.PathLike[str] | None = ...
 ) -> Watch: ...
 def watch(
-    function: Callable[..., Any] | None = None, /, *, probes: str | tuple[str, ...] = "default",
-    steps: int | None = None, out: str | os.PathLike[str] | None = None,
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    probes: str | tuple[str, ...] = "default",
+    steps: int | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Record and report what runs inside; a decorator, with or without arguments, and a context manager.
 

@@ -12,10 +12,13 @@ STEPS = int(sys.argv[1])
 TAIL = STEPS * 2 // 5
 MODEL = tf.keras.Sequential(
     [
-        tf.keras.layers.Input((28, 28, 1)), tf.keras.layers.Conv2D(8, 3, activation="relu"),
-        tf.keras.layers.MaxPooling2D(), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10),
+        tf.keras.layers.Input((28, 28, 1)),
+        tf.keras.layers.Conv2D(8, 3, activation="relu"),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(10),
     ]
-)  # fmt: skip
+)
 MODEL.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 IMAGES = np.random.default_rng(0).random((32 * STEPS, 28, 28, 1), np.float32)
 LABELS = np.zeros(len(IMAGES), np.int32)

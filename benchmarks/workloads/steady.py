@@ -58,16 +58,17 @@ class Turns:
 
     def take_over(self):
         """Find the hooks of the session, and stand between its pulse and its tick; False: the windows are not over."""
-        from tfperfkit.active import active_session
-        from tfperfkit.instruments import around, step_seams
+        from tfperfkit.instruments.hooks import method_seam
+        from tfperfkit.instruments.steps import seam_table
+        from tfperfkit.recording.active import active_session
 
         session = active_session()
         if session._scheduler.waiting or session._probing.in_window or session._switching.precise:
             return False
-        for seam in (*step_seams.TENSORFLOW, *step_seams.of_keras("keras")):
+        for seam in (*seam_table.TENSORFLOW, *seam_table.of_keras("keras")):
             owner = getattr(sys.modules.get(seam.module), seam.owner, None)
             hook = vars(owner).get(seam.name) if owner is not None else None
-            if isinstance(hook, around.Around):
+            if isinstance(hook, method_seam.Around):
                 self.seams.append((owner, seam.name, hook))
         tick = session._pulse._tick
         session._pulse._tick = lambda: tick() if self.sampling else IDLE_S

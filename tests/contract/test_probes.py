@@ -12,7 +12,7 @@ import pytest
 from tfperfkit.errors import ProbeError
 from tfperfkit.model import ProbeResult
 from tfperfkit.probe import API_VERSION, Capture, Cost, Probe, Recording
-from tfperfkit.testing import FakeRecording, capture_of, check_probe, missing_pages
+from tfperfkit.testing import FakeRecording, capture_of, check_probe
 
 ROOT = Path(__file__).parents[2]
 PROBES = sorted(importlib.metadata.entry_points(group="tfperfkit.probes"), key=lambda entry: entry.name)
@@ -42,15 +42,25 @@ def test_contract_with_tensorflow(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_every_retrace_code_has_its_page() -> None:
-    from tfperfkit_probes import retrace_codes
-
-    assert missing_pages(retrace_codes.TITLES, ROOT / "docs" / "findings") == []
-    for code, title in retrace_codes.TITLES.items():
-        page = (ROOT / "docs" / "findings" / f"{code}.md").read_text()
-        assert page.startswith(f"# {code}: {title}\n")
-        for heading in ("## How it is measured", "## Fix", "## When to ignore it"):
-            assert heading in page, f"{code} lacks {heading!r}"
+def test_a_report_loads_no_instrument(tmp_path: Path) -> None:
+    code = (
+        "import importlib.metadata, pathlib, sys\n"
+        "import tfperfkit.analysis.analyze\n"
+        "from tfperfkit.testing import FakeRecording, capture_of\n"
+        "for group in ('tfperfkit.probes', 'tfperfkit.rules'):\n"
+        "    for entry in importlib.metadata.entry_points(group=group):\n"
+        "        loaded = entry.load()\n"
+        "        if group == 'tfperfkit.probes':\n"
+        "            try:\n"
+        "                recording = FakeRecording(pathlib.Path(sys.argv[1]) / entry.name, probe=loaded)\n"
+        "                loaded().analyze(capture_of(recording))\n"
+        "            except Exception as error:\n"
+        "                print(entry.name, type(error).__name__)\n"
+        "print(sorted(name for name in sys.modules if name.startswith('tfperfkit.instruments')))\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "[]\n"
 
 
 class Good:
@@ -89,7 +99,7 @@ def test_a_good_probe_passes(tmp_path: Path) -> None:
     ("probe", "said"),
     [(LeavesATracer, "sys.setprofile"), (OldVersion, "speaks"), (ReturnsADictionary, "ProbeResult")],
 )
-def test_a_broken_probe_is_told(probe: type[Good], said: str, tmp_path: Path) -> None:
+def test_a_broken_probe_is_reported(probe: type[Good], said: str, tmp_path: Path) -> None:
     try:
         with pytest.raises(ProbeError, match=said):
             check_probe(probe, tmp_path)
@@ -111,3 +121,34 @@ def test_the_fakes_keep_records_and_notes(tmp_path: Path) -> None:
     assert list(capture.records("missing")) == []
     assert capture.notes == ("a limit",)
     assert capture.source(__file__)[0].startswith('"""Every installed probe')
+
+
+def test_the_fake_tells_steps_as_a_session_does(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path)
+    rare: list[int] = []
+
+    def now_and_then(number: int) -> bool:
+        rare.append(number)
+        return number == 600  # the next one too
+
+    recording.on_step(now_and_then, rarely=True)
+    for number in range(1, 1001):
+        if number == 600:
+            recording.now_and_then()
+        recording.begin_step(number)
+    assert rare == [*range(1, 501), 600, 601]
+
+
+def test_what_a_callback_raises_stops_it_and_is_noted(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path)
+    called: list[int] = []
+
+    def broken(number: int) -> None:
+        called.append(number)
+        raise ValueError("no")
+
+    recording.on_step(broken)
+    for number in (1, 2):
+        recording.begin_step(number)
+    assert called == [1]
+    assert recording.notes == ["stopped following the steps: ValueError: no"]

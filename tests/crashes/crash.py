@@ -101,20 +101,47 @@ class Struck:
             self._mount()
         environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))},
-            "TFPERF_RUNS": str(self.folder / "runs"), "TMPDIR": str(self.temporary), "TF_CPP_MIN_LOG_LEVEL": "3",
-            "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "100", **self._clock(),
-        }  # fmt: skip
+            "TFPERF_RUNS": str(self.folder / "runs"),
+            "TMPDIR": str(self.temporary),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "COLUMNS": "100",
+            **self._clock(),
+        }
         command = [
-            sys.executable, "-m", "tfperfkit", "run", "--probes", "all", "--out", str(self.run),
-            str(HERE / "wrapped_gan.py"), self.case.fate.name, str(self.case.step), str(self.case.delay_s), "--",
-            "--stage", "graph",
-            "--steps", str(STEPS), "--digits", "2000", "--cache", str(self.folder / "cache"),
-            "--out", str(self.folder / "out"),
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "tfperfkit",
+            "run",
+            "--probes",
+            "all",
+            "--out",
+            str(self.run),
+            str(HERE / "wrapped_gan.py"),
+            self.case.fate.name,
+            str(self.case.step),
+            str(self.case.delay_s),
+            "--",
+            "--stage",
+            "graph",
+            "--steps",
+            str(STEPS),
+            "--digits",
+            "2000",
+            "--cache",
+            str(self.folder / "cache"),
+            "--out",
+            str(self.folder / "out"),
+        ]
         process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
             self._follow(process)
         finally:
@@ -247,9 +274,11 @@ class Struck:
             return {}
         (self.folder / "clock").write_text("+0")
         return {
-            "LD_PRELOAD": faketime() or "", "FAKETIME_TIMESTAMP_FILE": str(self.folder / "clock"),
-            "FAKETIME_NO_CACHE": "1", "DONT_FAKE_MONOTONIC": "1",
-        }  # fmt: skip
+            "LD_PRELOAD": faketime() or "",
+            "FAKETIME_TIMESTAMP_FILE": str(self.folder / "clock"),
+            "FAKETIME_NO_CACHE": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+        }
 
     def _processes(self, session: int) -> list[str]:
         """What is left in the session that the run was started in, half a second after its end."""

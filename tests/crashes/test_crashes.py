@@ -22,7 +22,7 @@ from tfperfkit_probes.xplane.reader import open_space
 IN_CI = 20
 NUMBER = int(os.environ.get("TFPERF_CRASHES", "200" if os.environ.get("TFPERF_LONG") else IN_CI))
 #: Steps that ended longer ago than this when the script was struck must be in the report.
-LOST_AT_MOST_S = 2.0
+LOST_AT_MAX_S = 2.0
 
 
 def _needs(item: Case) -> str | None:
@@ -52,11 +52,15 @@ def _report(run: Struck) -> tuple[str, Any]:
     """The report of ``tfperf report``, for people and as JSON."""
     shown, document = (
         subprocess.run(
-            [sys.executable, "-m", "tfperfkit", "report", str(run.run), *arguments], capture_output=True, text=True,
-            env={**os.environ, "TFPERF_RUNS": str(run.folder / "runs"), "COLUMNS": "100"}, check=False, timeout=200,
+            [sys.executable, "-m", "tfperfkit", "report", str(run.run), *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "TFPERF_RUNS": str(run.folder / "runs"), "COLUMNS": "100"},
+            check=False,
+            timeout=200,
         )
         for arguments in ((), ("--json", "-"))
-    )  # fmt: skip
+    )
     assert (shown.returncode, shown.stderr) == (0, "")
     assert (document.returncode, document.stderr) == (0, "")
     return shown.stdout, json.loads(document.stdout)
@@ -89,7 +93,7 @@ def test_nothing_is_lost(struck: Struck) -> None:
         assert f"{struck.run}" in error.partition("\n")[0] and "steps" in error.partition("\n")[2], error
 
     shown, document = _report(struck)
-    assert document["steps"]["count"] >= struck.steps_before(LOST_AT_MOST_S), shown
+    assert document["steps"]["count"] >= struck.steps_before(LOST_AT_MAX_S), shown
     assert document["steps"]["count"] <= len(struck.seen) + 1
     expected = {"tfperf killed": ("finished", None), "both killed": ("killed", None)}.get(
         fate.name, (None, struck.status)

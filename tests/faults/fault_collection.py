@@ -95,27 +95,50 @@ def plain(script: Path, arguments: Sequence[str], folder: Path) -> float:
     """Seconds that the script takes under python itself, in ``folder``. Raises ``CalledProcessError`` if it fails."""
     begin = time.perf_counter()
     subprocess.run(
-        [sys.executable, str(script), *arguments], cwd=folder, env=environment(), check=True, timeout=TIMEOUT,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, str(script), *arguments],
+        cwd=folder,
+        env=environment(),
+        check=True,
+        timeout=TIMEOUT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     return time.perf_counter() - begin
 
 
-def profiled(case: Case, folder: Path, timeout: float = TIMEOUT) -> dict[str, Any]:
-    """The JSON report of ``tfperf run`` on the script, with the default probes, in ``folder``.
+def profiled(case: Case, folder: Path, timeout: float = TIMEOUT, script: Path | None = None) -> dict[str, Any]:
+    """The JSON report of ``tfperf run`` on the script, with the default probes, in ``folder``. ``script``: another form
+    of the case's own.
 
     Raises ``RuntimeError`` if there is no report or the script failed.
     """
     report = folder / "report.json"
     command = [
-        sys.executable, "-m", "tfperfkit", "run", "--out", str(folder / "run"), "--json", str(report),
-        str(case.script), "--", *case.arguments,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "tfperfkit",
+        "run",
+        "--out",
+        str(folder / "run"),
+        "--json",
+        str(report),
+        str(script or case.script),
+        "--",
+        *case.arguments,
+    ]
     # In a session of its own: when the time is up, the script must go with tfperf.
     process = subprocess.Popen(
-        command, cwd=folder, env=environment(), start_new_session=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-    )  # fmt: skip
+        command,
+        cwd=folder,
+        env=environment(),
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
     try:
         _, told = process.communicate(timeout=timeout)
     except BaseException as error:

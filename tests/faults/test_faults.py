@@ -15,17 +15,30 @@ from typing import Any, get_args
 import pytest
 
 from fault_collection import FOLDER, MARK, Case, Verdict, cases, judge, profiled
+from tfperfkit.analysis.overhead import BUSY
 from tfperfkit.model import Family
-from tfperfkit.owncost import BUSY
 
 ALL = cases()
 #: Quick ones of different families, whose finding stands.
-SELECTED = frozenset({
-    "plain_loop_mlp", "compiled_eagerly", "faces_from_archive", "tabular_standardise", "click_log_generator",
-    "next_iter", "gan_two_passes", "augmenter_objects", "outputs_kept", "half_precision_cpu", "checkpoint_each_batch",
-    "tokenise_in_the_loop",
-    "fit_callbacks", "fit_pydataset_memory", "subclassed_train_step",
-})  # fmt: skip
+SELECTED = frozenset(
+    {
+        "plain_loop_mlp",
+        "compiled_eagerly",
+        "faces_from_archive",
+        "tabular_standardise",
+        "click_log_generator",
+        "next_iter",
+        "gan_two_passes",
+        "augmenter_objects",
+        "outputs_kept",
+        "half_precision_cpu",
+        "checkpoint_each_batch",
+        "tokenise_in_the_loop",
+        "fit_callbacks",
+        "fit_pydataset_memory",
+        "subclassed_train_step",
+    }
+)
 
 
 def parameter(case: Case) -> object:

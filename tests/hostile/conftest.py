@@ -15,11 +15,15 @@ from hypothesis import HealthCheck, settings
 from mutations import MANY
 
 settings.register_profile(
-    "hostile", deadline=None, max_examples=1500 if MANY else 12, database=None, print_blob=True,
+    "hostile",
+    deadline=None,
+    max_examples=1500 if MANY else 12,
+    database=None,
+    print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 
-_SCRIPT = '''
+_SCRIPT = """
 import numpy as np
 import tensorflow as tf
 import keras
@@ -50,7 +54,7 @@ def main():
                 float(loss)
 
 main()
-'''
+"""
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +91,7 @@ def copied(recorded: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def fresh(recorded: Path, tmp_path: Path) -> Callable[[], Path]:
     """Makes the copy anew, for each example of hypothesis."""
+
     def make() -> Path:
         for path in (tmp_path / "run", tmp_path / "scratch"):
             shutil.rmtree(path, ignore_errors=True)

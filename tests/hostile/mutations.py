@@ -31,20 +31,74 @@ def _nested(levels: int) -> Any:
 
 _VALUES: list[Callable[[], Any]] = [
     *(
-        functools.partial(copy.copy, value) for value in (
-            None, True, False, 0, 1, -1, 2, 7, 2**31, 2**53, 2**63 - 1, -(2**63), 2**64 - 1, 2**64, 10**30, 10**300,
-            0.5, -0.0, 1e308, -1e308, 5e-324, 1e18, "", "0", "-1", "nan", "inf", "x", MARKS, BIDI, "\udcff\ud800",
-            "/etc/passwd", "../../../../etc/passwd", "a/../../b", "/dev/zero", "\0", "CPU:0", "python", "step",
+        functools.partial(copy.copy, value)
+        for value in (
+            None,
+            True,
+            False,
+            0,
+            1,
+            -1,
+            2,
+            7,
+            2**31,
+            2**53,
+            2**63 - 1,
+            -(2**63),
+            2**64 - 1,
+            2**64,
+            10**30,
+            10**300,
+            0.5,
+            -0.0,
+            1e308,
+            -1e308,
+            5e-324,
+            1e18,
+            "",
+            "0",
+            "-1",
+            "nan",
+            "inf",
+            "x",
+            MARKS,
+            BIDI,
+            "\udcff\ud800",
+            "/etc/passwd",
+            "../../../../etc/passwd",
+            "a/../../b",
+            "/dev/zero",
+            "\0",
+            "CPU:0",
+            "python",
+            "step",
         )
     ),
-    lambda: LONG, list, dict, lambda: [[]], lambda: [None], lambda: {"": None}, lambda: [[1, 2], [3]],
-    lambda: _nested(40), lambda: _nested(300), lambda: [0] * 1000, lambda: {str(i): i for i in range(500)},
-]  # fmt: skip
+    lambda: LONG,
+    list,
+    dict,
+    lambda: [[]],
+    lambda: [None],
+    lambda: {"": None},
+    lambda: [[1, 2], [3]],
+    lambda: _nested(40),
+    lambda: _nested(300),
+    lambda: [0] * 1000,
+    lambda: {str(i): i for i in range(500)},
+]
 
 
 _TOKENS = [
-    b"NaN", b"Infinity", b"1e999", b"-1e999", b"\xef\xbb\xbf", b"[" * 2000, b'{"a":' * 500, b"\xed\xa0\x80", b"\0",
-]  # fmt: skip
+    b"NaN",
+    b"Infinity",
+    b"1e999",
+    b"-1e999",
+    b"\xef\xbb\xbf",
+    b"[" * 2000,
+    b'{"a":' * 500,
+    b"\xed\xa0\x80",
+    b"\0",
+]
 _NUMBERS = [b"\xff\xff\xff\xff\x0f", b"\xff" * 9 + b"\x01", b"\x80", b"\0\0", b"\n"]  # of protobuf
 
 
@@ -115,8 +169,16 @@ def _changed(random: Random, record: Any) -> tuple[Any, str]:
         holder[key] = _text(random, before)
         return record, f"{key!r} from {before!r:.40} to {holder[key]!r:.40}"
     if kind < 0.55 and isinstance(before, int | float) and not isinstance(before, bool):
-        holder[key] = random.choice([-before, before * 1000, before // 1000, before + 1, before * 1e200, before << 40
-                                     if isinstance(before, int) else before])
+        holder[key] = random.choice(
+            [
+                -before,
+                before * 1000,
+                before // 1000,
+                before + 1,
+                before * 1e200,
+                before << 40 if isinstance(before, int) else before,
+            ]
+        )
         return record, f"{key!r} from {before!r} to {holder[key]!r:.40}"
     holder[key] = random.choice(_VALUES)()
     return record, f"{key!r} from {before!r:.40} to {holder[key]!r:.60}"

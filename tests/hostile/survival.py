@@ -9,7 +9,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-from tfperfkit.analysis import analyze
+from tfperfkit.analysis.analyze import analyze
 from tfperfkit.errors import TfperfError
 from tfperfkit.export.command import export
 from tfperfkit.model import Report
@@ -69,6 +69,7 @@ def harmless_line(text: str) -> None:
 
 def strict(document: bytes) -> Any:
     """Valid for any reader: no NaN, no lone surrogate."""
+
     def refuse(name: str) -> None:
         raise AssertionError(name)
 

@@ -22,8 +22,25 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = (ROOT / "tfperfkit", ROOT / "plugins" / "tfperfkit_probes", ROOT / "plugins" / "tfperfkit_rules")
 
 #: Never imported by anything of ours: they make objects, or code, of data.
-NEVER = {"pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml", "code", "codeop",
-         "runpy", "imp", "xml", "http.server", "socketserver", "xmlrpc"}  # fmt: skip
+NEVER = {
+    "pickle",
+    "_pickle",
+    "cPickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "yaml",
+    "code",
+    "codeop",
+    "runpy",
+    "imp",
+    "xml",
+    "http.server",
+    "socketserver",
+    "xmlrpc",
+}
 #: What starts a program or talks to one, and the files that do.
 SOME = {
     "subprocess": {"doctor/runtime.py", "viewing/tensorboard.py", "launch/signals.py", "launch/supervisor.py"},
@@ -34,22 +51,56 @@ SOME = {
 #: Calls that execute what they are given. The probe lines compiles the person's own script as it
 #: records; the bootstrap runs our own agent.
 EXECUTE = {"eval", "exec", "compile", "__import__", "import_module", "exec_module", "system", "popen", "execv"}
-EXECUTING = {("lines_choose.py", "compile"), ("launch/bootstrap/sitecustomize.py", "exec_module")}
+EXECUTING = {
+    ("lines/choose.py", "compile"),
+    ("launch/bootstrap/sitecustomize.py", "exec_module"),
+    ("registry.py", "import_module"),  # the package of our own probes
+}
 #: Calls that read files or folders; and the files of ours that make them on something else than a run directory, or as
 #: it is recorded.
-READ = {"open", "read_text", "read_bytes", "glob", "rglob", "iterdir", "scandir", "listdir", "fromfile", "load",
-        "memmap", "getlines", "getline", "open_code", "fdopen", "mmap"}  # fmt: skip
+READ = {
+    "open",
+    "read_text",
+    "read_bytes",
+    "glob",
+    "rglob",
+    "iterdir",
+    "scandir",
+    "listdir",
+    "fromfile",
+    "load",
+    "memmap",
+    "getlines",
+    "getline",
+    "open_code",
+    "fdopen",
+    "mmap",
+}
 READING = {
-    "inside.py",  # the one place
-    "config.py", "sources.py", "testing.py", "room.py", "writer.py", "clock.py", "facts.py",
-    "store.py",  # makes the manifest
-    "doctor/runtime.py", "doctor/command.py", "doctor/trial.py",
+    "storage/safe_reader.py",  # the one place
+    "config.py",
+    "recording/source_copies.py",
+    "testing.py",
+    "storage/reserved_space.py",
+    "storage/stream_writer.py",
+    "clock.py",
+    "recording/environment.py",
+    "storage/run_directory.py",  # makes the manifest
+    "doctor/runtime.py",
+    "doctor/command.py",
+    "doctor/trial.py",
     "viewing/tensorboard.py",  # its own log
-    "viewing/command.py", "viewing/server.py",  # its own folder of links
+    "viewing/command.py",
+    "viewing/server.py",  # its own folder of links
     "export/command.py",  # what it writes
-    "xplane/reader.py",  # maps the file that inside.open_file gave
-    "lines_choose.py", "tfprof_record.py", "input_record.py",  # recording
+    "xplane/reader.py",  # maps the file that safe_reader.open_file gave
+    "lines/choose.py",
+    "tfprof/record.py",
+    "input/record.py",  # recording
+    "recording/window_phases.py",  # recording
     "cli.py",
+    "registry.py",  # loads entry points
+    "explain/pages.py",  # our own pages
 }
 
 
@@ -119,9 +170,25 @@ class Trap:
 
 
 NAMES = [
-    "sitecustomize", "usercustomize", "tfperfkit", "tfperfkit_probes", "tfperfkit_rules", "msgspec", "numpy", "rich",
-    "click", "google", "conftest", "setup", "__init__", "__main__", "tensorboard", "xprof", "line_profiler", "wrapt",
-]  # fmt: skip
+    "sitecustomize",
+    "usercustomize",
+    "tfperfkit",
+    "tfperfkit_probes",
+    "tfperfkit_rules",
+    "msgspec",
+    "numpy",
+    "rich",
+    "click",
+    "google",
+    "conftest",
+    "setup",
+    "__init__",
+    "__main__",
+    "tensorboard",
+    "xprof",
+    "line_profiler",
+    "wrapt",
+]
 
 
 def with_traps(folder: Path, mark: Path) -> None:
@@ -147,8 +214,10 @@ def test_traps_in_a_run_directory_do_not_spring(inside: bool, copied: Path, tmp_
     for path in copied.rglob("*.lprof"):
         path.write_bytes(pickle.dumps(Trap(mark)))
     where = copied if inside else tmp_path
-    for arguments in (["report", str(copied), "--show", "all", "--ops-dump", "step"],
-                      ["trace", str(copied), "--out", str(tmp_path / "t.gz")]):  # fmt: skip
+    for arguments in (
+        ["report", str(copied), "--show", "all", "--ops-dump", "step"],
+        ["trace", str(copied), "--out", str(tmp_path / "t.gz")],
+    ):
         done = tfperf(where, *arguments)
         assert done.returncode == 0, done.stderr
         assert not mark.exists(), (arguments, mark.read_text())
@@ -181,9 +250,13 @@ def listening(process: psutil.Process) -> set[tuple[str, int]]:
 def test_view_listens_on_loopback_only(environment: dict[str, str], recorded: Path, tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tfperfkit", "view", str(recorded), "--no-browser"], cwd=tmp_path,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment},
-    )  # fmt: skip
+        [sys.executable, "-m", "tfperfkit", "view", str(recorded), "--no-browser"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
     try:
         assert process.stdout is not None
         address = next(word for word in process.stdout.readline().split() if word.startswith("http"))
@@ -209,9 +282,13 @@ def test_no_other_command_listens(copied: Path, tmp_path: Path) -> None:
     """Looked at while the script of ``run`` waits, and by the system calls of none at all in the others' sources."""
     (tmp_path / "t.py").write_text("import sys; print('up', flush=True); sys.stdin.read()")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tfperfkit", "run", "--probes", "none", "--out", "r", "t.py"], cwd=tmp_path,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "tfperfkit", "run", "--probes", "none", "--out", "r", "t.py"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
     assert listening(psutil.Process(process.pid)) == set()
@@ -253,7 +330,7 @@ broken = evil_broken:RULES
 exits = evil_exits:RULES
 text = evil:TEXT
 raising = evil:RULES
-""" % ("n" * 100_000)  # fmt: skip
+""" % ("n" * 100_000)
 EVIL = """
 class Probe:
     pass
@@ -296,9 +373,13 @@ def test_entry_points_with_odd_names_and_values(
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [sys.executable, "-m", "tfperfkit", *arguments], cwd=tmp_path, env=installed, capture_output=True,
-            text=True, timeout=200,
-        )  # fmt: skip
+            [sys.executable, "-m", "tfperfkit", *arguments],
+            cwd=tmp_path,
+            env=installed,
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
         harmless(done.stdout)
         harmless(done.stderr)
         assert "Traceback" not in done.stderr, done.stderr

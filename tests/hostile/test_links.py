@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 import survival
+from apart import apart
 
-from tfperfkit import inside
-from tfperfkit.analysis import analyze
+from tfperfkit.analysis.analyze import analyze
 from tfperfkit.errors import TfperfError
 from tfperfkit.report.json import encode
+from tfperfkit.storage import safe_reader
 
 SECRET = "the-secret-outside"
 
@@ -77,7 +78,7 @@ def test_trace_as_a_link_is_not_served(copied: Path, tmp_path: Path) -> None:
 def test_name_of_a_trace_that_leads_out(file: str, copied: Path, tmp_path: Path) -> None:
     trace = next(copied.glob("trace/plugins/profile/*/*.xplane.pb"))
     shutil.copy(trace, tmp_path / "outside.xplane.pb")
-    captures = copied / "probes" / "tfprof" / "captures.jsonl"
+    captures = apart(copied) / "probes" / "tfprof" / "captures.jsonl"
     records = [json.loads(line) for line in captures.read_text().splitlines()]
     for record in records:
         record["file"] = str(tmp_path / "outside.xplane.pb") if file.startswith("/") else file
@@ -145,9 +146,9 @@ def test_analysis_writes_nothing(copied: Path) -> None:
 def test_names_that_are_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with pytest.raises(OSError):
-        inside.open_file(tmp_path, name)
+        safe_reader.open_file(tmp_path, name)
     with pytest.raises(OSError):
-        inside.write_file(tmp_path, name, b"")
+        safe_reader.write_file(tmp_path, name, b"")
 
 
 def test_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +159,7 @@ def test_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(OSError):
-        inside.write_file(tmp_path, "f", b"after")
+        safe_reader.write_file(tmp_path, "f", b"after")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("f", "before")]
 
 
@@ -166,9 +167,9 @@ def test_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest
 def test_only_regular_files_are_opened(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path / "f")
     with pytest.raises(OSError):
-        inside.open_file(tmp_path, "f")
-    assert inside.read_json(tmp_path, "f") is None
-    assert list(inside.read_stream(tmp_path, "f")) == []
+        safe_reader.open_file(tmp_path, "f")
+    assert safe_reader.read_json(tmp_path, "f") is None
+    assert list(safe_reader.read_stream(tmp_path, "f")) == []
 
 
 def test_descriptors_are_closed(copied: Path) -> None:
@@ -178,7 +179,7 @@ def test_descriptors_are_closed(copied: Path) -> None:
     analyze(copied)
     before = count()
     for name in ("session/markers.jsonl", "session/none.jsonl", "none/x.jsonl", "session", "run.json"):
-        list(inside.read_stream(copied, name))
-        inside.read_json(copied, name)
+        list(safe_reader.read_stream(copied, name))
+        safe_reader.read_json(copied, name)
     analyze(copied)
     assert count() == before

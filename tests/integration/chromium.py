@@ -35,10 +35,17 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 };
 """
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run", "--window-size=1400,1000",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--window-size=1400,1000",
     "--remote-debugging-pipe",
-)  # fmt: skip
+)
 #: The browser reads descriptor 3 and writes 4.
 _LAUNCH = """
 import fcntl, os, sys
@@ -64,9 +71,12 @@ class Browser:
         answers, from_browser = os.pipe()
         command = [sys.executable, "-c", _LAUNCH, str(to_browser), str(from_browser), program, *_FLAGS]
         self._process = subprocess.Popen(
-            [*command, f"--user-data-dir={profile}", "about:blank"], pass_fds=(to_browser, from_browser),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [*command, f"--user-data-dir={profile}", "about:blank"],
+            pass_fds=(to_browser, from_browser),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(to_browser)
         os.close(from_browser)
         self._out, self._in = os.fdopen(ours, "wb"), os.fdopen(answers, "rb")

@@ -1,6 +1,7 @@
 """Run by test_ops.py in a process of its own: functions with known operations, recorded by the probe ``ops``.
 
-Writes ``OUT/<case>.json``: the ProbeResult, with facts taken from TensorFlow itself. ``python ops_functions.py OUT``.
+Writes ``OUT/<case>.json``: the ProbeResult and what the rules find in it, with facts of TensorFlow itself.
+``python ops_functions.py OUT``.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import keras
 import msgspec
 import numpy as np
 import tensorflow as tf
-from tfperfkit_probes.ops import OpsProbe
+from tfperfkit_probes.ops.probe import OpsProbe
+from tfperfkit_rules.graph import RULES
 
-from tfperfkit.instruments import graphs
-from tfperfkit.testing import FakeRecording, capture_of, check_result
+from tfperfkit.instruments.graphs import first_run
+from tfperfkit.testing import FakeRecording, capture_of, check_result, evidence_of
 
 CASES: dict[str, tuple[Callable[[], dict[str, Any]], dict[str, Any]]] = {}
 
@@ -141,10 +143,10 @@ def steady_path() -> dict[str, Any]:
         return x + 1
 
     concrete = called.get_concrete_function(tf.ones([2]))
-    before = graphs.waiting()
+    before = first_run.waiting()
     reference = weakref.ref(concrete)
     results = [float(called(tf.ones([2]))[0]) for _ in range(3)]
-    after, attributes = graphs.waiting(), "_call_flat" in vars(concrete)
+    after, attributes = first_run.waiting(), "_call_flat" in vars(concrete)
 
     @tf.function
     def only_traced(x):
@@ -155,8 +157,12 @@ def steady_path() -> dict[str, Any]:
     del concrete, called
     gc.collect()
     return {
-        "before": before, "after": after, "attributes": attributes, "results": results, "freed": reference() is None,
-        "waiting": graphs.waiting(),
+        "before": before,
+        "after": after,
+        "attributes": attributes,
+        "results": results,
+        "freed": reference() is None,
+        "waiting": first_run.waiting(),
     }
 
 
@@ -174,7 +180,7 @@ def first_call_fails() -> dict[str, Any]:
         while traceback is not None:
             frames.append(traceback.tb_frame.f_code.co_filename)
             traceback = traceback.tb_next
-    return {"frames": frames, "waiting": graphs.waiting()}
+    return {"frames": frames, "waiting": first_run.waiting()}
 
 
 @case()
@@ -391,10 +397,15 @@ def main(out: Path) -> None:
         recording = FakeRecording(out / f"{name}.run", options=options)
         with OpsProbe().record(recording):
             facts = function()
-        facts["waiting_after"] = graphs.waiting()
+        facts["waiting_after"] = first_run.waiting()
         result = OpsProbe().analyze(capture_of(recording))
         check_result(result)
-        (out / f"{name}.json").write_bytes(msgspec.json.encode({"facts": facts, "result": result}))
+        sources = {file: "\n".join(line.rstrip("\r\n") for line in lines) for file, lines in recording.sources.items()}
+        evidence = evidence_of(data={"ops": result.data}, sources=sources)
+        findings = [finding for rule in RULES for finding in rule(evidence)]
+        (out / f"{name}.json").write_bytes(
+            msgspec.json.encode({"facts": facts, "result": result, "findings": findings})
+        )
 
 
 if __name__ == "__main__":

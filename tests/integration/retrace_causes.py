@@ -1,6 +1,7 @@
 """Run by test_retrace_causes.py in a process of its own: one function for each cause, each with its own recording.
 
-Writes ``OUT/<cause>.json``: the ProbeResult of the retrace probe. ``python retrace_causes.py OUT``.
+Writes ``OUT/<cause>.json``: the ProbeResult of the retrace probe, and what the rule finds in its data.
+``python retrace_causes.py OUT``.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from pathlib import Path
 
 import msgspec
 import tensorflow as tf
-from tfperfkit_probes.retrace import RetraceProbe
+from tfperfkit_probes.retrace.probe import RetraceProbe
+from tfperfkit_rules.retrace.avoidable import avoidable_traces
 
 from tfperfkit import clock
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments import tracing
+from tfperfkit.instruments.graphs import tracing
 from tfperfkit.model import RunInfo
-from tfperfkit.steps import Step, StepTable
-from tfperfkit.testing import FakeRecording, capture_of
+from tfperfkit.records.steps import Step, StepTable
+from tfperfkit.testing import FakeRecording, capture_of, evidence_of
 
 CAUSES: list[Callable[[Run], None]] = []
 
@@ -202,6 +204,7 @@ def new_function_in_a_loop(run: Run) -> None:
 def new_nested_function_in_a_loop(run: Run) -> None:
     # No step is known here: the loop shows by its one call site.
     for _ in range(4):
+
         @tf.function
         def nested_step(x):
             return x + 1
@@ -509,7 +512,12 @@ def main(out: Path) -> None:
         steps = StepTable(steps=tuple(run.steps), source="custom" if run.steps else "none")
         info = RunInfo(argv=("train.py",), exit_code=0, status="finished", wall_s=10.0)
         result = RetraceProbe().analyze(capture_of(run.recording, steps=steps, run=info))
-        document = {"result": result, "facts": run.facts, "notes": run.recording.notes}
+        sources = {
+            file: "\n".join(line.rstrip("\r\n") for line in lines) for file, lines in run.recording.sources.items()
+        }
+        evidence = evidence_of(steps=steps, wall_s=info.wall_s, data={"retrace": result.data}, sources=sources)
+        findings = list(avoidable_traces(evidence))
+        document = {"result": result, "findings": findings, "facts": run.facts, "notes": run.recording.notes}
         (out / f"{function.__name__}.json").write_bytes(encoder.encode(document))
 
 

@@ -33,8 +33,13 @@ def pattern(function):
         function()
     steps = run.report.steps
     RESULTS[function.__name__] = {
-        "count": steps.count, "source": steps.source, "definition": steps.definition, "batch_size": steps.batch_size,
-        "notes": list(run.report.notes), "examples_per_s": steps.examples_per_s, "median_ms": steps.median_ms,
+        "count": steps.count,
+        "source": steps.source,
+        "definition": steps.definition,
+        "batch_size": steps.batch_size,
+        "notes": list(run.report.notes),
+        "examples_per_s": steps.examples_per_s,
+        "median_ms": steps.median_ms,
         "between_ms": steps.account.between_total_ms if steps.account else None,
     }
     return function

@@ -23,7 +23,9 @@ import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 """
-SPLIT = TWO_CPUS + """
+SPLIT = (
+    TWO_CPUS
+    + """
 with tf.device("CPU:1"):
     w = tf.Variable(tf.ones((32, 16)), name="w")
 v = tf.Variable(tf.ones((16, 4)), name="v")
@@ -43,6 +45,7 @@ def step(x):
 
 x = tf.ones((8, 32))
 """
+)
 TRAIN = """
 total = 0.0
 for number, batch in enumerate(tf.data.Dataset.from_tensors(x).repeat(120)):
@@ -200,7 +203,9 @@ def test_a_read_that_waits(tfperf: Tfperf) -> None:
     assert finding["share_of_step"] == pytest.approx(row["share_of_step"])
 
 
-EAGER = TWO_CPUS + """
+EAGER = (
+    TWO_CPUS
+    + """
 w = tf.Variable(tf.ones((20, 10)))
 optimizer = tf.keras.optimizers.SGD(0.1)
 optimizer.build([w])
@@ -214,6 +219,7 @@ for x in tf.data.Dataset.from_tensors(tf.ones((4, 20))).repeat(120):
     optimizer.apply_gradients([(tape.gradient(loss, w), w)])
 print(float(loss))
 """
+)
 
 
 def test_eager_operations(tfperf: Tfperf) -> None:
@@ -231,7 +237,9 @@ def test_eager_operations(tfperf: Tfperf) -> None:
     assert (fallback["kind"], fallback["line"]) == ("device", line_of(EAGER, "tf.reduce_mean"))
 
 
-MIRRORED = TWO_CPUS + """
+MIRRORED = (
+    TWO_CPUS
+    + """
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 with strategy.scope():
     w = tf.Variable(tf.ones((50, 10)))
@@ -253,6 +261,7 @@ for x in strategy.experimental_distribute_dataset(data):
     loss = step(x)
 print(float(loss))
 """
+)
 
 
 def test_a_mirrored_strategy_is_healthy(tfperf: Tfperf) -> None:
@@ -274,19 +283,19 @@ IN_PROCESS = """
 import json, pathlib, sys
 import tensorflow as tf
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments import devices, placement_why
-from tfperfkit.instruments.graph_calls import GraphCalls
-from tfperfkit.instruments.syncs import HostSyncs
+from tfperfkit.instruments.devices import runtime, why
+from tfperfkit.instruments.graphs.call_counts import GraphCalls
+from tfperfkit.instruments.devices.host_syncs import HostSyncs
 from tensorflow.python.framework import ops
 facts = {}
 try:
-    devices.gpu_missing()
+    runtime.gpu_missing()
 except Unavailable as reason:
     facts["early"] = str(reason)
-facts["woken"] = devices.initialised()
+facts["woken"] = runtime.initialised()
 tf.config.set_visible_devices([], "GPU")  # still possible: we did not wake TensorFlow
 one = tf.constant(1.5)
-facts["late"] = devices.gpu_missing()
+facts["late"] = runtime.gpu_missing()
 
 before = ops._EagerTensorBase.__dict__["_numpy"]
 syncs = HostSyncs(lambda name: name == __file__)
@@ -329,8 +338,8 @@ graph = g.get_concrete_function(tf.constant("a"), tf.constant(1), tf.Variable(1.
 there = frozenset({"CPU:0", "GPU:0"})
 for op in graph.get_operations():
     if op.type in ("StringJoin", "AddV2", "MatMul", "ReadVariableOp"):
-        facts[op.type] = placement_why.why(op, op.node_def, "GPU:0", "CPU:0", there)
-        facts[op.type + ".none"] = placement_why.why(op, op.node_def, "GPU:1", "CPU:0", there)
+        facts[op.type] = why.why(op, op.node_def, "GPU:0", "CPU:0", there)
+        facts[op.type + ".none"] = why.why(op, op.node_def, "GPU:1", "CPU:0", there)
 facts["cuda"] = tf.test.is_built_with_cuda()
 pathlib.Path(sys.argv[1]).write_text(json.dumps(facts))
 """
@@ -358,7 +367,7 @@ def test_tensorflow_is_not_woken(inside: dict[str, Any]) -> None:
 def test_reading_needs_no_tensorflow() -> None:
     code = (
         "import sys; sys.modules['tensorflow'] = None\n"
-        "from tfperfkit_probes import devices\n"
+        "from tfperfkit_probes.devices import probe\n"
         "assert not [name for name in sys.modules if name.startswith('tensorflow.')]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -367,7 +376,13 @@ def test_reading_needs_no_tensorflow() -> None:
 def test_every_way_of_reading_a_tensor_is_seen(inside: dict[str, Any]) -> None:
     ways = Counter({how: count for how, count, _, _ in inside["reads"]})
     assert ways == {
-        ".numpy()": 1, "float()": 1, "int()": 1, "bool() or if": 1, "formatted": 1, "printed": 2, "as an array": 1,
+        ".numpy()": 1,
+        "float()": 1,
+        "int()": 1,
+        "bool() or if": 1,
+        "formatted": 1,
+        "printed": 2,
+        "as an array": 1,
     }
     assert {line for _, _, line, _ in inside["reads"]} == {line_of(IN_PROCESS, "values = [")}
     assert {device for *_, device in inside["reads"]} == {"CPU:0"}

@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib import metadata
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
 import pytest
 
-from tfperfkit.arguments import split
+from tfperfkit.analysis.step_account import PARTS
 from tfperfkit.cli import cli
+from tfperfkit.launch.arguments import split
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
@@ -52,7 +56,8 @@ def test_every_command_of_the_documents_is_one_of_ours(page: str, line: str) -> 
         return
     command = cli.commands[words[0]]
     if words[0] == "run":
-        options = {name: not getattr(param, "is_flag", False) for param in command.params for name in param.opts}
+        params = command.get_params(click.Context(command))  # with those of the probes
+        options = {name: not getattr(param, "is_flag", False) for param in params for name in param.opts}
         ours = words[1:]
         if any(not word.startswith("-") for word in ours):
             parts = split(ours, options)  # raises UsageError
@@ -61,6 +66,42 @@ def test_every_command_of_the_documents_is_one_of_ours(page: str, line: str) -> 
         assert {word.partition("=")[0] for word in ours if word.startswith("--")} <= set(options)
     else:
         command.make_context(words[0], words[1:], resilient_parsing=False)
+
+
+def readme_commands() -> list[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = [line for language, block in _FENCE.findall(text) if language == "bash" for line in block.splitlines()]
+    return [command for line in lines if (command := line.partition(" #")[0].strip())]
+
+
+def test_the_readme_has_commands_of_each_kind() -> None:
+    assert {shlex.split(command)[0] for command in readme_commands()} == {"make", "python", "tfperf"}
+
+
+@pytest.mark.parametrize("command", readme_commands())
+def test_every_command_of_the_readme_works_from_a_clone(command: str) -> None:
+    """Short ones are run; of the long ones everything that they name is resolved."""
+    program, *words = shlex.split(command)
+    if program == "make":
+        done = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+    elif program == "python":
+        assert words[:3] == ["-m", "pip", "install"]
+        (what,) = words[3:]
+        name, _, extras = what.partition("[")
+        assert (ROOT / name / "pyproject.toml").is_file(), "only what stands in the clone can be installed"
+        known = metadata.metadata("tfperfkit").get_all("Provides-Extra") or []
+        assert set(filter(None, extras.rstrip("]").split(","))) <= set(known)
+    elif words[0] == "run":
+        options = {name: not getattr(p, "is_flag", False) for p in cli.commands["run"].params for name in p.opts}
+        parts = split(words[1:], options)
+        assert parts is not None
+        script = [sys.executable, parts.target]
+        asked = subprocess.run([*script, "--help"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+        assert {word for word in parts.script_arguments if word.startswith("--")} <= set(asked.stdout.split())
+    else:
+        done = subprocess.run([sys.executable, "-m", "tfperfkit", *words], cwd=ROOT, capture_output=True, timeout=60)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -95,7 +136,30 @@ def test_every_option_of_run_is_documented() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     run = cli.commands["run"]
     missing = [
-        name for param in run.params if isinstance(param, click.Option) for name in param.opts
+        name
+        for param in run.get_params(click.Context(run))
+        if isinstance(param, click.Option)
+        for name in param.opts
         if name.startswith("--") and name not in ("--help",) and name not in text
     ]
     assert missing == []
+
+
+_REPORTED = """clean; window; breakdown; stack samples; self time; Grappler; iteration of the loop; not known; on
+no line; outside of this function; computing the warm-up steps; compiling and first runs; took
+longer than the rest; between steps; idle; costs; gain not predicted; whole run; hits; ms/hit;
+forward; backward; update; cut; skipped; failed; remarks; again; Part of the same; windows; cost;
+kept in; p90; examples/s; building and setting up"""
+
+
+@pytest.mark.parametrize("word", [" ".join(word.split()) for word in _REPORTED.split(";")])
+def test_reading_a_report_explains_what_reports_say(word: str) -> None:
+    text = " ".join((ROOT / "docs" / "reading-a-report.md").read_text(encoding="utf-8").lower().split())
+    assert word.lower() in text
+
+
+def test_reading_a_report_names_every_part_of_a_step() -> None:
+    text = (ROOT / "docs" / "reading-a-report.md").read_text(encoding="utf-8").lower()
+    names = {"eager_ops": "eager ops", "dispatch": "tensorflow's python", "host_sync": "reading values"}
+    names |= {"gc": "garbage collection", "collectives": "communication", "evaluate": "predict and validation"}
+    assert [part for part in PARTS if names.get(part, part) not in text] == []

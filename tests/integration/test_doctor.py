@@ -15,9 +15,14 @@ from tfperfkit.doctor.runtime import check_gpu, check_runtime, gpu_in_machine
 from tfperfkit.doctor.tensorboard import check_tensorboard
 
 GOOD = {
-    "tensorflow": "2.21.0", "keras": "3.15.1", "protobuf": "7.36.2", "setuptools": "65.5.0", "line_profiler": "5.1.0",
-    "tensorboard": "2.21.0", "xprof": "2.24.2",
-}  # fmt: skip
+    "tensorflow": "2.21.0",
+    "keras": "3.15.1",
+    "protobuf": "7.36.2",
+    "setuptools": "65.5.0",
+    "line_profiler": "5.1.0",
+    "tensorboard": "2.21.0",
+    "xprof": "2.24.2",
+}
 
 
 def status(checks: list[Any]) -> dict[str, str]:
@@ -30,9 +35,18 @@ def test_this_environment_is_sound_and_a_capture_is_really_made(tfperf: Tfperf) 
     rows = [line.split(maxsplit=1) for line in done.stdout.splitlines() if line.startswith(("ok", "note"))]
     words = " | ".join(row[1] for row in rows)
     for name in (
-        "Python", "TensorFlow", "Keras", "protobuf", "setuptools", "line_profiler", "xprof", "TensorBoard",
-        "GPU libraries", "runs folder", "TF Profiler",
-    ):  # fmt: skip
+        "Python",
+        "TensorFlow",
+        "Keras",
+        "protobuf",
+        "setuptools",
+        "line_profiler",
+        "xprof",
+        "TensorBoard",
+        "GPU libraries",
+        "runs folder",
+        "TF Profiler",
+    ):
         assert name in words
     assert "a capture of two steps gave" in words and str(tfperf.runs) in words
     assert "Nothing is broken." in done.stdout
@@ -90,11 +104,16 @@ def test_a_runs_folder_that_cannot_be_written_is_a_row(tfperf: Tfperf, tmp_path:
 @pytest.mark.parametrize(
     ("change", "broken"),
     [
-        ({}, set()), ({"tensorflow": None}, {"TensorFlow"}), ({"tensorflow": "2.15.1"}, {"TensorFlow"}),
-        ({"tensorflow": None, "tensorflow-cpu": "2.20.0"}, set()), ({"protobuf": "3.19.6"}, {"protobuf"}),
-        ({"protobuf": None}, {"protobuf"}), ({"line_profiler": "4.1.0"}, {"line_profiler"}), ({"keras": None}, set()),
+        ({}, set()),
+        ({"tensorflow": None}, {"TensorFlow"}),
+        ({"tensorflow": "2.15.1"}, {"TensorFlow"}),
+        ({"tensorflow": None, "tensorflow-cpu": "2.20.0"}, set()),
+        ({"protobuf": "3.19.6"}, {"protobuf"}),
+        ({"protobuf": None}, {"protobuf"}),
+        ({"line_profiler": "4.1.0"}, {"line_profiler"}),
+        ({"keras": None}, set()),
     ],
-)  # fmt: skip
+)
 def test_package_rows(change: dict[str, str | None], broken: set[str]) -> None:
     rows = check_packages({**GOOD, **change}.get)
     assert {row.name for row in rows if row.status == "broken"} == broken
@@ -138,6 +157,9 @@ def test_a_capture_that_writes_nothing_is_broken() -> None:
     assert status(rows)["TF Profiler"] == "broken"
     rows = check_runtime({"version": "2.21.0", "keras_error": "ImportError: x\x1b[2J"}, "it broke", None)
     assert status(rows) == {
-        "import tensorflow": "ok", "import keras": "broken", "GPU libraries": "ok", "TF Profiler": "broken"
-    }  # fmt: skip
+        "import tensorflow": "ok",
+        "import keras": "broken",
+        "GPU libraries": "ok",
+        "TF Profiler": "broken",
+    }
     assert "\x1b" not in rows[1].found

@@ -115,7 +115,8 @@ FAILING = {
     "returns-nothing": ("Probe.analyze = lambda self, capture: None", "analyze returned NoneType, not ProbeResult"),
     "unwritable-data": ("Probe.analyze = lambda s, c: ProbeResult(data={'x': Unwritable()})", "has no words"),
     "endless-data": (
-        "x = []; x.append(x); Probe.analyze = lambda s, c: ProbeResult(data={'x': x})", "no proper result"
+        "x = []; x.append(x); Probe.analyze = lambda s, c: ProbeResult(data={'x': x})",
+        "no proper result",
     ),
     "no-tables": ("Probe.analyze = lambda s, c: ProbeResult(tables=None)", "$.tables"),
     "no-table": (
@@ -128,7 +129,8 @@ FAILING = {
         "furlong",
     ),
     "wrong-severity": (
-        "Probe.analyze = lambda s, c: ProbeResult(findings=(finding(severity='fatal'),))", "fatal",
+        "Probe.analyze = lambda s, c: ProbeResult(findings=(finding(severity='fatal'),))",
+        "fatal",
     ),
 }
 
@@ -172,23 +174,40 @@ class Ran:
         install(library)
         script.write_text(SCRIPT)
         self.environment = {
-            **os.environ, "PYTHONPATH": str(library), "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3",
+            **os.environ,
+            "PYTHONPATH": str(library),
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
         }
         self.plain = self.run([sys.executable, str(script)])
         names = ",".join([*FAILING, *OTHERS, "retrace"])
-        self.profiled = self.run([
-            sys.executable, "-m", "tfperfkit", "run", "--probes", names, "--out", str(folder / "run"),
-            "--window", "arming-a-window=5:2", "--window", "no-window=500:2",
-            "--json", str(folder / "report.json"), "--output", str(folder / "report.txt"), str(script),
-        ])
+        self.profiled = self.run(
+            [
+                sys.executable,
+                "-m",
+                "tfperfkit",
+                "run",
+                "--probes",
+                names,
+                "--out",
+                str(folder / "run"),
+                "--window",
+                "arming-a-window=5:2",
+                "--window",
+                "no-window=500:2",
+                "--json",
+                str(folder / "report.json"),
+                "--output",
+                str(folder / "report.txt"),
+                str(script),
+            ]
+        )
         self.report: dict[str, Any] = json.loads((folder / "report.json").read_text())
         self.console = (folder / "report.txt").read_text()
         self.probes = {row["name"]: row for row in self.report["probes"]}
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=250, check=False
-        )
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=250, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -16,15 +16,15 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed here"
 )
 ROOT = Path(__file__).parents[2]
-SCRIPT = '''
+SCRIPT = """
 import gc, json, sys, traceback, weakref
 import keras
 import tensorflow as tf
 from tensorflow.python.eager import execute, record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from keras.src.backend.tensorflow import core
-from tfperfkit.instruments import tracing
-from tfperfkit.instruments.graph_sources import GraphSources
+from tfperfkit.instruments.graphs import tracing
+from tfperfkit.instruments.graphs.sources import GraphSources
 
 facts = {}
 seen = []
@@ -115,7 +115,7 @@ with tf.GradientTape() as tape:
     y = tf.tanh(weight * 2.0)
 facts["gradient"] = tape.gradient(y, weight).numpy().tolist()
 print(json.dumps(facts))
-'''
+"""
 
 
 @pytest.fixture(scope="module")

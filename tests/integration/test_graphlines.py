@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 ROOT = Path(__file__).parents[2]
 #: Each marked line ends in a comment: the number of products of N x N matrices that it makes.
-KNOWN = '''
+KNOWN = """
 import sys
 import tensorflow as tf
 N = 448
@@ -61,8 +61,8 @@ def train_step(x, z):
 x, z = tf.random.normal((N, N)), tf.random.normal((2 * N, 2 * N))
 for step in range(24):
     float(train_step(x, z))
-'''
-CONVNET = '''
+"""
+CONVNET = """
 import keras, numpy as np
 from keras import layers
 x, y = np.random.rand(416, 24, 24, 3).astype("float32"), np.random.randint(0, 10, 416)
@@ -74,8 +74,8 @@ model = keras.Sequential([
 loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model.compile("adam", loss, metrics=["accuracy"], jit_compile=False)
 model.fit(x, y, batch_size=16, verbose=0)  # fit
-'''
-TRANSFORMER = '''
+"""
+TRANSFORMER = """
 import keras, numpy as np, tensorflow as tf
 from keras import layers
 
@@ -107,7 +107,7 @@ loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model.compile("adam", loss, jit_compile=False)
 x, y = np.random.randint(0, 500, (416, 48)), np.random.randint(0, 2, 416)
 model.fit(x, y, batch_size=16, verbose=0)
-'''
+"""
 
 
 def run(folder: Path, script: str | Path, *arguments: str, probes: str = "lines,tfprof") -> dict[str, Any]:
@@ -196,7 +196,7 @@ def test_lines_cost_what_their_work_is(arguments: tuple[str, ...], tmp_path: Pat
     assert 0.3 < helpers[0]["forward_ms"] / helpers[1]["forward_ms"] < 3
 
 
-def test_fit_of_a_stock_convnet_is_told_by_layer(tmp_path: Path) -> None:
+def test_fit_of_a_stock_convnet_is_reported_by_layer(tmp_path: Path) -> None:
     report = run(tmp_path, CONVNET)
     function = main_function(report)
     adds_up(function, report)
@@ -240,9 +240,20 @@ def gan(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, A
         if name not in known:
             folder = tmp_path_factory.mktemp(name)
             known[name] = run(
-                folder, ROOT / "examples/gan/train.py", "--stage", name, "--steps", "20", "--digits", "500",
-                "--batch-size", "32", "--cache", str(tmp_path_factory.getbasetemp() / "digits"),
-                "--out", str(folder / "out"),
+                folder,
+                ROOT / "examples/gan/train.py",
+                "--stage",
+                name,
+                "--steps",
+                "20",
+                "--digits",
+                "500",
+                "--batch-size",
+                "32",
+                "--cache",
+                str(tmp_path_factory.getbasetemp() / "digits"),
+                "--out",
+                str(folder / "out"),
             )
         return known[name]
 
@@ -258,7 +269,9 @@ def test_the_gans_time_is_on_lines(gan: Callable[[str], dict[str, Any]], stage: 
     assert {row["layer"].partition("/")[0] for row in function["layers"]} == {"generator", "discriminator"}
 
 
-def test_the_repeated_forward_pass_is_told_with_its_lines_and_only_there(gan: Callable[[str], dict[str, Any]]) -> None:
+def test_the_repeated_forward_pass_is_reported_with_its_lines(
+    gan: Callable[[str], dict[str, Any]],
+) -> None:
     (found,) = [item for item in gan("graph")["findings"] if item["code"] == "GRF001"]
     source = (ROOT / "examples/gan/graph.py").read_text().splitlines()
     lines = {source[place["line"] - 1].strip() for place in found["where"] if place["file"].endswith("graph.py")}

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = '''
+SCRIPT = """
 import json, statistics, time
 import tensorflow as tf
 
@@ -42,14 +42,30 @@ for _ in range(100):
         function(x)
         times[name].append(1000 * (time.perf_counter() - begin))
 print(json.dumps({name: statistics.median(values) for name, values in times.items()}))
-'''
+"""
 
 
 def test_a_line_takes_in_the_step_what_it_takes_alone(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, "-m", "tfperfkit", "run", "--probes", "lines,tfprof", "--out", "r", "--json", "r.json",
-         "train.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        [
+            sys.executable,
+            "-m",
+            "tfperfkit",
+            "run",
+            "--probes",
+            "lines,tfprof",
+            "--out",
+            "r",
+            "--json",
+            "r.json",
+            "train.py",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     alone = json.loads(done.stdout)

@@ -29,7 +29,9 @@ def step(a, b):
     return loss
 """
 
-LOOP = MODEL + """
+LOOP = (
+    MODEL
+    + """
 def slow(a, b):
     a = tf.numpy_function(lambda v: (time.sleep(.002), v)[1], [a], tf.float32)
     a.set_shape([8])
@@ -45,8 +47,11 @@ for a, b in data:
     step(a, b)
     probe = next(iter(tf.data.Dataset.range(3)))
 """
+)
 
-FIT = MODEL + """
+FIT = (
+    MODEL
+    + """
 import keras
 class Batches(keras.utils.PyDataset):
     def __len__(self):
@@ -61,8 +66,11 @@ train = tf.data.Dataset.from_tensor_slices((x, y)).map(prepare, num_parallel_cal
 valid = tf.data.Dataset.from_tensor_slices((x, y)).batch(64)
 model.fit(train, validation_data=valid, epochs=2, verbose=0)
 """
+)
 
-GRAPH = MODEL + """
+GRAPH = (
+    MODEL
+    + """
 import os
 for i in range(2):
     with tf.io.TFRecordWriter(f"part{i}.tfr") as w:
@@ -83,6 +91,7 @@ for _ in range(30):
     a, b = next(it)
     step(a, b)
 """
+)
 
 
 def run(tfperf: Tfperf, source: str) -> dict[str, Any]:
@@ -152,19 +161,27 @@ def test_a_loop_in_a_graph_and_files_read_in_turn(tfperf: Tfperf) -> None:
     assert main["line"] == line(GRAPH, "it = iter(data)") and main["measured"] == "model"
     own = [item for item in main["stages"] if not item["added"]]
     assert [(item["kind"], item["nested"] is not None) for item in own] == [
-        ("Batch", False), ("Repeat", False), ("ParallelInterleave", False), ("Map", True), ("TFRecord", True),
-        ("TensorSlice", True), ("TensorSlice", False),
-    ]  # fmt: skip
+        ("Batch", False),
+        ("Repeat", False),
+        ("ParallelInterleave", False),
+        ("Map", True),
+        ("TFRecord", True),
+        ("TensorSlice", True),
+        ("TensorSlice", False),
+    ]
     assert stage(main, "Map")["mapped"]["function"] == "parse"
 
 
-UNTOUCHED = """
+UNTOUCHED = (
+    """
 import gc, inspect, random, sys, traceback, weakref
 import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.keras.utils.set_random_seed(1)
-""" + MODEL + """
+"""
+    + MODEL
+    + """
 from tensorflow.python.framework import ops
 from tensorflow.python.data.ops import dataset_ops, iterator_ops
 def show(*words): print(*words, flush=True)
@@ -209,6 +226,7 @@ model.compile("sgd", "mse")
 history = model.fit(data, validation_data=(x, y), epochs=2, verbose=0)
 show([float(v).hex() for v in history.history["val_loss"]], ops.uid())
 """
+)
 
 
 def test_the_script_does_not_feel_it(tfperf: Tfperf) -> None:
@@ -221,3 +239,33 @@ def test_the_script_does_not_feel_it(tfperf: Tfperf) -> None:
     assert done.stdout == plain.stdout
     (row,) = json.loads((tfperf.folder / "report.json").read_text())["probes"]
     assert row["status"] == "ok" and row["data"]["pipelines"], row
+
+
+FREED = (
+    MODEL
+    + """
+def late(n):
+    if n > 70: time.sleep(2.5)
+    return n
+def train():
+    data = tf.data.Dataset.range(1000).map(lambda n: tf.numpy_function(late, [n], tf.int64)).prefetch(1)
+    batches = iter(data)
+    for n in range(60):
+        next(batches); step(x[:8], y[:8]); time.sleep(.01)
+    for n in range(11): next(batches)
+train()  # frees the iterator, which waits for the function that runs
+"""
+)
+
+
+def test_the_wait_for_an_iterator_that_is_freed_is_reported(tfperf: Tfperf) -> None:
+    """Freed as a function returns, where no frame is that could tell."""
+    script = tfperf.script(FREED)
+    done = tfperf("run", "--probes", "input", "--json", "report.json", script)
+    assert done.returncode == 0, done.stderr
+    findings = json.loads((tfperf.folder / "report.json").read_text())["findings"]
+    (found,) = [finding for finding in findings if finding["code"] == "INP013"]
+    line = FREED.splitlines().index("train()  # frees the iterator, which waits for the function that runs") + 1
+    assert [place["line"] for place in found["where"]] == [line]
+    assert "after the last step" in found["title"]
+    assert next(item["value"] for item in found["evidence"] if item["name"] == "longest wait") > 1

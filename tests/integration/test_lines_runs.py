@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-SCRIPT = '''
+SCRIPT = """
 import time
 import numpy as np
 import tensorflow as tf
@@ -44,8 +44,8 @@ def train(steps):
 if __name__ == "__main__":
     np.savez_compressed("data.npz", x=np.random.rand(40000, 4))
     print("loss", float(train(120)) >= 0)
-'''
-HELPER = '''
+"""
+HELPER = """
 def busy(n):
     total = 0
     for i in range(n):
@@ -54,7 +54,7 @@ def busy(n):
 
 def unused():
     return 1
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, name: str, *arguments: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, "-m", "tfperfkit", "run", "--out", name, "--json", f"{name}.json", *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=150, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
         env={**os.environ, "COLUMNS": "120"},
     )
     assert (done.returncode, done.stdout) == (0, "loss True\n"), done.stderr[-3000:]
@@ -124,7 +128,10 @@ def test_the_reload_is_the_first_finding(hot: dict[str, Any]) -> None:
 def test_line_profiler_reads_the_lprof(folder: Path, hot: dict[str, Any]) -> None:
     shown = subprocess.run(
         [sys.executable, "-m", "line_profiler", str(folder / "hot" / "probes" / "lines" / "lines.lprof")],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     ).stdout
     assert "Function: fetch at line 10" in shown and "Line Contents" in shown
 

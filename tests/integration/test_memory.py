@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from tfperf_runner import Tfperf
 
-KEEPS = '''
+from tfperfkit.storage.run_directory import RunDirectory
+
+KEEPS = """
 import gc, sys
 import numpy as np
 import tensorflow as tf
@@ -47,7 +49,7 @@ class Trainer:
 
 Trainer().train()
 print(sum("tfperfkit" in str(getattr(c, "__module__", "")) for c in gc.callbacks), "callback")
-'''
+"""
 
 
 def run(tfperf: Tfperf, *arguments: str) -> tuple[dict[str, Any], Path]:
@@ -84,7 +86,7 @@ def test_what_a_script_keeps(tfperf: Tfperf) -> None:
     assert data["rss_peak_bytes"] >= data["rss_last_bytes"] > data["rss_first_bytes"] > 0
     assert 0 < data["share_of_limit"] < 1 and data["steps_to_limit"] > 0
     assert {"train", "<module>"} <= {row["function"] for row in data["functions"]}
-    rows = [json.loads(line) for line in (folder / "gc.jsonl").read_text().splitlines()]
+    rows = list(RunDirectory(folder.parents[1]).records("probes/memory/gc.jsonl"))
     assert rows and all(row[1] > row[0] and (row[2] == 2 or row[1] - row[0] >= 1_000_000) for row in rows)
 
 

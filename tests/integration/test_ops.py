@@ -15,9 +15,12 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("ops_functions.py")
 SOURCE = SCRIPT.read_text().splitlines()
 FAULTS = {
-    "unrolled_loop": ("OPS001", "# a Python loop"), "big_constant": ("OPS002", "# the whole array"),
-    "float64": ("OPS003", "# it begins here"), "python_call": ("OPS004", "# back into Python"),
-    "side_effects": ("OPS005", "# frozen"), "prints": ("OPS006", "# in each call"),
+    "unrolled_loop": ("OPS001", "# a Python loop"),
+    "big_constant": ("OPS002", "# the whole array"),
+    "float64": ("OPS003", "# it begins here"),
+    "python_call": ("OPS004", "# back into Python"),
+    "side_effects": ("OPS005", "# frozen"),
+    "prints": ("OPS006", "# in each call"),
 }
 
 
@@ -39,7 +42,7 @@ class Outcome:
         self.folder = cases / f"{name}.run" / "probe"
         self.facts, self.result = document["facts"], document["result"]
         self.data = self.result["data"]
-        self.findings = self.data["found"]  # the rules price them and tell them
+        self.findings = document["findings"]
 
     def function(self, *names: str) -> dict[str, Any]:
         (found,) = [function for function in self.data["functions"] if function["function"] in names]
@@ -83,7 +86,9 @@ def test_dense(outcome: Outcome) -> None:
     assert by_type["BiasAdd"] == by_type["BiasAddGrad"] == 64 * 10
     assert function["flops"] == 3 * product + 3 * 64 * 10
     assert function["added_by_tf_function"] == {
-        "argument placeholders": 1, "capture placeholders": 2, "result identities": 3
+        "argument placeholders": 1,
+        "capture placeholders": 2,
+        "result identities": 3,
     }
     assert function["signature"] == "(x: f32[64,32]) → f32[64,32], f32[32,10], f32[10]"
     assert sum(function["ops_optimized"].values()) - 6 == function["optimized"]["operations"]  # _Arg and _Retval
@@ -212,10 +217,23 @@ def test_under_tfperf(tmp_path: Path) -> None:
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "80"}
     done = subprocess.run(
         [
-            sys.executable, "-m", "tfperfkit", "run", "--probes", "ops", "--out", str(tmp_path / "run"), "--json",
-            str(report), str(script),
+            sys.executable,
+            "-m",
+            "tfperfkit",
+            "run",
+            "--probes",
+            "ops",
+            "--out",
+            str(tmp_path / "run"),
+            "--json",
+            str(report),
+            str(script),
         ],
-        env=environment, capture_output=True, text=True, timeout=120, cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     document = json.loads(report.read_text())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-SCRIPT = '''
+SCRIPT = """
 import sys
 import numpy as np
 import tensorflow as tf
@@ -42,14 +42,31 @@ for number in range(50 if FAULTY else 400):
     x = batch()
     busy(1_000_000 if FAULTY else 10)
     step(tf.constant(x))
-'''
+"""
 
 
 def findings(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
     (folder / "train.py").write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, "-m", "tfperfkit", "run", "--probes", "lines,tfprof", "--out", kind, "--json", f"{kind}.json",
-         "train.py", kind], cwd=folder, capture_output=True, text=True, timeout=150, check=False,
+        [
+            sys.executable,
+            "-m",
+            "tfperfkit",
+            "run",
+            "--probes",
+            "lines,tfprof",
+            "--out",
+            kind,
+            "--json",
+            f"{kind}.json",
+            "train.py",
+            kind,
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return {item["code"]: item for item in json.loads((folder / f"{kind}.json").read_text())["findings"]}

@@ -44,11 +44,20 @@ train()
 def in_environment(library: Path, *command: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run Python with the installed package on its path, as in an environment that has it."""
     environment = {
-        **os.environ, "PYTHONPATH": str(library), "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3",
-        "COLUMNS": "140", "PYTHONDONTWRITEBYTECODE": "1",
+        **os.environ,
+        "PYTHONPATH": str(library),
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "COLUMNS": "140",
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     return subprocess.run(
-        [sys.executable, *map(str, command)], env=environment, cwd=cwd, capture_output=True, text=True, timeout=250,
+        [sys.executable, *map(str, command)],
+        env=environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=250,
         check=False,
     )
 
@@ -61,8 +70,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(f"{needed} is not installed here")
     folder = tmp_path_factory.mktemp("library")
     done = in_environment(
-        folder, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps",
-        "--no-build-isolation", "--target", folder, EXAMPLE,
+        folder,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-index",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        folder,
+        EXAMPLE,
     )
     assert done.returncode == 0, done.stderr
     return folder
@@ -72,14 +91,31 @@ def test_it_is_listed_with_its_package(library: Path) -> None:
     done = in_environment(library, "-m", "tfperfkit", "probes")
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("hello ")]
-    assert "free: on throughout" in line
+    assert "none: on throughout" in line
     assert "tfperfkit-probe-hello 0.1.0" in line
     assert "Times Python's garbage collections" in line
 
 
+@pytest.mark.parametrize("code", ["HEL001", "HEL002"])
+def test_its_findings_are_explained(library: Path, code: str) -> None:
+    done = in_environment(library, "-m", "tfperfkit", "explain", code)
+    assert (done.returncode, done.stderr) == (0, "")
+    page = EXAMPLE / "probe_hello" / "pages" / f"{code}.md"
+    assert done.stdout.startswith(page.read_text(encoding="utf-8").partition("\n")[0])
+
+
 def test_its_own_tests_pass(library: Path) -> None:
     done = in_environment(
-        library, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", EXAMPLE, "-c", EXAMPLE / "pyproject.toml",
+        library,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        EXAMPLE,
+        "-c",
+        EXAMPLE / "pyproject.toml",
         EXAMPLE / "tests",
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -90,11 +126,25 @@ class Ran:
         self.script = folder / "train.py"
         self.script.write_text(SCRIPT)
         self.done = in_environment(
-            library, "-m", "tfperfkit", "run", "--probes", "hello,retrace", "--out", folder / "run",
-            "--json", folder / "report.json", "--output", folder / "report.txt", self.script,
+            library,
+            "-m",
+            "tfperfkit",
+            "run",
+            "--probes",
+            "hello,retrace",
+            self.script,  # our options may stand behind it, those of somebody else's probe too
+            "--hello-least-share",
+            "0.03",
+            "--out",
+            folder / "run",
+            "--json",
+            folder / "report.json",
+            "--output",
+            folder / "report.txt",
         )
         assert self.done.returncode == 0, self.done.stderr
         self.report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+        self.manifest: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
         self.console = (folder / "report.txt").read_text()
         self.row = next(row for row in self.report["probes"] if row["name"] == "hello")
 
@@ -112,7 +162,8 @@ def test_script_runs_as_without_it(ran: Ran) -> None:
 
 def test_its_row_stands_beside_that_of_a_first_party_probe(ran: Ran) -> None:
     assert [(row["name"], row["status"], row["reason"]) for row in ran.report["probes"]] == [
-        ("hello", "ok", None), ("retrace", "ok", None),
+        ("hello", "ok", None),
+        ("retrace", "ok", None),
     ]
     assert ran.report["steps"]["count"] == 12
 
@@ -133,7 +184,6 @@ def test_its_finding_names_the_line(ran: Ran) -> None:
     line = SCRIPT.splitlines().index("        gc.collect()") + 1
     assert finding["where"] == [{"file": str(ran.script), "line": line, "function": "train"}]
     assert "Take the call of gc.collect() out of the loop" in finding["advice"]
-    assert (EXAMPLE / "docs" / "HEL001.md").is_file()
 
 
 def test_its_rule_is_found_by_its_entry_point_and_told_as_a_remark(ran: Ran) -> None:
@@ -142,7 +192,27 @@ def test_its_rule_is_found_by_its_entry_point_and_told_as_a_remark(ran: Ran) -> 
     assert [(place["file"], place["line"]) for place in finding["where"]] == [(str(ran.script), line)]
     assert {item["window"] for item in finding["evidence"]} <= {"baseline", "run"}
     assert re.search(r"INFO +Full collections by hand take the place of Python's cheap ones +HEL002", ran.console)
-    assert (EXAMPLE / "docs" / "HEL002.md").is_file()
+    assert (EXAMPLE / "probe_hello" / "pages" / "HEL002.md").is_file()
+
+
+def test_its_option_is_in_the_help_and_reaches_it(ran: Ran, library: Path, tmp_path: Path) -> None:
+    assert ran.manifest["options"]["hello"] == {"least_share": 0.03}
+    help_text = in_environment(library, "-m", "tfperfkit", "run", "--help").stdout
+    assert "--hello-least-share SHARE" in help_text.partition("Options of the probe hello:\n")[2]
+    command = ["-m", "tfperfkit", "report", ran.script.parent / "run", "--json", "-"]
+    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nleast_share = 1.0\n")  # is for runs to come
+    told = json.loads(in_environment(library, *command, cwd=tmp_path).stdout)
+    assert "HEL001" in {finding["code"] for finding in told["findings"]}
+    silent = json.loads(in_environment(library, *command, "--hello-least-share", "1.0").stdout)
+    assert "HEL001" not in {finding["code"] for finding in silent["findings"]}
+
+
+def test_a_value_that_is_none_is_refused_before_the_script_starts(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('ran')\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nleast_share = 'much'\n")
+    done = in_environment(library, "-m", "tfperfkit", "run", "train.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "least_share in [tool.tfperf.hello]: takes a number from 0 up, not 'much'" in done.stderr
 
 
 def test_console_shows_its_section_table_and_finding(ran: Ran) -> None:

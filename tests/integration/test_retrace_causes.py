@@ -34,7 +34,7 @@ class Outcome:
         self.facts, self.notes = document["facts"], document["notes"]
         self.result = document["result"]
         self.functions = {f["function"]: f for f in self.result["data"]["functions"]}
-        self.findings = self.result["findings"]
+        self.findings = document["findings"]
 
     def traces(self, function: str = "train_step") -> list[dict[str, Any]]:
         return self.functions[function]["traces"]
@@ -123,7 +123,9 @@ def test_structure(outcome: Outcome) -> None:
 
 def test_keyword(outcome: Outcome) -> None:
     assert outcome.causes()[1:] == [
-        [("weights", "absent", "f32[3]")], [("mask", "absent", "f32[3]")], [("rest[0]", "absent", "f32[3]")]
+        [("weights", "absent", "f32[3]")],
+        [("mask", "absent", "f32[3]")],
+        [("rest[0]", "absent", "f32[3]")],
     ]
     assert [t["closest"] for t in outcome.traces()] == [None, 1, 2, 2]
     assert outcome.codes == ["RET006"]
@@ -169,9 +171,7 @@ def test_one_function_per_instance_healthy(outcome: Outcome) -> None:
 
 
 def test_strategy_scope(outcome: Outcome) -> None:
-    assert outcome.causes()[1] == [
-        ("context.strategy_scope", "outside of a strategy", "inside a strategy's scope")
-    ]
+    assert outcome.causes()[1] == [("context.strategy_scope", "outside of a strategy", "inside a strategy's scope")]
 
 
 def test_replica_device(outcome: Outcome) -> None:
@@ -229,7 +229,9 @@ def test_nested(outcome: Outcome) -> None:
         assert abs(outer["ms"] - inner["ms"] - outer["self_ms"]) < 1
     # The call stands in a converted function: its line is the person's all the same.
     assert outcome.traces("inner")[0]["call_site"] == {
-        "file": str(SCRIPT), "line": line_of("x = inner(x)"), "function": "outer"
+        "file": str(SCRIPT),
+        "line": line_of("x = inner(x)"),
+        "function": "outer",
     }
 
 

@@ -56,7 +56,23 @@ def test_an_option_that_the_script_might_have_meant_is_named(tfperf: Tfperf) -> 
     assert "taken as ours" not in _header(tfperf("run", "--out", "r2", "train.py"))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["run", "--probes", "x", "-h"]])
+@pytest.mark.parametrize("arguments", [["run", "--help"], ["run", "--probes", "x", "-h"], ["report", "--help"]])
+def test_help_of_a_command_asks_the_probes_for_their_options_only(tfperf: Tfperf, arguments: list[str]) -> None:
+    code = (
+        "import sys, tfperfkit.cli\n"
+        f"try: tfperfkit.cli.main({arguments!r})\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "heavy = {'tensorflow', 'keras', 'numpy', 'rich', 'google.protobuf', 'line_profiler', 'platformdirs',\n"
+        "         'tfperfkit.recording.session', 'tfperfkit_probes.lines.tables', 'tfperfkit_probes.ops.analysis'}\n"
+        "sys.exit('imported: ' + str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)\n"
+    )
+    done = subprocess.run([tfperf.python, "-c", code], capture_output=True, text=True, env=tfperf.environment)
+    assert done.returncode == 0, done.stderr
+    assert "Options of the probe ops:" in done.stdout and "--ops-dump FUNCTION" in done.stdout
+    assert ("--ops-xla" in done.stdout) is (arguments[0] == "run")  # is asked while recording
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_help_and_version_import_next_to_nothing(tfperf: Tfperf, arguments: list[str]) -> None:
     """They answer in a tenth of a second because of what they leave out."""
     code = (
@@ -64,7 +80,7 @@ def test_help_and_version_import_next_to_nothing(tfperf: Tfperf, arguments: list
         f"try: tfperfkit.cli.main({arguments!r})\n"
         "except SystemExit as end: assert end.code == 0\n"
         "heavy = {'tensorflow', 'keras', 'numpy', 'rich', 'msgspec', 'line_profiler', 'platformdirs', 'asyncio',\n"
-        "         'importlib.metadata', 'subprocess', 'ctypes', 'tfperfkit.session', 'tfperfkit.registry'}\n"
+        "         'importlib.metadata', 'subprocess', 'ctypes', 'tfperfkit.recording.session', 'tfperfkit.registry'}\n"
         # Before Python 3.11 click's uuid brings platform, which brings subprocess.
         "known = {'msgspec'} if sys.version_info >= (3, 11) else {'msgspec', 'subprocess'}\n"
         "sys.exit('imported: ' + str(heavy & set(sys.modules)) if heavy & set(sys.modules) - known else 0)\n"

@@ -41,8 +41,12 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, obj
     script = Path(__file__).with_name("step_patterns.py")
     folder = tmp_path_factory.mktemp("patterns")
     done = subprocess.run(
-        [sys.executable, str(script), str(folder)], capture_output=True, text=True, timeout=120,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}, check=False,
+        [sys.executable, str(script), str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     results: dict[str, dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
@@ -58,7 +62,7 @@ def test_every_seam_was_found(counted: dict[str, dict[str, object]]) -> None:
     assert [note for result in counted.values() for note in result["notes"] if "observed" in str(note)] == []  # type: ignore[attr-defined]
 
 
-def test_batch_size_is_told_where_it_can_be_known(counted: dict[str, dict[str, object]]) -> None:
+def test_batch_size_is_reported_where_it_can_be_known(counted: dict[str, dict[str, object]]) -> None:
     assert counted["fit"]["batch_size"] == 12
     assert counted["eager_loop_over_dataset_with_evaluation"]["batch_size"] == 20
     assert counted["function_in_a_loop"]["batch_size"] == 24

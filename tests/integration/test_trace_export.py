@@ -34,9 +34,10 @@ def slices(document: dict[str, Any], group: str, track: str = "") -> list[dict[s
     groups = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
     tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     found = [
-        {"args": {}, **event} for event in events
+        {"args": {}, **event}
+        for event in events
         if event["ph"] == "X" and groups[event["pid"]].startswith(group) and tracks[event["tid"]].startswith(track)
-    ]  # fmt: skip
+    ]
     return sorted(found, key=lambda event: float(event["ts"]))
 
 
@@ -112,7 +113,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(tfperf: Tfperf, run: Path) -> 
     assert "is a device" in tfperf.refuses("trace", run, "--out", "/dev/null")
     assert "can't write /dev/full/x" in tfperf.refuses("trace", run, "--out", "/dev/full/x")
     nothing = shutil.copytree(run, tfperf.folder / "nothing")
-    shutil.rmtree(nothing / "session")
+    (nothing / "records.jsonl").unlink()
     shutil.rmtree(nothing / "trace")
     assert "holds nothing" in tfperf.refuses("trace", nothing)
     assert {path.name for path in tfperf.folder.iterdir()} == {"folder", "nothing"}
@@ -123,9 +124,15 @@ def test_long_work_shows_a_line_on_a_terminal_and_takes_it_away(tfperf: Tfperf, 
     code = "import tfperfkit.export.command as c, tfperfkit.cli as cli\nc._PATIENCE_S = c._REFRESH_S = 0\ncli.main()"
     reader, writer = pty.openpty()
     done = subprocess.run(
-        [tfperf.python, "-c", code, "trace", str(run)], cwd=tfperf.folder, env=tfperf.environment, stderr=writer,
-        stdout=subprocess.PIPE, text=True, timeout=200, check=True,
-    )  # fmt: skip
+        [tfperf.python, "-c", code, "trace", str(run)],
+        cwd=tfperf.folder,
+        env=tfperf.environment,
+        stderr=writer,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=200,
+        check=True,
+    )
     os.close(writer)
     shown = os.read(reader, 1 << 16).decode()
     os.close(reader)

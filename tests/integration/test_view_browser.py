@@ -17,6 +17,8 @@ from PIL import Image
 from tfperf_runner import Tfperf
 from viewed import gan_run, viewing
 
+from tfperfkit.storage.run_directory import RunDirectory
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
@@ -34,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_pages_show_the_runs_steps(browser: Browser, run: Path, tmp_path: Path) -> None:
     tfperf = Tfperf(tmp_path)
-    capture = json.loads((run / "probes/tfprof/captures.jsonl").read_text())
+    (capture,) = RunDirectory(run).records("probes/tfprof/captures.jsonl")
     markers = _markers(tfperf, run)
     assert len(markers) == capture["steps"] > 3
     with viewing(tfperf, "--no-browser", run) as viewed:

@@ -16,7 +16,10 @@ def uses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     script = Path(__file__).with_name("watch_uses.py")
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path_factory.mktemp("watch"))],
-        capture_output=True, text=True, timeout=150, check=False,
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     results: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -58,7 +61,7 @@ def test_a_notebook_cell(uses: dict[str, Any]) -> None:
     assert uses["cell_definition"] == "an iteration of the loop at <ipython-input-3-abc>:1"
 
 
-def test_mistakes_are_told_in_one_line(uses: dict[str, Any]) -> None:
+def test_mistakes_are_reported_in_one_line(uses: dict[str, Any]) -> None:
     assert uses["unknown_probe"].startswith("UsageError: no probe named 'lnes'; did you mean 'lines'?")
     assert uses["no_steps"] == "UsageError: watch(steps=...) takes a number from 1 up, not 0"
 
@@ -86,7 +89,7 @@ def test_in_a_repl(tmp_path: Path) -> None:
     assert "5 steps" in done.stderr
 
 
-STEPS_FROM = '''
+STEPS_FROM = """
 import tensorflow as tf
 
 model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(8)])
@@ -115,15 +118,33 @@ for _ in range(20):
     compiled(x)
     compiled(x)
 print(Worker.work.__name__)
-'''
+"""
 
 
 @pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40), ("Handed.work", 20), ("step", 20)])
 def test_steps_from_a_function_that_trains_nothing(tmp_path: Path, name: str, count: int) -> None:
     (tmp_path / "infer.py").write_text(STEPS_FROM)
     done = subprocess.run(
-        [sys.executable, "-m", "tfperfkit", "run", "--probes", "none", "--steps-from", name, "--out", "r", "--json",
-         "r.json", "infer.py"], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+        [
+            sys.executable,
+            "-m",
+            "tfperfkit",
+            "run",
+            "--probes",
+            "none",
+            "--steps-from",
+            name,
+            "--out",
+            "r",
+            "--json",
+            "r.json",
+            "infer.py",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "work\n"), done.stderr[-2000:]
     steps = json.loads((tmp_path / "r.json").read_text())["steps"]

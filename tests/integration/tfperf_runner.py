@@ -20,9 +20,12 @@ class Tfperf:
         self.flags: tuple[str, ...] = ()
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
         self.environment = {
-            **kept, "TFPERF_RUNS": str(self.runs), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1",
+            **kept,
+            "TFPERF_RUNS": str(self.runs),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "CUDA_VISIBLE_DEVICES": "-1",
             "COLUMNS": "100",
-        }  # fmt: skip
+        }
 
     def script(self, source: str, name: str = "train.py") -> Path:
         """Write a script into the folder."""
@@ -35,9 +38,16 @@ class Tfperf:
         """Start it in a session of its own, so that signals to its group don't hit the tests."""
         environment = {**self.environment, **options.pop("env", {})}
         options = {
-            "cwd": self.folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-            "start_new_session": True, "text": True, "encoding": "utf-8", "errors": "replace", **options,
-        }  # fmt: skip
+            "cwd": self.folder,
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "start_new_session": True,
+            "text": True,
+            "encoding": "utf-8",
+            "errors": "replace",
+            **options,
+        }
         command = [self.python, *self.flags, "-m", "tfperfkit", *map(str, arguments)]
         return subprocess.Popen(command, env=environment, **options)
 

@@ -23,9 +23,21 @@ def gan_run(folder: Path) -> Path:
     """A run of the example with a trace of its steps."""
     tfperf = Tfperf(folder)
     done = tfperf(
-        "run", "--probes", "tfprof", "--window", "tfprof=5:6", "--out", "gan", EXAMPLE, "--stage", "graph",
-        "--steps", "30", "--digits", "2000",
-    )  # fmt: skip
+        "run",
+        "--probes",
+        "tfprof",
+        "--window",
+        "tfprof=5:6",
+        "--out",
+        "gan",
+        EXAMPLE,
+        "--stage",
+        "graph",
+        "--steps",
+        "30",
+        "--digits",
+        "2000",
+    )
     assert done.returncode == 0, done.stderr
     run = folder / "gan"
     assert list(run.glob("trace/plugins/profile/*/*.xplane.pb")), done.stderr

@@ -67,7 +67,8 @@ with hearing() as heard:
     with_arguments(9)
     with_arguments(9)
 RESULTS["decorated_twice"] = {
-    "folders": sorted(path.name for path in OUT.glob("again*")), "said": heard.getvalue(),
+    "folders": sorted(path.name for path in OUT.glob("again*")),
+    "said": heard.getvalue(),
 }
 
 with hearing() as heard, tfperfkit.watch(probes="none", out=OUT / "outer") as outer:

@@ -5,6 +5,7 @@ The report goes to a file, so that stderr too is the script's alone and can be c
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -22,10 +23,15 @@ import tfperfkit
 
 TIMEOUT_S = 200
 #: Where tfperfkit and what it needs are found, for an interpreter that is not the venv's own.
-OURS = tuple(dict.fromkeys([
-    str(Path(tfperfkit.__file__).parents[1]), str(Path(tfperfkit_probes.__file__).parents[1]),
-    *(path for path in sys.path if path.endswith("site-packages")),
-]))  # fmt: skip
+OURS = tuple(
+    dict.fromkeys(
+        [
+            str(Path(tfperfkit.__file__).parents[1]),
+            str(Path(tfperfkit_probes.__file__).parents[1]),
+            *(path for path in sys.path if path.endswith("site-packages")),
+        ]
+    )
+)
 #: What some programs need and others must not find, put there by the Makefile.
 APART = Path(sys.prefix) / "jax"
 #: AutoGraph's temporary files; addresses of objects; and the log lines of TensorFlow's C++ code, which carry times.
@@ -59,6 +65,7 @@ class Program:
     user_site: bool = False  # run by the interpreter below the venv, which looks at PYTHONUSERBASE
     since: tuple[int, int] = (3, 10)  # the Python that it needs
     needs: str = ""  # a module that need not be installed
+    inherited: int = 0  # descriptors that its parent left open
     ignored: tuple[str, ...] = ()  # patterns of files whose contents have times in them; that they exist is compared
 
     def __str__(self) -> str:
@@ -78,9 +85,14 @@ def environment(runs: Path) -> dict[str, str]:
     """An environment in which nothing of the developer's own settings is felt."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON", "COV_"))}
     return {
-        **kept, "TFPERF_RUNS": str(runs), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1",
-        "TF_ENABLE_ONEDNN_OPTS": "0", "PYTHONDONTWRITEBYTECODE": "1", "KERAS_HOME": str(runs / "keras"),
-    }  # fmt: skip
+        **kept,
+        "TFPERF_RUNS": str(runs),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "TF_ENABLE_ONEDNN_OPTS": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "KERAS_HOME": str(runs / "keras"),
+    }
 
 
 def plainly(program: Program, folder: Path) -> Outcome:
@@ -116,15 +128,28 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
         python = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
         added["PYTHONPATH"] = os.pathsep.join([*OURS, *filter(None, [added.get("PYTHONPATH")])])
     words = [*program.flags, *ours, *program.command, *(["--"] if ours else []), *program.arguments]
-    done = subprocess.run(
-        [python, *(word.replace("{here}", str(here)) for word in words)], cwd=here, input=program.stdin,
-        capture_output=True, env={**environment(folder / "runs"), **added}, timeout=TIMEOUT_S, check=False,
-        start_new_session=True,  # a program that signals its group must not hit the tests
-    )  # fmt: skip
-    files = {
-        str(path.relative_to(here)): b"" if any(path.match(item) for item in program.ignored) else path.read_bytes()
-        for path in sorted(here.rglob("*")) if path.is_file() and path.suffix != ".zip"
-    } if here.is_dir() else {}  # fmt: skip
+    with contextlib.ExitStack() as left_open:
+        inherited = [left_open.enter_context(open(os.devnull)).fileno() for _ in range(program.inherited)]
+        done = subprocess.run(
+            [python, *(word.replace("{here}", str(here)) for word in words)],
+            cwd=here,
+            input=program.stdin,
+            capture_output=True,
+            env={**environment(folder / "runs"), **added},
+            timeout=TIMEOUT_S,
+            check=False,
+            start_new_session=True,  # a program that signals its group must not hit the tests
+            pass_fds=inherited,
+        )
+    files = (
+        {
+            str(path.relative_to(here)): b"" if any(path.match(item) for item in program.ignored) else path.read_bytes()
+            for path in sorted(here.rglob("*"))
+            if path.is_file() and path.suffix != ".zip"
+        }
+        if here.is_dir()
+        else {}
+    )
     return Outcome(done.returncode, done.stdout, done.stderr, files)
 
 
@@ -151,8 +176,10 @@ def last_traceback(stderr: bytes) -> bytes:
 
 
 _COMPARED: dict[str, Callable[[bytes], bytes]] = {
-    "whole": lambda stderr: stderr, "logs": without_logs, "traceback": last_traceback,
-}  # fmt: skip
+    "whole": lambda stderr: stderr,
+    "logs": without_logs,
+    "traceback": last_traceback,
+}
 
 
 def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Outcome, Outcome]:

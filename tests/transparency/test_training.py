@@ -8,7 +8,9 @@ import pytest
 from harness import Program, assert_same
 from training import COMMON
 
-FIT = COMMON + """
+FIT = (
+    COMMON
+    + """
 import pickle
 assert not tf.config.list_physical_devices("GPU")
 tf.config.set_logical_device_configuration(
@@ -35,8 +37,11 @@ os.remove("w.weights.h5")  # HDF5 keeps the time
 def train(): model.fit(x, x.sum(1), epochs=2, batch_size=8, verbose=0, callbacks=[Stop()])
 train()
 """
+)
 
-LOOP = COMMON + """
+LOOP = (
+    COMMON
+    + """
 import atexit, multiprocessing, signal, time
 @tf.function
 def step(x, y):
@@ -87,8 +92,11 @@ if __name__ == "__main__":
     def outer(): broken(tf.ones([2, 3]))
     outer()
 """
+)
 
-HARD_EXIT = COMMON + """
+HARD_EXIT = (
+    COMMON
+    + """
 import importlib.util
 print(importlib.util.find_spec("tensorflow").name)
 v = tf.Variable([1., 2.])
@@ -100,8 +108,11 @@ print(float(loss).hex(), flush=True)
 print("never seen", end="")
 os._exit(11)
 """
+)
 
-TERMINATED = COMMON + """
+TERMINATED = (
+    COMMON
+    + """
 import signal
 def save(number, frame):
     print("saved", number); sys.exit(21)
@@ -116,8 +127,11 @@ try:
 finally:
     print("finally")
 """
+)
 
-INTERRUPTED = COMMON + """
+INTERRUPTED = (
+    COMMON
+    + """
 import signal, threading
 tf.random.set_seed(2)
 def in_thread():
@@ -142,6 +156,7 @@ except KeyboardInterrupt:
     print("interrupted", model.get_weights())
 model.fit(np.ones((800, 2)), np.ones(800), batch_size=8, verbose=0, callbacks=[Interrupt()])
 """
+)
 
 PROGRAMS = [
     Program("interrupted", INTERRUPTED, status=-2, shows=b"interrupted", stderr="logs"),

@@ -11,9 +11,15 @@ from training import STEPS
 #: The steps of the windows that these programs step into; the probe ``input`` looks at 2, 3, 150 and 151.
 #: Functions are named, so that the window of lines opens whatever the samples of so short a run have seen.
 WINDOWS = (
-    "--lines", "work,one_step,train",
-    "--window", "lines=20:30", "--window", "devices=55:20", "--window", "tfprof=80:30",
-)  # fmt: skip
+    "--lines",
+    "work,one_step,train",
+    "--window",
+    "lines=20:30",
+    "--window",
+    "devices=55:20",
+    "--window",
+    "tfprof=80:30",
+)
 
 FORKS = (
     STEPS
@@ -175,20 +181,62 @@ sys.path[:] = []; sys.meta_path[:] = []; sys.modules.clear()
 """
 )
 
+#: It limits itself before it imports TensorFlow, and takes now and then every descriptor that it may have.
+FEW = (
+    """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+"""
+    + STEPS
+    + """
+def every():
+    taken = []
+    try:
+        while True: taken.append(os.open('/dev/null', os.O_RDONLY))
+    except OSError as e: print('at most 24:', max(taken) < 24, e.errno)
+    return taken
+held = []
+def each(n):
+    if n % 25 == 10: held.extend(every())
+    if n % 25 == 17: [os.close(d) for d in held]; held.clear()
+train(160, each); print(hexed(losses))
+train(20, lambda n: n % 40 or print(len(os.listdir('.'))))
+"""
+)
+
 PROGRAMS = [
     Program(
-        "forks", FORKS, options=WINDOWS, shows=b"KeyError: 'child 31'", stderr="logs",
+        "forks",
+        FORKS,
+        options=WINDOWS,
+        shows=b"KeyError: 'child 31'",
+        stderr="logs",
         flags=("-W", "ignore::DeprecationWarning"),  # Python 3.12 warns of forks, before or after the child's words
     ),
     Program(
-        "children that train", TRAINING_CHILDREN, files=(("steps.txt", STEPS),), options=WINDOWS,
-        shows=b"LookupError: in a child", stderr="logs",
+        "children that train",
+        TRAINING_CHILDREN,
+        files=(("steps.txt", STEPS),),
+        options=WINDOWS,
+        shows=b"LookupError: in a child",
+        stderr="logs",
     ),
     Program("asyncio", ASYNCIO, options=WINDOWS, status=1, shows=b"CancelledError", stderr="logs", since=(3, 11)),
     Program("threads", THREADS, options=WINDOWS, status=6, shows=b"[True, True, True]", stderr="logs"),
     Program("signals", SIGNALS, options=WINDOWS, status=1, shows=b"terminated in", stderr="logs"),
-    Program("closes what it did not open", CLOSES, options=WINDOWS, shows=b"0x1", stderr="logs"),
-]  # fmt: skip
+    Program("few descriptors from the start", FEW, options=WINDOWS, shows=b"at most 24", stderr="logs"),
+    *(
+        Program(
+            f"closes what it did not open, {n} inherited",
+            CLOSES,
+            options=WINDOWS,
+            shows=b"0x1",
+            stderr="logs",
+            inherited=n,
+        )
+        for n in (0, 1, 3, 6, 10)
+    ),
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

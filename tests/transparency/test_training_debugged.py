@@ -11,9 +11,15 @@ from training import STEPS
 #: The steps of the windows that these programs step into; the probe ``input`` looks at 2, 3, 150 and 151.
 #: Functions are named, so that the window of lines opens whatever the samples of so short a run have seen.
 WINDOWS = (
-    "--lines", "work,one_step,train",
-    "--window", "lines=20:40", "--window", "devices=65:10", "--window", "tfprof=80:30",
-)  # fmt: skip
+    "--lines",
+    "work,one_step,train",
+    "--window",
+    "lines=20:40",
+    "--window",
+    "devices=65:10",
+    "--window",
+    "tfprof=80:30",
+)
 
 TRACERS = (
     STEPS
@@ -157,7 +163,11 @@ except Exception: pdb.post_mortem()
 
 PROGRAMS = [
     Program(
-        "tracers", TRACERS, options=WINDOWS, shows=b"still mine True", stderr="logs",
+        "tracers",
+        TRACERS,
+        options=WINDOWS,
+        shows=b"still mine True",
+        stderr="logs",
         report="the script called sys.settrace in this window",
     ),
     Program("tracers restored", RESTORED, options=WINDOWS, shows=b"None None", stderr="logs"),
@@ -178,8 +188,13 @@ PROGRAMS = [
         "run by coverage",
         command=("-m", "coverage"),
         arguments=("run", "--include", "*/train.py", "train.py"),
-        files=(("train.py", STEPS + "train(160)\nprint(hexed(losses))\nimport coverage\n"
-                "data = coverage.Coverage.current().get_data()\nprint(sorted(data.lines(__file__)))\n"),),
+        files=(
+            (
+                "train.py",
+                STEPS + "train(160)\nprint(hexed(losses))\nimport coverage\n"
+                "data = coverage.Coverage.current().get_data()\nprint(sorted(data.lines(__file__)))\n",
+            ),
+        ),
         ignored=(".coverage",),
         shows=b"0x1",
         stderr="logs",
@@ -192,7 +207,7 @@ PROGRAMS = [
         shows=b"x is 8",
         stderr="logs",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -10,9 +10,15 @@ from training import COMMON, STEPS
 
 #: Functions are named, so that the window of lines opens whatever the samples of so short a run have seen.
 WINDOWS = (
-    "--lines", "work,one_step,train",
-    "--window", "lines=20:20", "--window", "devices=45:5", "--window", "tfprof=55:40",
-)  # fmt: skip
+    "--lines",
+    "work,one_step,train",
+    "--window",
+    "lines=20:20",
+    "--window",
+    "devices=45:5",
+    "--window",
+    "tfprof=55:40",
+)
 
 #: What a session left: how many files of which kind, and whether the trace has the script's own marks in it.
 LEFT = """

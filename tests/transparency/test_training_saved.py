@@ -176,19 +176,32 @@ apply()
 
 PROGRAMS = [
     Program(  # what Keras' export writes differs from one run to the next under plain Python too
-        "exports", EXPORTS, shows=b"served/saved_model.pb", stderr="logs",
+        "exports",
+        EXPORTS,
+        shows=b"served/saved_model.pb",
+        stderr="logs",
         ignored=("*e/saved_model.pb", "*e/variables/*"),
     ),
     Program("methods looked at", METHODS, shows=b"True", stderr="logs"),
     Program("what is freed", FREED, shows=b"'dataset'", stderr="logs"),
     Program("errors out of TensorFlow", ERRORS, status=1, shows=b"maximum recursion depth", stderr="logs"),
     Program(
-        "a module with relative imports", command=("-m", "jobs.train"),
-        files=(("jobs/__init__.py", ""), ("jobs/steps.py", STEPS), ("jobs/train.py", "from .steps import *\n"
-               "train(150)\nprint(__name__, __package__, hexed(losses), __spec__.name)\nraise SystemExit(__file__)")),
-        status=1, shows=b"__main__ jobs", stderr="logs",
+        "a module with relative imports",
+        command=("-m", "jobs.train"),
+        files=(
+            ("jobs/__init__.py", ""),
+            ("jobs/steps.py", STEPS),
+            (
+                "jobs/train.py",
+                "from .steps import *\n"
+                "train(150)\nprint(__name__, __package__, hexed(losses), __spec__.name)\nraise SystemExit(__file__)",
+            ),
+        ),
+        status=1,
+        shows=b"__main__ jobs",
+        stderr="logs",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -226,7 +226,11 @@ PROGRAMS = [
     ),
     *(
         Program(
-            f"Keras on {backend}", KERAS_ON.replace("WHICH", backend), shows=b"done True", stderr="logs", needs="jax",
+            f"Keras on {backend}",
+            KERAS_ON.replace("WHICH", backend),
+            shows=b"done True",
+            stderr="logs",
+            needs="jax",
             environment=(("PYTHONPATH", "{apart}"),),
         )  # Keras' NumPy backend needs JAX too
         for backend in ("numpy", "jax")
@@ -245,7 +249,7 @@ import tensorflow
         shows=b"halted; None in sys.modules",
         stderr="logs",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

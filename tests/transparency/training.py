@@ -26,7 +26,9 @@ def hexed(values):
 
 #: ``train(count, each)`` makes steps of about a millisecond and calls ``each(number)`` in every one of them, numbers
 #: going on from 1. ``work`` is a function of the script's own in each step, so that ``lines`` has one to measure.
-STEPS = COMMON + """
+STEPS = (
+    COMMON
+    + """
 tf.random.set_seed(5); np.random.seed(5)
 v = tf.Variable(np.linspace(-1, 1, 6, dtype="f"))
 optimizer = tf.keras.optimizers.Adam(.05)
@@ -55,3 +57,4 @@ def train(count, each=lambda n: None):
     for _ in range(count):
         one_step(each)
 """
+)

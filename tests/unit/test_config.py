@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -20,11 +21,11 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 def test_order(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.tfperf]\nprobes = "a"\nlines = "b"\nsteps-from = "c"\n')
-    environment = {"TFPERF_LINES": "d", "TFPERF_STEPS_FROM": "e", "TFPERF_PROBES": ""}
+    (tmp_path / "pyproject.toml").write_text('[tool.tfperf]\nprobes = "a"\njson = "b"\nsteps-from = "c"\n')
+    environment = {"TFPERF_JSON": "d", "TFPERF_STEPS_FROM": "e", "TFPERF_PROBES": ""}
     settings = resolve({**NOTHING, "steps-from": "f"}, tmp_path, environment)
     assert settings["probes"] == Setting("a", "[tool.tfperf] in pyproject.toml")
-    assert settings["lines"] == Setting("d", "TFPERF_LINES")
+    assert settings["json"] == Setting("d", "TFPERF_JSON")
     assert settings["steps-from"] == Setting("f", "command line")
 
 
@@ -77,16 +78,41 @@ def test_runs_folder(tmp_path: Path) -> None:
     assert runs_folder({}).is_absolute()
 
 
+def made_in(runs: Path, name: str, cwd: Path, age: int) -> None:
+    (runs / name).mkdir(parents=True)
+    manifest = runs / name / "run.json"
+    manifest.write_text(json.dumps({"tfperfkit_run": 1, "cwd": str(cwd)}))
+    os.utime(manifest, (age, age))
+
+
+def test_last_is_of_this_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, other, bare = tmp_path / "mine", tmp_path / "other", tmp_path / "bare"
+    for folder in (mine / "src" / "deep", other, bare):
+        folder.mkdir(parents=True)
+    (mine / ".git").mkdir()
+    (other / "pyproject.toml").touch()
+    runs = tmp_path / "runs"
+    environment = {"TFPERF_RUNS": str(runs)}
+    made_in(runs, "old", mine, 1)
+    made_in(runs, "mine", mine / "src", 2)
+    made_in(runs, "other", other, 3)
+    (runs / "damaged").mkdir()
+    (runs / "damaged" / "run.json").write_text("[")
+    for folder, expected in ((mine, "mine"), (mine / "src" / "deep", "mine"), (other, "other")):
+        monkeypatch.chdir(folder)
+        assert find_run("last", environment) == runs / expected
+    monkeypatch.chdir(bare)
+    with pytest.raises(UsageError, match=f"no run of {bare} yet; the last one of another project is"):
+        find_run("last", environment)
+
+
 def test_find_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = {"TFPERF_RUNS": str(tmp_path / "runs")}
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="no run in"):
         find_run("last", environment)
     for age, name in enumerate(("newest", "older", "oldest")):
-        folder = tmp_path / "runs" / name
-        folder.mkdir(parents=True)
-        (folder / "run.json").write_text("{}")
-        os.utime(folder / "run.json", (1000 - age, 1000 - age))
+        made_in(tmp_path / "runs", name, tmp_path, 1000 - age)
     (tmp_path / "runs" / "not a run").mkdir()
     assert find_run("last", environment) == tmp_path / "runs" / "newest"
     assert find_run("older", environment) == tmp_path / "runs" / "older"

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfperfkit.evidence import Evidence
-from tfperfkit.model import LEAST_BETWEEN, Finding, StepAccount
+from tfperfkit import calibration
+from tfperfkit.model import MIN_BETWEEN, Finding, StepAccount
+from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
+from tfperfkit.records.parts import PartName, words_of
+from tfperfkit.rule import Evidence
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
-LEAST_GFLOPS = 1.0
-#: In words, for "The step is mostly ...".
-_WORDS = {
-    "input": "waiting for its input", "python": "the script's own Python", "dispatch": "Python of TensorFlow and Keras",
-    "eager_ops": "operations called one by one", "graph": "computing in compiled functions",
-    "tracing": "tracing functions", "host_sync": "reading values of tensors", "copies": "copies between devices",
-    "collectives": "communication between replicas", "saving": "saving and summaries", "gc": "garbage collection",
-    "evaluate": "predicting and validating",
-    "other": "time that nothing explains",
-}
+MIN_GFLOPS = 1.0
 #: What a step is there for; the largest part of a healthy one.
-_WORK = ("graph",)
+_WORK: tuple[PartName, ...] = ("graph",)
 #: With less of it than this there may be something to gain that no rule knows.
-_SOUND = 0.75
-_BETWEEN = {"callback": "callbacks", "build": "building models", "waiting": "freeing an iterator or the like"}
-
+_SOUND = calibration.SOUND.value
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
@@ -41,15 +33,18 @@ def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
     name = max(parts, key=lambda part: parts[part])
     share = parts[name] / evidence.account.mean_ms
     found = "Nothing to fix" if name in _WORK and share >= _SOUND else "Nothing to fix was found"
-    return f"{found}: {100 * share:.0f} % of a step is {_WORDS[name]}.{bound(evidence)}{_between(evidence.account)}"
+    words = words_of(name)
+    what = words.sentence if words is not None else name
+    return f"{found}: {100 * share:.0f} % of a step is {what}.{bound(evidence)}{_between(evidence.account)}"
 
 
 def _between(account: StepAccount) -> str:
     """What runs between the steps, where it takes a good part of the time."""
-    if account.between_total_ms < LEAST_BETWEEN * account.mean_ms:
+    if account.between_total_ms < MIN_BETWEEN * account.mean_ms:
         return ""
     kind = max(account.between_ms, key=lambda part: account.between_ms[part], default="")
-    most = f", most of it {_BETWEEN.get(kind) or _WORDS[kind]}" if kind in _BETWEEN or kind in _WORDS else ""
+    words = words_of(kind)
+    most = f", most of it {words.sentence}" if words is not None and words.sentence else ""
     taken = account.between_total_ms
     return f" Between the steps pass another {taken:,.{1 if taken < 100 else 0}f} ms for each{most}."
 
@@ -69,7 +64,7 @@ def _first(finding: Finding) -> str:
 def bound(evidence: Evidence) -> str:
     """What bounds a step that computes: the FLOP/s that it reaches, against a matrix product on this machine."""
     reached = achieved_gflops(evidence)
-    if reached is None or reached < LEAST_GFLOPS:
+    if reached is None or reached < MIN_GFLOPS:
         return ""
     peak = evidence.machine_gflops
     if not peak or reached > peak:  # the machine was busy when its speed was measured
@@ -88,17 +83,13 @@ def achieved_gflops(evidence: Evidence) -> float | None:
 
 
 def step_flops(evidence: Evidence) -> float | None:
-    """FLOPs of one step: what the probe ``ops`` counted in the functions that the trace saw Python call in it, or the
-    work of the layers that ran (probe ``lines``), whichever is more: open sizes are missing from the first.
+    """FLOPs of one step: what was counted in the functions that Python was seen to call in it, or the work of the
+    layers that ran, whichever is more: open sizes are missing from the first.
     """
-    calls = {row.get("name"): row.get("per_step", 0.0) for row in evidence.raw.get("tfprof", {}).get("calls") or ()}
+    calls, costs = evidence.offer(FunctionCalls), evidence.offer(FunctionCosts)
+    layers = evidence.offer(LayerWork)
     total = 0.0
-    for row in evidence.raw.get("ops", {}).get("all") or ():
-        per_step = calls.get(row.get("graph"), 0.0)
-        total += per_step * (row.get("flops") or 0.0)
-    layers = sum(
-        (layer.get("gflop") or 0.0) * 1e9
-        for function in evidence.raw.get("lines", {}).get("graph_functions") or ()
-        for layer in function.get("layers") or ()
-    )
-    return max(total, layers) or None
+    if calls is not None and costs is not None:
+        for function in costs.functions:
+            total += calls.per_step.get(function.graph, 0.0) * (function.flops or 0.0)
+    return max(total, layers.flops if layers is not None else 0.0) or None

@@ -11,12 +11,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from tfperfkit import calibration
 from tfperfkit.diagnosis.headline import within
 from tfperfkit.diagnosis.ranking import gain
 from tfperfkit.model import Finding
 
 #: A finding is not folded into one that explains less than this part of what it costs.
-EXPLAINS = 0.5
+EXPLAINS = calibration.EXPLAINS.value
 
 
 def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tfperfkit.gain import LOW, severity
+from tfperfkit.gain import HIGH, LOW, MEDIUM, severity
 from tfperfkit.model import Finding
 
 _SEVERITY = {"high": 0, "medium": 1, "low": 2, "info": 3}
@@ -34,7 +34,7 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _key(finding: Finding) -> tuple[float, ...]:
     worth = gain(finding) if finding.basis in _OF_STEPS else max(gain(finding), finding.share_of_step)
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
-        worth = max(worth, {"high": 0.2, "medium": 0.05, "low": 0.02, "info": 0.0}[finding.severity])
+        worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step, _SEVERITY[finding.severity])
 
 

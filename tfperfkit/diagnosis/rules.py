@@ -1,19 +1,19 @@
 """The installed rules, and what they find: first-party ones come through the same door as anyone's.
 
-An entry point of the group ``tfperfkit.rules`` names a sequence of rules (``evidence.Rule``).
+An entry point of the group ``tfperfkit.rules`` names a sequence of rules (``tfperfkit.rule.Rule``).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint
 
 import msgspec
 
-from tfperfkit.evidence import Evidence, Rule
+from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
 from tfperfkit.model import Finding
 from tfperfkit.registry import installed
+from tfperfkit.rule import Evidence, Rule
 
 GROUP = "tfperfkit.rules"
 
@@ -41,11 +41,12 @@ def apply(evidence: Evidence, points: Iterable[EntryPoint] | None = None) -> tup
 def _one(rule: Rule, group: str, evidence: Evidence, troubles: list[str]) -> list[Finding]:
     name = f"{group}.{getattr(rule, '__name__', 'rule')}"
     try:
-        given = msgspec.convert(msgspec.to_builtins(list(rule(evidence))), list[Finding])
+        raw = msgspec.to_builtins(list(rule(evidence)))
+        given = with_whole_numbers(msgspec.convert(raw, list[Finding]), raw)
     except (Exception, SystemExit) as error:
         troubles.append(f"The rule {name} failed: {type(error).__name__}: {error}")
         return []
-    kept = [finding for finding in given if finding.evidence and math.isfinite(finding.share_of_step)]
+    kept = [finding for finding in given if is_proven(finding)]
     if len(kept) < len(given):
         troubles.append(f"The rule {name} gave a finding without evidence: left out.")
     return kept

@@ -13,7 +13,7 @@ Versions = Callable[[str], str | None]
 
 #: TensorFlow comes under these names; the import is the same.
 TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-rocm", "tensorflow-macos", "tf-nightly")
-LEAST_TENSORFLOW, BEYOND_TENSORFLOW = (2, 16), (2, 22)
+MIN_TENSORFLOW, BEYOND_TENSORFLOW = (2, 16), (2, 22)
 
 
 def installed(name: str) -> str | None:
@@ -49,7 +49,7 @@ def tensorflow(version_of: Versions = installed) -> Check:
     if len(found) > 1:
         return Check("TensorFlow", "note", text, "two of them share one folder: uninstall both, install one")
     release = numbers(found[0][1])
-    if release < LEAST_TENSORFLOW:
+    if release < MIN_TENSORFLOW:
         return Check("TensorFlow", "broken", text, "tfperf needs 2.16 or newer: pip install 'tensorflow>=2.16,<2.22'")
     if release >= BEYOND_TENSORFLOW:
         return Check("TensorFlow", "note", text, "tfperf was tested up to 2.21; what it can't see there it says")

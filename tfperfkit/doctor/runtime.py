@@ -26,9 +26,14 @@ def try_tensorflow() -> tuple[dict[str, Any], str]:
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0"}  # the names of missing libraries are in its log
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRIAL_SECONDS, cwd=folder,
-                env=environment, check=False,
-            )  # fmt: skip
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=TRIAL_SECONDS,
+                cwd=folder,
+                env=environment,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return {}, f"no answer within {TRIAL_SECONDS} s"
     found: dict[str, Any] = {}
@@ -95,7 +100,7 @@ def _capture(result: Any, failure: str) -> Check:
     if isinstance(result, dict) and result.get("bytes"):
         return Check("TF Profiler", "ok", f"a capture of two steps gave {result['bytes'] / 1000:.0f} KB")
     found = failure or "a capture of two steps wrote no trace"
-    return Check("TF Profiler", "broken", found, "the probe tfprof can't work: reinstall TensorFlow")
+    return Check("TF Profiler", "broken", found, "no probe can record a trace: reinstall TensorFlow")
 
 
 def _clean(text: str) -> str:

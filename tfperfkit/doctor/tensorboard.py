@@ -10,7 +10,7 @@ from tfperfkit.doctor.packages import Versions, installed, numbers
 
 _INSTALL = "pip install 'tensorboard>=2.21' 'xprof>=2.20'"
 #: The profile plugin before it became xprof: those came with TensorFlow up to 2.18 and fail with later ones.
-_LEAST_OLD_PLUGIN = (2, 19)
+_MIN_OLD_PLUGIN = (2, 19)
 
 
 def check_tensorboard(version_of: Versions = installed) -> list[Check]:
@@ -47,7 +47,7 @@ def _plugin(version_of: Versions) -> Check:
     version, old = version_of("xprof"), version_of("tensorboard-plugin-profile")
     if version is None and old is None:
         return Check("xprof", "missing", "not installed", f"the profile plugin of TensorBoard: {_INSTALL}")
-    if version is None and old is not None and numbers(old) < _LEAST_OLD_PLUGIN:
+    if version is None and old is not None and numbers(old) < _MIN_OLD_PLUGIN:
         found = f"tensorboard-plugin-profile {old} fails with this TensorFlow"
         return Check("xprof", "broken", found, f"pip uninstall tensorboard-plugin-profile; {_INSTALL}")
     point = profile_plugin()

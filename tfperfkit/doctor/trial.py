@@ -29,9 +29,11 @@ def main(folder: str) -> None:
         say(keras_error=f"{type(error).__name__}: {error}")
     build = dict(tf.sysconfig.get_build_info())
     say(
-        cuda_build=bool(build.get("is_cuda_build")), rocm_build=bool(build.get("is_rocm_build")),
-        cuda=str(build.get("cuda_version", "")), cudnn=str(build.get("cudnn_version", "")),
-    )  # fmt: skip
+        cuda_build=bool(build.get("is_cuda_build")),
+        rocm_build=bool(build.get("is_rocm_build")),
+        cuda=str(build.get("cuda_version", "")),
+        cudnn=str(build.get("cudnn_version", "")),
+    )
     say(gpus=[device.name for device in tf.config.list_physical_devices("GPU")])
     say(capture=capture(tf, folder))
 

@@ -40,9 +40,13 @@ class ChromeTrace:
         process = self._groups.get(item.group) or self._new_group(item.group)
         thread = self._tracks.get((item.group, item.track)) or self._new_track(process, item.group, item.track)
         event: dict[str, object] = {
-            "ph": "X", "pid": process, "tid": thread, "name": item.name,
-            "ts": round((item.begin_ns - self._origin_ns) / 1000, 3), "dur": round(item.duration_ns / 1000, 3),
-        }  # fmt: skip
+            "ph": "X",
+            "pid": process,
+            "tid": thread,
+            "name": item.name,
+            "ts": round((item.begin_ns - self._origin_ns) / 1000, 3),
+            "dur": round(item.duration_ns / 1000, 3),
+        }
         if item.args:
             event["args"] = item.args
         self._write(event)

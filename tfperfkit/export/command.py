@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from tfperfkit import __version__, registry
-from tfperfkit.analysis import StoredRun, open_run
+from tfperfkit import registry
+from tfperfkit.analysis.analyze import StoredRun, open_run
 from tfperfkit.config import find_run
 from tfperfkit.errors import ProbeError, Unavailable, UsageError
 from tfperfkit.export import samples as sampled
@@ -21,9 +21,10 @@ from tfperfkit.export import tracks
 from tfperfkit.export.chrome import ChromeTrace
 from tfperfkit.report.text import one_line
 from tfperfkit.timeline import Timeline, TimelineProbe
+from tfperfkit.version import __version__
 
 #: Of the probes' slices together. With ours a file stays below about 20 MB, and Perfetto opens it in seconds.
-MOST_SLICES = 500_000
+MAX_SLICES = 500_000
 #: Seconds before a progress line is shown, and between its changes.
 _PATIENCE_S, _REFRESH_S = 0.5, 0.2
 _TRACE, _SPEEDSCOPE = ".trace.json.gz", ".speedscope.json"
@@ -41,8 +42,8 @@ def export(name: str, out: str | None) -> None:
     stacks = sampled.read(run.directory.records("session/samples.jsonl"))
     if not (run.steps.steps or stacks.taken or timelines):
         raise UsageError(f"the run {run.directory.path.name} holds nothing that a timeline could show{_why(notes)}")
-    if len(run.steps.steps) > tracks.MOST_STEPS:
-        notes.append(f"steps after the first {tracks.MOST_STEPS} are left out")
+    if len(run.steps.steps) > tracks.MAX_STEPS:
+        notes.append(f"steps after the first {tracks.MAX_STEPS} are left out")
     if stacks.left_out:
         notes.append(f"the last {stacks.left_out} Python samples are left out")
     about = {"tool": f"tfperfkit {__version__}", "command": run.manifest.argv, "notes": notes}
@@ -74,13 +75,15 @@ def _timelines(run: StoredRun, progress: _Progress) -> tuple[list[Timeline], lis
         try:
             probe = registry.load(name, installed)
             if isinstance(probe, TimelineProbe):
-                found.append(probe.timeline(run.capture(name), MOST_SLICES, progress.read))
+                found.append(probe.timeline(run.capture(name, probe), MAX_SLICES, progress.read))
         except (Unavailable, ProbeError) as error:
             notes.append(f"nothing from the probe {name}: {error}")
         except Exception as error:  # a fault of the probe; ours is there all the same
             notes.append(f"nothing from the probe {name}, which failed: {type(error).__name__}: {error}")
     if not found and not notes:
-        notes.append("no operations of TensorFlow: the probe tfprof records them (tfperf run --probes tfprof SCRIPT)")
+        tracer = registry.tracer()
+        hint = f": the probe {tracer} records them (tfperf run --probes {tracer} SCRIPT)" if tracer else ""
+        notes.append(f"no operations of TensorFlow{hint}")
     return found, [note for timeline in found for note in timeline.notes] + notes
 
 

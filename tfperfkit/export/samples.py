@@ -7,12 +7,12 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.instruments.sampler import FAST_S
+from tfperfkit.records.samples import FAST_S
 from tfperfkit.timeline import Slice
 
 #: After this many times the usual pause nothing is known of what ran: something held the interpreter, or slept.
 _GAP = 3.0
-_MOST = 200_000
+_MAX = 200_000
 _GROUP = "Python samples"
 
 
@@ -58,7 +58,7 @@ def read(rows: Iterable[Any]) -> Samples:
             pause = row[2]
         elif _is_sample(row) and row[2] in stacks:
             _, when, number, thread = row
-            if runs >= _MOST:
+            if runs >= _MAX:
                 left_out += 1
                 continue
             count += 1
@@ -98,15 +98,20 @@ def speedscope(samples: Samples, name: str, version: str, origin_ns: int) -> dic
                 known[run.stack] = [frames.setdefault(frame, len(frames)) for frame in run.stack]
         profiles.append(
             {
-                "type": "sampled", "name": name if len(samples.threads) == 1 else f"{name}, thread {number}",
-                "unit": "nanoseconds", "startValue": runs[0].begin_ns - origin_ns,
-                "endValue": runs[-1].end_ns - origin_ns, "samples": [known[run.stack] for run in runs],
+                "type": "sampled",
+                "name": name if len(samples.threads) == 1 else f"{name}, thread {number}",
+                "unit": "nanoseconds",
+                "startValue": runs[0].begin_ns - origin_ns,
+                "endValue": runs[-1].end_ns - origin_ns,
+                "samples": [known[run.stack] for run in runs],
                 "weights": [run.end_ns - run.begin_ns for run in runs],
             }
-        )  # fmt: skip
+        )
     return {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
-        "exporter": f"tfperfkit {version}", "name": name, "activeProfileIndex": 0,
+        "exporter": f"tfperfkit {version}",
+        "name": name,
+        "activeProfileIndex": 0,
         "shared": {
             "frames": [
                 {"name": _printable(frame.name)}
@@ -115,7 +120,7 @@ def speedscope(samples: Samples, name: str, version: str, origin_ns: int) -> dic
             ]
         },
         "profiles": profiles,
-    }  # fmt: skip
+    }
 
 
 def _extend(runs: list[Run], begin: int, stack: Stack, pause: int, end: int) -> int:
@@ -145,7 +150,7 @@ def _stack(rows: list[object], library: str) -> Stack:
     """The person's functions, the line that ran in the innermost one, and the package that it was in, if any."""
     frames = []
     for row in rows:
-        if isinstance(row, list) and len(row) == 4 and isinstance(row[1], int) and isinstance(row[3], int):
+        if isinstance(row, list) and len(row) >= 4 and isinstance(row[1], int) and isinstance(row[3], int):
             frames.append((Frame(f"{row[2]} ({PurePath(str(row[0])).name})", str(row[0]), row[1]), row[3]))
     levels = [frame for frame, _ in frames]
     if frames:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from tfperfkit.analysis import StoredRun
-from tfperfkit.steps import Step
+from tfperfkit.analysis.analyze import StoredRun
+from tfperfkit.records.steps import Step
 from tfperfkit.timeline import Slice
 
 GROUP = "tfperf"
 #: A longer run's later steps are left out, and the command says so.
-MOST_STEPS = 100_000
-_MOST_TRACES = 20_000
+MAX_STEPS = 100_000
+_MAX_TRACES = 20_000
 _STEPS, _WINDOWS, _TRACES = "steps", "windows", "traces of tf.functions"
 
 
 def steps(table: tuple[Step, ...]) -> Iterator[Slice]:
-    for step in table[:MOST_STEPS]:
+    for step in table[:MAX_STEPS]:
         last = step.number + step.count - 1
         name = f"step {step.number}" if step.count == 1 else f"steps {step.number}-{last}"
         args = {"window": step.window, "input_ms": round(step.input_ns / 1e6, 3)}
@@ -47,7 +47,7 @@ def traces(run: StoredRun) -> Iterator[Slice]:
     for row in run.directory.records("session/traces.jsonl"):
         if isinstance(row, list) and len(row) >= 5 and all(isinstance(value, int) for value in row[3:5]):
             rows.append((row[3], max(row[4], row[3]), str(row[2]), str(row[0]), row[1]))
-        if len(rows) == _MOST_TRACES:
+        if len(rows) == _MAX_TRACES:
             break
     rows.sort(key=lambda row: (row[0], -row[1]))
     seen: dict[tuple[object, ...], int] = {}

@@ -1,4 +1,4 @@
-"""kernprof's ``@profile`` for scripts that carry it: it names functions for the probe ``lines`` and wraps nothing."""
+"""kernprof's ``@profile`` for scripts that carry it: it names functions to measure by line and wraps nothing."""
 
 from __future__ import annotations
 

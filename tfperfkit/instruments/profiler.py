@@ -18,9 +18,12 @@ from typing import Any
 
 from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.muted import muted
 
 #: Levels of the host tracer: 1 the coarsest, 2 each operation, 3 verbose. At 1 operations and input are missing.
 HOST_LEVEL = 2
+#: Beside the trace: what the profiler's C++ logged as it started and ended.
+LOG = "profiler.log"
 
 
 class Level:
@@ -115,8 +118,7 @@ class ProfilerSession:
             raise Unavailable("the script runs the TF Profiler itself; its trace is left alone")
         began = now_ns()
         try:
-            session = _pywrap_profiler.ProfilerSession()
-            session.start(str(self.logdir), _options(self.python))
+            session = self._muted(lambda: _started(_pywrap_profiler, self.logdir, self.python))
         except Exception as error:
             raise Unavailable(f"the TF Profiler could not be started ({_one_line(error)})") from error
         self._session, self._pid = session, os.getpid()
@@ -139,26 +141,31 @@ class ProfilerSession:
                     self._guard = None
 
     def _end(self, save: bool) -> Path | None:
-        session, self._session = self._session, None
-        if session is None or self._pid != os.getpid() or not save:
-            return None  # a session ends with its last reference
+        held, self._session = [self._session], None
+        if held == [None] or self._pid != os.getpid():
+            return None
+        if not save:
+            self._muted(held.clear)  # a session ends with its last reference
+            return None
         if not self.logdir.is_dir():
             raise Unavailable("the run directory is gone")  # TensorFlow would make it anew
         before = _traces(self.logdir)
         began = now_ns()
         try:
-            session.export_to_tb()
+            self._muted(lambda: held.pop().export_to_tb())
         except Exception as error:
             for path in _traces(self.logdir) - before:
                 _remove(path)
             raise Unavailable(f"the trace could not be written ({_one_line(error)})") from error
         finally:
-            del session
             self.stop_ms = (now_ns() - began) / 1e6
         written = sorted(_traces(self.logdir) - before)
         if not written:
             raise Unavailable("the TF Profiler wrote no trace")
         return written[-1]
+
+    def _muted(self, call: Callable[[], Any]) -> Any:
+        return muted(call, str(self.logdir / LOG))
 
     def script_starts(self, what: str) -> None:
         """The script is about to profile itself: make way. Never raises."""
@@ -224,6 +231,12 @@ def _enabled(trace: Any) -> bool:
     """Whether any session runs, one that a remote client started included. A flag in 2.16, a function later."""
     enabled = getattr(trace, "enabled", False)
     return bool(enabled() if callable(enabled) else enabled)
+
+
+def _started(pywrap: Any, logdir: Path, python: bool) -> Any:
+    session = pywrap.ProfilerSession()
+    session.start(str(logdir), _options(python))
+    return session
 
 
 def _options(python: bool) -> dict[str, Level]:

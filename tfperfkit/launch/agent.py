@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfperfkit.launch.imports import Callback
-    from tfperfkit.session import Session
+    from tfperfkit.recording.session import Session
 
     Watch = Callable[[str, Callback | None, Callback], None]
 
@@ -58,17 +58,17 @@ class Agent:
         from pathlib import Path
 
         try:
-            from tfperfkit.session import Session
+            from tfperfkit.recording.session import Session
         except ModuleNotFoundError as error:
             if error.name != "tfperfkit":
                 raise
             # Not installed: `python -m tfperfkit run` was called in our checkout. The script's path stays as it was.
             sys.path.append(_FOLDER)
             try:
-                from tfperfkit.session import Session
+                from tfperfkit.recording.session import Session
             finally:
                 sys.path.remove(_FOLDER)
-        from tfperfkit.store import RunDirectory
+        from tfperfkit.storage.run_directory import RunDirectory
 
         run, manifest = RunDirectory.open(Path(self._directory))
         self._session = Session(run, manifest)

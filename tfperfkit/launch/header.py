@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from tfperfkit import __version__
-from tfperfkit.arguments import Split
+from tfperfkit import registry
 from tfperfkit.config import runs_folder
+from tfperfkit.launch.arguments import Split
 from tfperfkit.report.text import one_line
+from tfperfkit.version import __version__
 
 #: Our options that scripts often have too.
-_COMMON = ("--out", "--output", "--json", "--lines", "--window")
+_COMMON = ("--out", "--output", "--json", "--window")
 
 
 def print_header(
-    file: TextIO, parts: Split, names: tuple[str, ...], folder: Path, reason: str | None, source: bytes
+    file: TextIO,
+    parts: Split,
+    names: tuple[str, ...],
+    folder: Path,
+    reason: str | None,
+    source: bytes,
+    left_out: Mapping[str, str],
 ) -> None:
-    """``reason``: why nothing can be recorded. ``source`` of the script: an option it names it may have meant."""
+    """``reason``: why nothing can be recorded. ``source`` of the script: an option it names it may have meant.
+    ``left_out``: why the windows of these probes are."""
     shown = folder.name if folder.parent == runs_folder() else str(folder)
     items = [f"tfperf {__version__}", f"probes {', '.join(names) or 'none'}", f"run {shown}"]
     if reason:
         items.append(reason)
     elif _tensorflow_missing():
         items.append("TensorFlow is not installed for this Python (pip install 'tfperfkit[tensorflow]')")
+    items += [f"the window of {probe} is {why}" for probe, why in left_out.items()]
     flags = " ".join(ambiguous(parts, source))
     if flags:
         module = "-m " if parts.is_module else ""
@@ -38,11 +48,13 @@ def print_header(
 
 def ambiguous(parts: Split, source: bytes) -> list[str]:
     """Our options that stood after the script and that the script might have meant."""
+    common = {*_COMMON, *(f"--{probe}" for probe in registry.available())}  # a probe's option of one word
     names = [word.partition("=")[0] for word in parts.taken if word.startswith("--")]
     return [
-        name for name in dict.fromkeys(names)
-        if name in _COMMON or f'"{name}"'.encode() in source or f"'{name}'".encode() in source
-    ]  # fmt: skip
+        name
+        for name in dict.fromkeys(names)
+        if name in common or f'"{name}"'.encode() in source or f"'{name}'".encode() in source
+    ]
 
 
 def _tensorflow_missing() -> bool:

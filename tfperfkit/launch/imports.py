@@ -80,7 +80,10 @@ class _Finder:
             self._asking.discard(name)
 
     def _ask_others(
-        self, name: str, path: "Sequence[str] | None", target: "ModuleType | None",
+        self,
+        name: str,
+        path: "Sequence[str] | None",
+        target: "ModuleType | None",
         watch: "tuple[Callback | None, Callback]",
     ) -> "ModuleSpec | None":
         for finder in list(sys.meta_path):
@@ -113,6 +116,6 @@ def _quietly(callback: "Callback | None") -> None:
         except Exception:  # a failure of ours is not the script's
             pass
         except BaseException as error:  # a Ctrl-C, or what the script's own handler of a signal raises, is the script's
-            from tfperfkit.instruments.interrupts import raise_later
+            from tfperfkit.instruments.hooks.interrupts import raise_later
 
             raise_later(error)

@@ -13,10 +13,12 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
+from tfperfkit.storage.run_directory import RECORDS
+
 #: A run has some dozens of files; more than this are not held.
-_MOST_FILES = 400
+_MAX_FILES = 400
 #: What is ours at the top of the directory, which --out may have made of a folder with other things in it.
-_OURS = ("run.json", "agent.json", "end.json", "sources.jsonl", "session", "probes", "trace")
+_OURS = ("run.json", "agent.json", "end.json", RECORDS, "sources.jsonl", "session", "probes", "trace")
 
 
 class Keeper:
@@ -54,7 +56,7 @@ class Keeper:
         known = self._held.get(name)
         if known is not None and known[0] == inode:
             return
-        if known is None and len(self._held) >= _MOST_FILES:
+        if known is None and len(self._held) >= _MAX_FILES:
             return
         with suppress(OSError):
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)

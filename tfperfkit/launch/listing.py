@@ -16,13 +16,13 @@ def list_probes() -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("probe", "cost", "from", ""):
+    for heading in ("probe", "cost", "from", "tells"):
         table.add_column(heading, overflow="fold")
     for name, point in registry.available().items():
         source = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
         try:
             probe = registry.load(name)
-            cost = "free: on throughout" if probe.cost.value == "free" else "a window of a few steps"
+            cost = "none: on throughout" if probe.cost.value == "free" else "a window of a few steps"
             words = (type(probe).__doc__ or "").strip().partition("\n")[0]
         except ProbeError as error:
             cost, words = "-", str(error)

@@ -6,8 +6,8 @@ import math
 import time
 from contextlib import suppress
 
-from tfperfkit.facts import processors
-from tfperfkit.store import RunDirectory
+from tfperfkit.recording.environment import processors
+from tfperfkit.storage.run_directory import RunDirectory
 
 #: Rows and columns: 2 GFLOP a product, 12 MB, which runs at the library's best speed and takes 5 to 30 ms on two cores.
 _SIZE = 1024

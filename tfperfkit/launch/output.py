@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.text import one_line
-from tfperfkit.store import Exit
+from tfperfkit.storage.run_directory import Exit
 
 
 def check_writable(setting: Setting, origin: str) -> None:
@@ -52,7 +52,7 @@ def report(folder: Path, json_file: Path | None, file: TextIO | None, ended: Exi
     if file is None and json_file is None:
         return
     try:
-        from tfperfkit.analysis import analyze
+        from tfperfkit.analysis.analyze import analyze
 
         result = analyze(folder, ended=ended)
         try:
@@ -69,8 +69,7 @@ def report(folder: Path, json_file: Path | None, file: TextIO | None, ended: Exi
         tell(f"{error}; the run's data: {folder}")
     except Exception as error:
         tell(
-            f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); "
-            f"the run's data: {folder}"
+            f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); the run's data: {folder}"
         )
 
 

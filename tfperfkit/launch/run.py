@@ -5,27 +5,33 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfperfkit import __version__, registry
-from tfperfkit.arguments import Split
+from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
-from tfperfkit.config import NAMES, Setting, find_run, resolve, runs_folder
+from tfperfkit.config import NAMES, Setting, find_run, resolve, resolve_options, runs_folder
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import machine, output, supervisor, target
+from tfperfkit.launch.arguments import Split
 from tfperfkit.launch.header import print_header
-from tfperfkit.schedule import parse_window
-from tfperfkit.store import Manifest, RunDirectory
+from tfperfkit.launch.left_out import LeftOut
+from tfperfkit.option import Declared, convert
+from tfperfkit.recording.schedule import parse_window
+from tfperfkit.storage.run_directory import Manifest, RunDirectory
+from tfperfkit.version import __version__
 
 
-def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]]) -> int:
+def run(parts: Split, options: dict[str, Any], declared: Sequence[Declared], given: Mapping[str, Any]) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
-    Raises UsageError or RunDirectoryError before the script starts, never after.
+    ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
+    UsageError or RunDirectoryError before the script starts, never after.
     """
     cwd = _working_folder()
-    settings = resolve({name: options[name.replace("-", "_")] for name in NAMES}, cwd, os.environ)
+    installed = tuple(registry.available())
+    settings = resolve({name: options[name.replace("-", "_")] for name in NAMES}, cwd, os.environ, declared, installed)
     target.check(parts)
     try:
         names = registry.select(settings["probes"].value or "none")
@@ -33,19 +39,32 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
     except UsageError as error:
         raise UsageError(f"{error}{_origin(settings['probes'])}") from None
     windows = _windows(options["window"], names)
-    probe_options = _probe_options(settings, options, given)
+    left = LeftOut(parts, names, windows)
+    left_out = left.reasons
+    windows |= dict.fromkeys(left_out, "none")
+    chosen = resolve_options(given, cwd, os.environ, declared)
     if settings["json"].value == "-":
         raise UsageError("--json -: standard output is the script's; name a file, or use tfperf report last --json -")
     for name in ("json", "output"):
         output.check_writable(settings[name], _origin(settings[name]))
     source = target.source(parts)
     manifest = Manifest(
-        tfperfkit_run=1, argv=[target.printable(word) for word in (parts.target, *parts.script_arguments)],
-        cwd=target.printable(str(cwd)), python=target.printable(sys.executable), probes=list(names),
-        options=probe_options, windows=windows, steps_from=settings["steps-from"].value, started_ns=now_ns(),
-        started_wall_s=wall_s(), tool_version=__version__, user_roots=target.user_roots(parts),
+        tfperfkit_run=1,
+        argv=[target.printable(word) for word in (parts.target, *parts.script_arguments)],
+        cwd=target.printable(str(cwd)),
+        python=target.printable(sys.executable),
+        probes=list(names),
+        options={probe: {name: item.value for name, item in values.items()} for probe, values in chosen.items()},
+        windows=windows,
+        steps_from=settings["steps-from"].value,
+        started_ns=now_ns(),
+        started_wall_s=wall_s(),
+        tool_version=__version__,
+        user_roots=target.user_roots(parts),
+        require_gpu=bool(options["require_gpu"]),
+        left_out=left_out,
         shown=list(shown) if shown is not None else None,
-    )  # fmt: skip
+    )
     try:
         folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
         directory = RunDirectory.create(folder, manifest)
@@ -55,35 +74,47 @@ def run(parts: Split, options: dict[str, Any], given: dict[str, dict[str, Any]])
     json_file = cwd / settings["json"].value if settings["json"].value else None
     with output.report_file(settings["output"].value, sys.stderr) as file:
         reason = supervisor.unprofiled_reason()
-        print_header(file, parts, names, folder, reason, source)
+        print_header(file, parts, names, folder, reason, source, left_out)
         if reason:
             supervisor.explain(directory, names, reason)
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
-            None if reason else supervisor.environment(directory, target.needs_profile(source)), directory, room,
-        )  # fmt: skip
+            None if reason else supervisor.environment(directory, target.needs_profile(source)),
+            directory,
+            room,
+        )
         if ended.restored:
             output.tell(f"the run directory was removed while the script ran; written back: {folder}")
+        final = supervisor.with_notes(directory, ended.exit, left.after(directory, ended.exit))
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, json_file, None if reason else file, ended.exit)
+        output.report(folder, json_file, None if reason else file, final)
     return ended.exit_code
 
 
 def show(
-    name: str, json_file: str | None, output_file: str | None, given: dict[str, dict[str, Any]] | None = None,
+    name: str,
+    json_file: str | None,
+    output_file: str | None,
+    declared: Sequence[Declared] = (),
+    given: Mapping[str, Any] | None = None,
     probes: str | None = None,
 ) -> None:
     """Render the report of a finished run; raises RunDirectoryError or UsageError.
 
-    ``given`` are options of probes, by probe, on top of those that the run was made with. ``probes``: those whose
+    ``given`` are options of probes, by spelling, on top of those that the run was made with. ``probes``: those whose
     sections are shown in full, with commas, or ``all``.
     """
-    from tfperfkit.analysis import analyze
+    from tfperfkit.analysis.analyze import analyze
 
     shown = registry.shown("", probes) if probes else None
-    report = analyze(find_run(name), given, shown, show_all=bool(probes) and shown is None)
+    options: dict[str, dict[str, Any]] = {}
+    for each in declared:
+        if given and each.flag in given:  # what a run was made with counts, not what pyproject.toml says by now
+            value = convert(each, given[each.flag], each.flag, _working_folder())
+            options.setdefault(each.probe, {})[each.option.name] = value
+    report = analyze(find_run(name), options, shown, show_all=bool(probes) and shown is None)
     if json_file == "-":
         from tfperfkit.report.json import encode
 
@@ -136,19 +167,3 @@ def _windows(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--window {text}: probe {spec.probe!r} is not among the selected ones ({selected})")
         windows[spec.probe] = text.partition("=")[2]
     return windows
-
-
-def _probe_options(
-    settings: dict[str, Setting], options: dict[str, Any], given: dict[str, dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    lines: dict[str, Any] = {}
-    if settings["lines"].value:
-        lines["functions"] = [name.strip() for name in str(settings["lines"].value).split(",") if name.strip()]
-    if options["lines_in"]:
-        for item in options["lines_in"]:
-            if not Path(item).exists():
-                raise UsageError(f"--lines-in {item}: no such file or folder")
-        lines["paths"] = [str(Path(item).resolve()) for item in options["lines_in"]]
-    merged = {probe: dict(values) for probe, values in given.items()}
-    merged.setdefault("lines", {}).update(lines)
-    return merged

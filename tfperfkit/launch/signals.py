@@ -20,9 +20,24 @@ from typing import Any
 
 #: Never passed on: faults of our own process, job control, and signals that nobody sends to stop or steer a program.
 _NOT_FORWARDED = (
-    "SIGKILL", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGCHLD", "SIGWINCH", "SIGURG",
-    "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS", "SIGPIPE",
-)  # fmt: skip
+    "SIGKILL",
+    "SIGSTOP",
+    "SIGTSTP",
+    "SIGTTIN",
+    "SIGTTOU",
+    "SIGCONT",
+    "SIGCHLD",
+    "SIGWINCH",
+    "SIGURG",
+    "SIGSEGV",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGILL",
+    "SIGABRT",
+    "SIGTRAP",
+    "SIGSYS",
+    "SIGPIPE",
+)
 _SENT_BY_PROCESS = 0  # si_code: 0 for kill, negative for sigqueue and tgkill; positive for what the kernel sends
 _WITNESS_WAIT_S = 0.02  # a signal to the group reaches its members one after another, within microseconds
 _PR_SET_PDEATHSIG = 1
@@ -34,9 +49,10 @@ def forwarded() -> set[int]:
     """The signals to pass on. What our caller ignores (nohup) stays ignored, for us and for the script."""
     excluded = {getattr(signal, name, None) for name in _NOT_FORWARDED}
     return {
-        number for number in signal.valid_signals()
+        number
+        for number in signal.valid_signals()
         if number not in excluded and signal.getsignal(number) not in (signal.SIG_IGN, None)
-    }  # fmt: skip
+    }
 
 
 class Relay:

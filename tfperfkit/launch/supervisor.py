@@ -19,8 +19,8 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import signals
 from tfperfkit.launch.keeper import Keeper
-from tfperfkit.room import SMALL, Room
-from tfperfkit.store import Exit, RunDirectory
+from tfperfkit.storage.reserved_space import SMALL, Room
+from tfperfkit.storage.run_directory import Exit, RunDirectory
 
 _BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
 _WITH_VALUE = ("W", "X")  # flags of Python whose value may stand in the next argument
@@ -125,9 +125,7 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
     keeper = Keeper(run.path)
     with signals.relay() as relay:
         try:
-            child = subprocess.Popen(
-                command, env=environ, close_fds=False, preexec_fn=relay.in_child
-            )
+            child = subprocess.Popen(command, env=environ, close_fds=False, preexec_fn=relay.in_child)
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"can't start {command[0]}: {error}") from error
         returncode = relay.wait(child, keeper.look)
@@ -136,8 +134,20 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
     restored = keeper.restore()
     keeper.close()
     room.free()
+    _write(run, exit_record)
+    return Ended(exit_record, restored)
+
+
+def with_notes(run: RunDirectory, ended: Exit, notes: list[str]) -> Exit:
+    """``ended`` with notes for the report, now and later."""
+    if notes:
+        ended = msgspec.structs.replace(ended, notes=notes)
+        _write(run, ended)
+    return ended
+
+
+def _write(run: RunDirectory, ended: Exit) -> None:
     try:
-        run.write_json("exit.json", exit_record)
+        run.write_json("exit.json", ended)
     except OSError:
         pass  # the report that comes now knows it all the same
-    return Ended(exit_record, restored)

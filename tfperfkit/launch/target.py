@@ -7,13 +7,13 @@ import os
 import sys
 from pathlib import Path
 
-from tfperfkit.arguments import Split
 from tfperfkit.errors import UsageError
+from tfperfkit.launch.arguments import Split
 from tfperfkit.launch.kernprof import uses_bare_profile
-from tfperfkit.origin import user_code_of_module
+from tfperfkit.user_code import user_code_of_module
 
 _MAX_SOURCE_BYTES = 4_000_000
-_MOST_NAME_BYTES = 100  # a file system takes 255, and the time comes after it
+_MAX_NAME_BYTES = 100  # a file system takes 255, and the time comes after it
 
 
 def check(parts: Split) -> None:
@@ -36,7 +36,7 @@ def name_of_run(parts: Split) -> str:
     stem = printable(parts.target if parts.is_module else Path(parts.target).stem)
     # It becomes a folder, and is typed again in tfperf report NAME.
     plain = "".join(char if char.isprintable() and char != "/" else "_" for char in stem)
-    return plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip(". ") or "script"
+    return plain.encode()[:_MAX_NAME_BYTES].decode(errors="ignore").strip(". ") or "script"
 
 
 def user_roots(parts: Split) -> list[str]:

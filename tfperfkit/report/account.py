@@ -8,6 +8,7 @@ from collections import defaultdict
 from rich.text import Text
 
 from tfperfkit.model import StepAccount, StepSummary, WarmUp
+from tfperfkit.records.parts import StartPart, words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import prose
 from tfperfkit.report.paths import name
@@ -15,10 +16,11 @@ from tfperfkit.report.terminal import Screen
 
 #: Under this share of the steady phase nothing is said of outliers and of what runs between steps.
 _FLOOR = 0.01
-_WORDS = {
-    "evaluate": "predict and validation", "callback": "callbacks", "graph": "compiled functions",
-    "eager_ops": "operations", "python": "Python", "dispatch": "TensorFlow's Python", "host_sync": "reading values",
-    "build": "building", "waiting": "freeing an iterator or the like",
+#: Parts of the start, where the JSON's name for one says too little.
+_STARTED: dict[StartPart, str] = {
+    "the steps themselves": "computing the warm-up steps",
+    "compile and first runs": "compiling and first runs",
+    "not sampled": "not known",
 }
 _PARTS = 4
 
@@ -61,11 +63,14 @@ def _between(account: StepAccount, screen: Screen) -> list[Text]:
     if account.between_total_ms < _FLOOR * account.mean_ms:
         return []
     kinds = sorted(account.between_ms.items(), key=lambda item: -item[1])[:_PARTS]
-    inside = ", ".join(
-        f"{_WORDS.get(kind, kind)} {numbers.alone(value, 'ms', screen.symbols)}" for kind, value in kinds
-    )
+    inside = ", ".join(f"{_between_label(kind)} {numbers.alone(value, 'ms', screen.symbols)}" for kind, value in kinds)
     text = f"between steps {numbers.alone(account.between_total_ms, 'ms', screen.symbols)} for each step"
     return prose(f"{text}: {name(inside, screen)}" if inside else text, screen, style="dim")
+
+
+def _between_label(kind: str) -> str:
+    words = words_of(kind)
+    return words.between if words is not None else kind
 
 
 def _idle(account: StepAccount, screen: Screen) -> list[Text]:
@@ -73,7 +78,8 @@ def _idle(account: StepAccount, screen: Screen) -> list[Text]:
     items = [
         f"{name(device, screen)} idle {numbers.alone(idle, 'ms', screen.symbols)} of a step "
         f"({numbers.alone(idle / account.mean_ms, 'share')})"
-        for device, idle in account.idle_ms.items() if account.mean_ms
+        for device, idle in account.idle_ms.items()
+        if account.mean_ms
     ]
     return prose(screen.symbols.dot.join(items), screen, style="dim") if items else []
 
@@ -83,6 +89,6 @@ def _warm_up(warm_up: WarmUp, screen: Screen) -> list[Text]:
         return []
     parts = sorted(warm_up.parts_s.items(), key=lambda item: -item[1])
     shown = [item for item in parts if item[1] >= 0.02 * warm_up.total_s][: _PARTS + 1]
-    inside = ", ".join(f"{part} {numbers.alone(value, 's')}" for part, value in shown)
-    return prose(f"{numbers.alone(warm_up.total_s, 's')} before the steady steps: {name(inside, screen)}", screen,
-                 style="dim")
+    inside = ", ".join(f"{_STARTED.get(part, part)} {numbers.alone(value, 's')}" for part, value in shown)
+    text = f"start and warm-up {numbers.alone(warm_up.total_s, 's')}: {name(inside, screen)}"
+    return prose(text, screen, style="dim")

@@ -12,11 +12,11 @@ from typing import TextIO
 import msgspec
 from rich.text import Text
 
-from tfperfkit.model import ProbeOutcome, Report
+from tfperfkit.model import ProbeOutcome, Report, Table
 from tfperfkit.report.findings import finding_sections
 from tfperfkit.report.layout import heading, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
-from tfperfkit.report.summary import bottom_lines, top_lines
+from tfperfkit.report.summary import bottom_lines, nothing_lines, nothing_recorded, top_lines
 from tfperfkit.report.table import table_lines
 from tfperfkit.report.terminal import MIN_WIDTH, Screen, terminal_of
 from tfperfkit.report.text import visible
@@ -40,10 +40,15 @@ def render(report: Report, *, file: TextIO, width: int | None = None, color: boo
 
 def report_lines(report: Report, screen: Screen) -> list[Text]:
     """The report as lines of at most ``screen.width`` cells."""
+    screen = msgspec.structs.replace(screen, folder=report.run.folder)
+    if nothing_recorded(report):
+        return nothing_lines(report, screen)
     sections = [top_lines(report, screen), finding_sections(report, screen)]
     full = [probe for probe in report.probes if report.shown is None or probe.name in report.shown]
     brief = [probe for probe in report.probes if probe not in full]
-    sections += [_probe(probe, screen) for probe in full]
+    # The sign before rows is explained where it is first met.
+    first = next((table for probe in full for table in probe.tables if table.marked), None)
+    sections += [_probe(probe, first, screen) for probe in full]
     if brief:
         sections.append(_brief(brief, report, screen))
     sections.append([*heading("run", "", screen), *bottom_lines(report, screen)])
@@ -53,50 +58,50 @@ def report_lines(report: Report, screen: Screen) -> list[Text]:
     return lines[:-1]
 
 
-def header_line(
-    version: str, probes: Sequence[str], run: str, extra: Sequence[str] = (), *, unicode: bool = True
-) -> str:
-    """One line for the start of a run: ``tfperf 0.1.0 · probes lines, retrace · run train-1121-1215``.
+def _probe(probe: ProbeOutcome, first: Table | None, screen: Screen) -> list[Text]:
+    """A probe's section: its status, its words, its tables; or the reason why there are none.
 
-    ``extra`` are more items for its end. ``unicode`` False (see ``terminal_of``) makes it ASCII.
+    ``first``: the table that explains the sign before marked rows.
     """
-    screen = Screen(unicode=unicode)
-    items = [f"tfperf {version}", f"probes {', '.join(probes) or 'none'}", f"run {run}" if run else "", *extra]
-    return screen.symbols.dot.join(visible(item, unicode=unicode) for item in items if item)
-
-
-def _probe(probe: ProbeOutcome, screen: Screen) -> list[Text]:
-    """A probe's section: its status, its words, its tables; or the reason why there are none."""
     status = str(probe.status)
     lines = heading(name(probe.name, screen), status, screen, aside_style=_STATUS.get(status, ""))
     if probe.reason:
-        lines += prose(probe.reason, screen, style="" if status == "ok" else "yellow")
+        lines += prose(with_short_paths(probe.reason, screen.folder), screen, style="" if status == "ok" else "yellow")
     elif status != "ok":
         lines += prose("no reason was given", screen, style="yellow")
-    lines += prose(with_short_paths(probe.summary), screen)
+    lines += prose(with_short_paths(probe.summary, screen.folder), screen)
     for index, table in enumerate(probe.tables):
         space = index or probe.reason or probe.summary
         lines += [Text()] * bool(space) + table_lines(table, screen)
+        if table is first:
+            lines += prose("> marks the costliest line of a table", screen, indent=2, style="dim")
     if probe.notes and probe.tables:
         lines.append(Text())
     for note in probe.notes:
-        lines += prose(note, screen, indent=6, label="note")
+        lines += prose(with_short_paths(note, screen.folder), screen, indent=6, label="note")
     return lines
 
 
 def _brief(probes: Sequence[ProbeOutcome], report: Report, screen: Screen) -> list[Text]:
     """The probes whose tables nobody asked for: a line or two each, and how to see them."""
-    handle = report.run.handle or report.run.directory or "last"
-    command = f"tfperf report {shlex.quote(short_path(handle))} --show {probes[0].name}"
     lines = heading("more was recorded", "", screen)
     margin = max(len(probe.name) for probe in probes) + 2
     for probe in probes:
         words = [probe.reason or ("" if probe.status == "ok" else "no reason was given"), probe.summary]
         if probe.status != "ok":
             words.insert(0, probe.status)
-        text = "; ".join(with_short_paths(word) for word in words if word)
+        text = "; ".join(with_short_paths(word, screen.folder) for word in words if word)
         lines += prose(text or "nothing to show", screen, indent=margin, label=name(probe.name, screen))
-    return lines + prose(f"its tables: {name(visible(command, unicode=screen.unicode), screen)}", screen, style="dim")
+    shown = [probe.name for probe in probes if probe.tables]
+    if not shown:
+        return lines
+    handle = report.run.handle or report.run.directory or "last"
+    command = f"tfperf report {shlex.quote(short_path(handle))} --show {shown[0] if len(shown) == 1 else 'all'}"
+    return lines + prose(
+        f"tables of {name(', '.join(shown), screen)}: {name(visible(command, unicode=screen.unicode), screen)}",
+        screen,
+        style="dim",
+    )
 
 
 def _print(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:

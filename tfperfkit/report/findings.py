@@ -10,16 +10,18 @@ from rich.text import Text
 from tfperfkit.model import Finding, Measurement, Report
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
-from tfperfkit.report.paths import name, place
+from tfperfkit.report.paths import name, place, with_short_paths
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
 #: What gets faster, and what a finding takes a share of, by its basis.
-_FASTER = {"turn": "turn of the loop"}
-_OF = {"step": "the step", "turn": "a turn of the loop", "run": "the run", "risk": "the step"}
+_FASTER = {"turn": "iteration of the loop"}
+_OF = {"step": "the step", "turn": "an iteration of the loop", "run": "the run", "risk": "the step"}
 _INDENT = 3
 _LABELLED = 13
+#: Where a figure was measured, where the name of the window says too little.
+_WINDOWS = {"baseline": "clean steps", "run": "whole run", "samples": "stack samples"}
 #: So many places are listed; the JSON report has them all.
 _PLACES = 6
 
@@ -46,7 +48,7 @@ def _remarks(findings: Sequence[Finding], space: bool, screen: Screen) -> list[T
     lines = [Text()] * space + heading("remarks", "nothing to gain here", screen)
     for finding in findings:
         at = f" at {place(finding.where[0], screen)}" if finding.where else ""
-        text = f"{name(finding.code, screen)}  {name(finding.title, screen)}{at}"
+        text = f"{name(finding.code, screen)}  {name(with_short_paths(finding.title, screen.folder), screen)}{at}"
         lines += prose(text, screen, indent=_INDENT, style="dim")
     return lines
 
@@ -70,9 +72,9 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
         more = len(places) - _PLACES
         lines += prose(f"and {more} more place{'s' * (more != 1)}", screen, indent=_LABELLED, style="dim")
     lines += _labelled("measured", _evidence(finding.evidence, screen))
-    lines += _labelled("fix", prose(finding.advice, screen, indent=_LABELLED))
-    lines += _labelled("detail", described(finding.detail, screen, indent=_LABELLED))
-    page = f"docs/findings/{name(finding.code, screen)}.md"
+    lines += _labelled("fix", prose(with_short_paths(finding.advice, screen.folder), screen, indent=_LABELLED))
+    lines += _labelled("detail", described(with_short_paths(finding.detail, screen.folder), screen, indent=_LABELLED))
+    page = f"tfperf explain {name(finding.code, screen)}"
     return lines + _labelled("more", prose(page, screen, indent=_LABELLED, style="dim"))
 
 
@@ -83,7 +85,7 @@ def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:
     first.append(f"{screen.symbols.mark} {finding.severity.upper()}", style).append("  ")
     indent = first.cell_len
     code = name(finding.code, screen)
-    pieces = wrap(name(finding.title, screen), max(screen.width - indent, 20))
+    pieces = wrap(name(with_short_paths(finding.title, screen.folder), screen), max(screen.width - indent, 20))
     lines = [first.append(pieces[0], "bold"), *(Text(" " * indent).append(piece, "bold") for piece in pieces[1:])]
     if cells(lines[-1].plain) + 2 + cells(code) <= screen.width:
         lines[-1].append("  ").append(code, "dim")
@@ -120,7 +122,9 @@ def _evidence(evidence: Sequence[Measurement], screen: Screen) -> list[Text]:
     windows: dict[str, list[str]] = {}
     for item in evidence:
         figure = name(numbers.alone(item.value, name(item.unit, screen), screen.symbols), screen)
-        windows.setdefault(name(item.window, screen), []).append(f"{name(item.name, screen)} {figure}")
+        windows.setdefault(name(_WINDOWS.get(item.window, item.window), screen), []).append(
+            f"{name(item.name, screen)} {figure}"
+        )
     lines: list[Text] = []
     for window, figures in windows.items():
         lines += joined([f"{window}: {figures[0]}" if window else figures[0], *figures[1:]], screen, indent=_LABELLED)

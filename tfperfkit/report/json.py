@@ -31,7 +31,8 @@ def encode(report: Report) -> bytes:
     """
     probes = tuple(map(_writable, report.probes))
     document = _clean(msgspec.to_builtins(msgspec.structs.replace(report, probes=probes), enc_hook=_foreign))
-    document.pop("shown", None)  # a choice for the console
+    for console_only in ("shown", "words"):
+        document.pop(console_only, None)
     text = msgspec.json.format(msgspec.json.encode(document), indent=2)
     return _UNSAFE.sub(_escaped, text) + b"\n"
 

@@ -93,6 +93,13 @@ def alone(value: Value, unit: str, symbols: Symbols = UNICODE) -> str:
     return plain(value) if unit in ("count", "number", "") else f"{plain(value)} {unit}"
 
 
+def beside(part_ms: float, whole_ms: float, symbols: Symbols = UNICODE) -> str:
+    """A part of a time, in a unit that all parts of that time have: µs under 1 ms, else ms."""
+    if whole_ms < 1:
+        return f"{plain(part_ms * 1e3)} {symbols.micro}s"
+    return f"{plain(float(part_ms))} ms"
+
+
 def _time(value: float, unit: str, symbols: Symbols) -> str:
     milliseconds = value * {"s": 1e3, "ms": 1.0, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}[unit]
     size = abs(milliseconds)

@@ -13,33 +13,40 @@ _LOCATION = re.compile(r"(?P<file>.+?)(?P<line>:\d+(?:\D.*)?)", re.DOTALL)
 _PATH_IN_TEXT = re.compile(r"(?<![\w.~/-])/[^\s():]{1,4000}(?=:\d)")
 
 
-def short_path(path: str) -> str:
-    """``path`` relative to the current directory if it lies below it, else with ``~`` for the home, else as it is.
+def short_path(path: str, folder: str = "") -> str:
+    """``path`` from the current directory or from ``folder``, whichever is shorter, if it lies below one of them;
+    else with ``~`` for the home, else as it is.
 
     Names that are no absolute path (``<stdin>``, ``train.py``) stay as they are.
     """
     if not os.path.isabs(path) or "\0" in path:
         return path
-    try:
-        relative = os.path.relpath(path)
-    except (OSError, ValueError):  # the current directory is gone; another drive
-        relative = ".."
-    if relative.split(os.sep, 1)[0] != os.pardir and len(relative) < len(path):
-        return relative
+    below = [short for start in ("", folder if os.path.isabs(folder) else "") if (short := _below(path, start))]
+    if below:
+        return min(below, key=len)
     home = os.path.expanduser("~")
     if len(home) > 1 and path.startswith(home.rstrip(os.sep) + os.sep):
         return "~" + path[len(home.rstrip(os.sep)) :]
     return path
 
 
-def with_short_paths(text: str) -> str:
+def _below(path: str, start: str) -> str | None:
+    """``path`` from ``start`` (from the current directory); None if it does not lie below, or is no shorter so."""
+    try:
+        relative = os.path.relpath(path, start or None)
+    except (OSError, ValueError):  # the current directory is gone; another drive
+        return None
+    return relative if relative.split(os.sep, 1)[0] != os.pardir and len(relative) < len(path) else None
+
+
+def with_short_paths(text: str, folder: str = "") -> str:
     """``text`` with the paths in it (``/a/b/train.py:57``: only before a line number) as ``short_path`` has them."""
-    return _PATH_IN_TEXT.sub(lambda match: short_path(match.group()), text)
+    return _PATH_IN_TEXT.sub(lambda match: short_path(match.group(), folder), text)
 
 
 def place(span: SourceSpan, screen: Screen) -> str:
     """``train.py:57 (main)``; the line and the function only where they are known."""
-    text = short_path(span.file)
+    text = short_path(span.file, screen.folder)
     if span.line > 0:
         text += f":{span.line}"
     if span.function:
@@ -51,8 +58,8 @@ def location(text: str, screen: Screen) -> str:
     """The text of a ``location`` cell, ``/a/b/train.py:57`` or more after it, with its path shortened."""
     match = _LOCATION.fullmatch(text)
     if match is None:
-        return name(short_path(text), screen)
-    return name(short_path(match["file"]) + match["line"], screen)
+        return name(short_path(text, screen.folder), screen)
+    return name(short_path(match["file"], screen.folder) + match["line"], screen)
 
 
 def name(text: str, screen: Screen) -> str:

@@ -5,46 +5,68 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
-from tfperfkit.model import LEAST_BETWEEN, Report, RunInfo, StepSummary, WindowSummary
+from tfperfkit.model import MIN_BETWEEN, Report, RunInfo, StepSummary, WindowSummary
+from tfperfkit.records.parts import words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.account import account_lines
 from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
-from tfperfkit.report.terminal import Screen
+from tfperfkit.report.terminal import UNICODE, Screen
 from tfperfkit.report.text import visible
 
 _LABELLED = 10
 _BAR_WIDTH = 50
 _CLEAN = frozenset({"clean", "baseline"})
-_NAMES = {
-    "warmup": "warm-up", "eager_ops": "eager ops", "host_sync": "reading values", "dispatch": "TensorFlow's Python",
-    "gc": "garbage collection", "python": "Python", "collectives": "communication",
-    "evaluate": "predict and validation",
-}
+_WINDOWS = {"warmup": "warm-up"}
 _BAR = "cyan"
-_TOLD = {"tfprof": "the trace", "samples": "stack samples"}
+_WORDS = {"samples": "stack samples"}
 
 
 def top_lines(report: Report, screen: Screen) -> list[Text]:
     """The headline, how the run ended if it did not end well, and where the time of a step goes."""
     figures = headline_parts(report, screen)
     if report.headline.strip():
-        lines = prose(report.headline, screen, style="bold")
+        lines = prose(with_short_paths(report.headline, screen.folder), screen, style="bold")
         lines += joined([part for part in figures if part not in report.headline], screen)
     else:
         lines = joined(figures, screen, style="bold")
     ending = _ending(report.run)
     if ending:
         lines += prose(ending, screen, style="bold yellow")
+    for note in report.overhead.notes:  # what makes every figure below it rough
+        lines += prose(note, screen, style="yellow")
     steps = report.steps
-    lines += _breakdown(steps, screen)
+    lines += _breakdown(steps, {**_WORDS, **report.words}, screen)
     if steps.count and steps.definition:
-        lines += prose(f"a step is {with_short_paths(steps.definition)}", screen, style="dim")
+        lines += prose(f"a step is {with_short_paths(steps.definition, screen.folder)}", screen, style="dim")
     lines += account_lines(steps, screen)
     return lines + prose(steps.note, screen, style="dim")
+
+
+def nothing_recorded(report: Report) -> bool:
+    """Whether there is nothing to report on: no TensorFlow, and so no step and no probe that saw anything."""
+    return (
+        "tensorflow" not in report.run.versions
+        and report.steps.count <= 0
+        and not (report.findings or report.windows or report.steps.note)
+        and all(probe.status == "skipped" and not probe.tables for probe in report.probes)
+    )
+
+
+def nothing_lines(report: Report, screen: Screen) -> list[Text]:
+    """How the script ended, and why there is no report: a line each."""
+    ran = f"after {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
+    ending = _ending(report.run).rstrip(".") or "The script ended"
+    what = f": {name(shlex.join(report.run.argv), screen)}" if report.run.argv else "."
+    text = f"{ending} {ran}".rstrip() + what
+    lines = prose(text, screen, style="bold yellow" if _ending(report.run) else "bold")
+    for note in report.notes or ("Nothing was recorded.",):
+        lines += prose(note, screen)
+    return lines
 
 
 def headline_parts(report: Report, screen: Screen) -> list[str]:
@@ -61,7 +83,7 @@ def headline_parts(report: Report, screen: Screen) -> list[str]:
             p90 = numbers.alone(steps.p90_ms, "ms", screen.symbols)
             text += f" (p90 {p90.removesuffix(f' {unit}')})"
         parts.append(text)
-        if steps.account is not None and steps.account.between_total_ms >= LEAST_BETWEEN * steps.account.mean_ms > 0:
+        if steps.account is not None and steps.account.between_total_ms >= MIN_BETWEEN * steps.account.mean_ms > 0:
             parts.append(f"{numbers.alone(steps.account.between_total_ms, 'ms', screen.symbols)} between two")
     else:
         parts.append("time of a clean step not measured")
@@ -83,28 +105,25 @@ def _ending(run: RunInfo) -> str:
     return f"The script ended with {code}." if run.exit_code else ""
 
 
-def _breakdown(steps: StepSummary, screen: Screen) -> list[Text]:
+def _breakdown(steps: StepSummary, words: Mapping[str, str], screen: Screen) -> list[Text]:
     """A bar of the step's parts, the largest first, and what they are."""
     known = [(part, ms) for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms) and ms > 0]
     parts = sorted(known, key=lambda item: -item[1])
     total = sum(ms for _, ms in parts)
     if not total or not math.isfinite(total):
         return []
-    size = min(screen.width, _BAR_WIDTH)
-    bar, used, signs = "", 0, screen.symbols.bar
-    for index, (_, ms) in enumerate(parts):
-        kind = min(index, len(signs) - 1)
-        last = index == len(parts) - 1
-        length = size - used if last else min(round(size * (ms / total)), size - used)
-        bar += signs[kind] * length
-        used += length
+    signs = screen.symbols.bar
+    lengths = _lengths([ms / total for _, ms in parts], min(screen.width, _BAR_WIDTH))
+    # Each sign stands for one part; one that is too small for a cell of the bar has none.
+    own = [signs[index] if length else "" for index, length in enumerate(lengths)]
+    bar = "".join(sign * length for sign, length in zip(own, lengths, strict=True))
     items = []
-    for index, (part, ms) in enumerate(parts):
+    for sign, (part, ms) in zip(own, parts, strict=True):
         share = numbers.alone(ms / total, "share")
-        sign = signs[min(index, len(signs) - 1)]
-        items.append(f"{sign} {_label(part, screen)} {numbers.alone(float(ms), 'ms', screen.symbols)} ({share})")
+        text = f"{_part(part, screen)} {numbers.beside(ms, total, screen.symbols)} ({share})"
+        items.append(f"{sign} {text}" if sign else text)
     if steps.breakdown_window:
-        told = " and ".join(_TOLD.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
+        told = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
         mean = numbers.alone(total, "ms", screen.symbols)
         items.append(f"breakdown of the mean step, {mean}, by {name(told, screen)}")
     lines = joined(items, screen)
@@ -114,19 +133,28 @@ def _breakdown(steps: StepSummary, screen: Screen) -> list[Text]:
     return [Text().append(bar, _BAR), *lines]
 
 
-def _label(text: str, screen: Screen) -> str:
-    return name(_NAMES.get(text, text), screen)
+def _lengths(shares: Sequence[float], size: int) -> list[int]:
+    """``size`` cells divided in proportion, by the largest remainders; at most as many parts as there are signs."""
+    exact = [share * size for share in shares[: len(UNICODE.bar)]]
+    lengths = [int(cells) for cells in exact]
+    by_rest = sorted(range(len(exact)), key=lambda index: lengths[index] - exact[index])
+    for index in by_rest[: size - sum(lengths)]:
+        lengths[index] += 1
+    return lengths + [0] * (len(shares) - len(lengths))
+
+
+def _part(part: str, screen: Screen) -> str:
+    words = words_of(part)
+    return name(words.label if words is not None else part, screen)
 
 
 def bottom_lines(report: Report, screen: Screen) -> list[Text]:
     """Which steps were in which window, what we cost, what was run, where it is kept and what to type next."""
     lines: list[Text] = []
     for note in report.notes:
-        lines += prose(note, screen, indent=_LABELLED, label="note")
+        lines += prose(with_short_paths(note, screen.folder), screen, indent=_LABELLED, label="note")
     lines += joined(_windows(report, screen), screen, indent=_LABELLED, label="windows")
     lines += joined(_cost(report, screen), screen, indent=_LABELLED, label="cost")
-    for note in report.overhead.notes:
-        lines += prose(note, screen, indent=_LABELLED)
     lines += joined(_run(report.run, screen), screen, indent=_LABELLED, label="run")
     if report.run.directory:
         directory = report.run.directory.rstrip(os.sep) or os.sep
@@ -142,7 +170,7 @@ def bottom_lines(report: Report, screen: Screen) -> list[Text]:
 def _windows(report: Report, screen: Screen) -> list[str]:
     """``warm-up 1-2``, ``lines 6-8``, ``trace skipped: too few steps``, ``clean otherwise (27 steps)``"""
     items = []
-    if report.steps.warmup > 0 and not any(_NAMES.get(w.name, w.name) == "warm-up" for w in report.windows):
+    if report.steps.warmup > 0 and not any(_WINDOWS.get(w.name, w.name) == "warm-up" for w in report.windows):
         items.append(f"warm-up {_steps(1, report.steps.warmup)}")
     items += [_window(window, screen) for window in report.windows if window.name not in _CLEAN]
     if report.steps.count > 0:
@@ -155,7 +183,7 @@ def _windows(report: Report, screen: Screen) -> list[str]:
 
 
 def _window(window: WindowSummary, screen: Screen) -> str:
-    label = _label(window.name, screen)
+    label = name(_WINDOWS.get(window.name, window.name), screen)
     reason = name(window.reason, screen)
     if window.status == "skipped":
         return f"{label} skipped" + (f": {reason}" if reason else "")
@@ -181,8 +209,10 @@ def _cost(report: Report, screen: Screen) -> list[str]:
         items.append(f"tfperf took {shown} of the clean steps")
     else:
         items.append("tfperf's share of the clean steps was not measured")
-    probes = [f"{name(probe, screen)} {numbers.alone(value, 'ratio', screen.symbols)}"
-              for probe, value in overhead.per_probe.items()]
+    probes = [
+        f"{name(probe, screen)} {numbers.alone(value, 'ratio', screen.symbols)}"
+        for probe, value in overhead.per_probe.items()
+    ]
     if probes:
         items.append(f"steps in a probe's window against clean ones: {', '.join(probes)}")
     return items

@@ -24,7 +24,7 @@ GAP = 2
 #: The gutter at the left holds the mark of emphasised rows.
 GUTTER = 2
 #: Narrower than this, a column of this unit is not readable: the rows are stacked.
-_LEAST = {"source": 32, "location": 20, "text": 16}
+_MIN = {"source": 32, "location": 20, "text": 16}
 #: Headings of numbers are not broken to be narrower than this.
 _HEADING_WIDTH = 8
 _HEADING = "dim"
@@ -37,6 +37,7 @@ class _Column(msgspec.Struct):
     cells: list[str]
     measure: str = ""  # the unit that the heading names
     colored: list[Text] | None = None
+    words: frozenset[int] = frozenset()  # rows of ``colored`` that are no code
     width: int = 0
     split: bool = False  # the heading wraps, and its unit stands below it
 
@@ -55,7 +56,7 @@ class _Column(msgspec.Struct):
 
 def table_lines(table: Table, screen: Screen) -> list[Text]:
     """The table with its title and note, as lines of at most ``screen.width`` cells."""
-    lines = prose(with_short_paths(table.title), screen, style="bold")
+    lines = prose(with_short_paths(table.title, screen.folder), screen, style="bold")
     columns = _columns(table, screen)
     marked = set(table.marked)
     if not columns or not table.rows:
@@ -89,7 +90,8 @@ def _columns(table: Table, screen: Screen) -> list[_Column]:
         elif unit == "source":
             source = clean_source(["" if v is None else str(v) for v in values[index]], unicode=screen.unicode)
             column.cells = source
-            column.colored = highlight(source, table.language) if screen.color else list(map(Text, source))
+            column.words = frozenset(table.words)
+            column.colored = _colored(source, table) if screen.color else list(map(Text, source))
         else:
             write = location if unit == "location" else name
             column.cells = [
@@ -99,6 +101,13 @@ def _columns(table: Table, screen: Screen) -> list[_Column]:
     if any(column.unit == "source" for column in result):
         _blank_unmeasured(result, values)
     return result
+
+
+def _colored(source: Sequence[str], table: Table) -> list[Text]:
+    """Code in colours; words stay as they are, and an apostrophe in them begins no string."""
+    words = set(table.words)
+    code = highlight(["" if row in words else text for row, text in enumerate(source)], table.language)
+    return [Text(source[row]) if row in words else text for row, text in enumerate(code)]
 
 
 def _blank_unmeasured(columns: Sequence[_Column], values: Sequence[Sequence[object]]) -> None:
@@ -123,17 +132,17 @@ def _fit(columns: Sequence[_Column], width: int) -> bool:
         return True
     for column in columns:
         column.split = True
-        longest = max(map(cells, column.heading.split()), default=0)
+        longest = max(map(cells, [*column.heading.split(), column.measure]))
         column.width = max(column.widest, longest, min(cells(column.heading), _HEADING_WIDTH))
     excess = sum(column.width for column in columns) - room
     # The widest column of words gives way first, so that short names stay whole beside long ones.
     flexible = [column for column in columns if not column.is_number]
     while excess > 0:
-        column = max(flexible, key=lambda c: c.width - _LEAST[c.unit], default=columns[0])
-        if not flexible or column.width <= _LEAST[column.unit]:
+        column = max(flexible, key=lambda c: c.width - _MIN[c.unit], default=columns[0])
+        if not flexible or column.width <= _MIN[column.unit]:
             return False
-        others = [c.width - _LEAST[c.unit] for c in flexible if c is not column]
-        surplus = column.width - _LEAST[column.unit]
+        others = [c.width - _MIN[c.unit] for c in flexible if c is not column]
+        surplus = column.width - _MIN[column.unit]
         # At once down to the next widest, or by what is needed.
         step = max(1, min(excess, surplus - max([0, *others])))
         column.width -= step
@@ -190,14 +199,14 @@ def _pieces(column: _Column, row: int) -> list[Text]:
     text = column.cells[row]
     if column.colored is None:
         return [Text(piece) for piece in wrap(text, column.width)]
-    return _folded(column.colored[row], column.width)
+    return _folded(column.colored[row], column.width, code=row not in column.words)
 
 
-def _folded(text: Text, width: int) -> list[Text]:
-    """A source line, going on below itself further in. Every character stays."""
+def _folded(text: Text, width: int, *, code: bool = True) -> list[Text]:
+    """A source line, going on below itself further in. Of ``code`` every character stays; words are broken as words."""
     hang = hang_of(text.plain, width)
     result = []
-    for number, (start, end) in enumerate(spans(text.plain, width, width - hang, exact=True)):
+    for number, (start, end) in enumerate(spans(text.plain, width, width - hang, exact=code)):
         result.append(Text(" " * hang).append_text(text[start:end]) if number else text[start:end])
     return result
 
@@ -217,7 +226,8 @@ def _stacked(columns: Sequence[_Column], row: int, marked: bool, screen: Screen)
     lines += joined(figures, screen, indent=GUTTER + 2 * bool(words))
     for column in columns:
         if column.colored is not None and column.cells[row]:
-            lines += [Text(" " * 4).append_text(piece) for piece in _folded(column.colored[row], screen.width - 4)]
+            pieces = _folded(column.colored[row], screen.width - 4, code=row not in column.words)
+            lines += [Text(" " * 4).append_text(piece) for piece in pieces]
     if marked and lines:
         lines[0] = Text().append("> ", "red").append_text(lines[0][GUTTER:])
         lines[0].stylize(_MARKED)

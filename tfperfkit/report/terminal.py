@@ -27,19 +27,25 @@ class Symbols(msgspec.Struct, frozen=True):
     rule: str = "─"
     mark: str = "●"
     micro: str = "µ"
-    bar: tuple[str, ...] = ("█", "▓", "▒", "░")
+    bar: tuple[str, ...] = ("█", "▓", "▒", "░", "▚", "▄", "▖", "▘")
 
 
 UNICODE = Symbols()
-ASCII = Symbols(dot=" | ", dash="-", ellipsis="...", rule="-", mark="*", micro="u", bar=("#", "=", "-", "."))
+ASCII = Symbols(
+    dot=" | ", dash="-", ellipsis="...", rule="-", mark="*", micro="u", bar=("#", "=", "-", ".", "+", "o", "~", ":")
+)
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """Where the report is drawn. ``width`` is in cells; ``unicode`` is False where only ASCII is safe."""
+    """Where the report is drawn. ``width`` is in cells; ``unicode`` is False where only ASCII is safe.
+
+    ``folder``: of the script that is reported on ("": not known); places are shown from there where that is shorter.
+    """
 
     width: int = DEFAULT_WIDTH
     color: bool = False
     unicode: bool = True
+    folder: str = ""
 
     @property
     def symbols(self) -> Symbols:

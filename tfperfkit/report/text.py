@@ -5,6 +5,7 @@ Widths are in terminal cells: a Chinese character takes two.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -15,12 +16,32 @@ LINE_LIMIT = 1500
 #: A name is broken after one of these, if it must be broken; source code after one of those.
 _BREAK_NAME = frozenset("/_.,:;-)]}=|&\\")
 _BREAK_CODE = frozenset("([{,=+*/|&:")
+#: A number stays with its unit: what stands before the space between them, and after it.
+_NUMBER_END = re.compile(r"\d")
+_UNIT = re.compile(r"(?:%|x|[mµun]?s|[KMGT]?i?B|[KMGT]?FLOPs?|[KMGT]?Hz)(?:/s)?(?![\w])")
 
 #: What the words of findings are likely to hold, for streams that know ASCII only. The rest is escaped.
 _IN_ASCII = str.maketrans(
-    {"·": "|", "–": "-", "—": "-", "→": "->", "←": "<-", "×": "x", "µ": "u", "…": "...", "≤": "<=", "≥": ">=",
-     "∈": "in", "±": "+-", "≈": "~", "‘": "'", "’": "'", "“": '"', "”": '"'}
-)  # fmt: skip
+    {
+        "·": "|",
+        "–": "-",
+        "—": "-",
+        "→": "->",
+        "←": "<-",
+        "×": "x",
+        "µ": "u",
+        "…": "...",
+        "≤": "<=",
+        "≥": ">=",
+        "∈": "in",
+        "±": "+-",
+        "≈": "~",
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+    }
+)
 
 
 def visible(text: str, *, unicode: bool = True) -> str:
@@ -123,8 +144,8 @@ def _break(text: str, start: int, end: int) -> int:
     """The best place in ``text[start:end]`` to break before ``end``: a space, else after a sign, else anywhere."""
     first = start + indent_of(text[start:end])
     space = end if text[end] == " " else text.rfind(" ", first + 1, end)
-    if text.startswith(" %", space):  # stays with its number, if it can
-        earlier = text.rfind(" ", first + 1, space)
+    if space > first and _UNIT.match(text, space + 1) and _NUMBER_END.match(text, space - 1):
+        earlier = text.rfind(" ", first + 1, space)  # a unit stays with its number, if it can
         space = earlier if earlier > first else space
     return space if space > first else _last(text, first + 1, end, _BREAK_NAME) or end
 

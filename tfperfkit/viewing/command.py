@@ -7,12 +7,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 
 from tfperfkit.config import find_run
-from tfperfkit.doctor.tensorboard import why_not
 from tfperfkit.errors import UsageError
 from tfperfkit.report.text import one_line
 from tfperfkit.viewing.logdir import Shown, build
@@ -22,8 +21,11 @@ _LOOK_SECONDS = 0.5
 _LARGE_BYTES = 50_000_000
 
 
-def view(names: tuple[str, ...], port: int, browser: bool) -> int:
-    """Serve until Ctrl-C (status 0: that is how it ends) or SIGTERM (143). Raises UsageError if it can't."""
+def view(names: tuple[str, ...], port: int, browser: bool, why_not: Callable[[], str | None]) -> int:
+    """Serve until Ctrl-C (status 0: that is how it ends) or SIGTERM (143). Raises UsageError if it can't.
+
+    ``why_not``: what is missing for TensorBoard here, if anything.
+    """
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, _ended_by)
     try:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import msgspec
 
+from tfperfkit import registry
 from tfperfkit.errors import UsageError
-from tfperfkit.inside import open_file, trace_files
-from tfperfkit.store import RunDirectory
+from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.storage.safe_reader import open_file, trace_files
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -44,10 +45,10 @@ def sessions(run: RunDirectory) -> list[list[Path]]:
     """The trace files of a run by profiler session; raises UsageError when there is none, or a file can't be used."""
     files = trace_files(run.trace)
     if not files:
-        raise UsageError(
-            f"the run {run.path.name} has no trace: the probe tfprof records one (tfperf run --probes tfprof SCRIPT), "
-            f"and its row in tfperf report {run.path.name} says why it did not"
-        )
+        tracer = registry.tracer()
+        hint = f": the probe {tracer} records one (tfperf run --probes {tracer} SCRIPT)" if tracer else ""
+        why = f", and its row in tfperf report {run.path.name} says why it did not" if tracer else ""
+        raise UsageError(f"the run {run.path.name} has no trace{hint}{why}")
     for file in files:
         check(file)
     by_folder: dict[Path, list[Path]] = {}
@@ -68,7 +69,7 @@ def check(file: Path) -> None:
                 fields += 1
                 data.seek(position)
                 end = _field_end(data.read(20), position)
-                if end is None or end > size or fields > _MOST_FIELDS:
+                if end is None or end > size or fields > _MAX_FIELDS:
                     raise UsageError(f"the trace {file} is damaged at byte {position}: record the run again")
                 position = end
     except OSError as error:
@@ -81,7 +82,7 @@ def safe_name(text: str) -> str:
 
 
 _ENDING = ".xplane.pb"
-_MOST_FIELDS = 100_000  # planes and errors of the profiler
+_MAX_FIELDS = 100_000  # planes and errors of the profiler
 
 
 def _field_end(head: bytes, position: int) -> int | None:

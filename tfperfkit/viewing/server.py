@@ -48,10 +48,19 @@ def serve(logdir: str, port: str) -> str:
     board = program.TensorBoard([CorePluginLoader(), plugin.load()], server_class=server)
     board.configure(
         argv=[
-            "tensorboard", "--logdir", logdir, "--host", "127.0.0.1", "--port", port, "--load_fast", "false",
-            "--reload_interval", "0",
+            "tensorboard",
+            "--logdir",
+            logdir,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            port,
+            "--load_fast",
+            "false",
+            "--reload_interval",
+            "0",
         ]
-    )  # fmt: skip
+    )
     url: str = board.launch()
     return url
 

@@ -44,9 +44,12 @@ class TensorBoard:
         with log.open("wb") as errors:
             process = subprocess.Popen(
                 [sys.executable, str(Path(__file__).with_name("server.py")), str(logdir), str(port)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=log.parent,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=log.parent,
                 start_new_session=True,  # a terminal's Ctrl-C is for us; we end it
-            )  # fmt: skip
+            )
         try:
             reply = _first_line(process)
             if "url" not in reply:

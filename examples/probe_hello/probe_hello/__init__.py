@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from probe_hello.analysis import analyze
+from probe_hello.analysis import MIN_SHARE, analyze
 from probe_hello.watcher import Watcher
 from tfperfkit.model import ProbeResult
+from tfperfkit.option import Option
 from tfperfkit.probe import Capture, Cost, Recording
 
 
@@ -20,6 +21,17 @@ class HelloProbe:
     name: ClassVar[str] = "hello"
     cost: ClassVar[Cost] = Cost.FREE
     claims: ClassVar[frozenset[str]] = frozenset()
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            name="least_share",
+            type="float",
+            default=MIN_SHARE,
+            minimum=0,
+            metavar="SHARE",
+            in_report=True,
+            help="Tell of full collections from this share of the step on (0 to 1).",
+        ),
+    )
 
     @contextmanager
     def record(self, recording: Recording, /) -> Iterator[None]:

@@ -11,11 +11,12 @@ import msgspec
 from probe_hello.watcher import STREAM
 from tfperfkit.clock import ms
 from tfperfkit.model import Column, Finding, Measurement, ProbeResult, SourceSpan, Table
+from tfperfkit.offers import GarbageCollections
 from tfperfkit.probe import Capture
-from tfperfkit.steps import Step
+from tfperfkit.records.steps import Step
 
 #: Full collections that take less of a step than this (0 to 1) are not worth a finding.
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 
 
 class Collection(msgspec.Struct, frozen=True, array_like=True):
@@ -68,6 +69,7 @@ def analyze(capture: Capture) -> ProbeResult:
         findings=_findings(capture, inside, generations[2], count) if generations else (),
         summary=summary,
         notes=capture.notes,
+        offers=(GarbageCollections(spans=tuple((item.begin_ns, item.end_ns) for item in collections)),),
     )
 
 
@@ -92,8 +94,11 @@ def within(collections: Sequence[Collection], steps: Sequence[Step]) -> list[Col
 def _generation(number: int, inside: Sequence[Collection], steps: int, spent_ns: int) -> Generation:
     durations = [item.end_ns - item.begin_ns for item in inside if item.generation == number]
     return Generation(
-        generation=number, collections=len(durations), per_step=len(durations) / steps,
-        ms_per_step=ms(sum(durations)) / steps, longest_ms=ms(max(durations, default=0)),
+        generation=number,
+        collections=len(durations),
+        per_step=len(durations) / steps,
+        ms_per_step=ms(sum(durations)) / steps,
+        longest_ms=ms(max(durations, default=0)),
         share=min(sum(durations) / spent_ns, 1.0) if spent_ns else 0.0,
     )
 
@@ -102,22 +107,30 @@ def _table(generations: Sequence[Generation]) -> Table:
     return Table(
         title="Garbage collections inside the training steps",
         columns=(
-            Column("generation"), Column("collections", "count"), Column("per step", "number"),
-            Column("each step", "ms"), Column("longest", "ms"), Column("of the step", "share"),
+            Column("generation"),
+            Column("collections", "count"),
+            Column("per step", "number"),
+            Column("each step", "ms"),
+            Column("longest", "ms"),
+            Column("of the step", "share"),
         ),
         rows=tuple(
             (
-                "2 (full)" if item.generation == 2 else str(item.generation), item.collections, item.per_step,
-                item.ms_per_step, item.longest_ms if item.collections else None, item.share,
+                "2 (full)" if item.generation == 2 else str(item.generation),
+                item.collections,
+                item.per_step,
+                item.ms_per_step,
+                item.longest_ms if item.collections else None,
+                item.share,
             )
             for item in generations
         ),
-        marked=(2,) if generations[2].share >= LEAST_SHARE else (),
+        marked=(2,) if generations[2].share >= MIN_SHARE else (),
     )
 
 
 def _findings(capture: Capture, inside: Sequence[Collection], full: Generation, steps: int) -> tuple[Finding, ...]:
-    if full.share < float(capture.options.get("least_share", LEAST_SHARE)):
+    if full.share < capture.options["least_share"]:
         return ()
     places = [item.place for item in inside if item.generation == 2 and item.place]
     where = max(set(places), key=lambda place: (places.count(place), place)) if places else None
@@ -126,7 +139,7 @@ def _findings(capture: Capture, inside: Sequence[Collection], full: Generation, 
         "not looked through again and again."
     )
     if where and "gc.collect" in _line(capture, where):
-        advice = "Take the call of gc.collect() out of the loop, or make it once in some hundreds of steps."
+        advice = "Take the call of gc.collect() out of the loop, or make it once in a few hundred steps."
     window = "baseline" if capture.steps.clean else "run"
     return (
         Finding(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from probe_hello.analysis import HelloData
-from tfperfkit.evidence import Evidence, Rule
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence, Rule
 
 
 def by_hand(evidence: Evidence) -> Iterator[Finding]:
@@ -14,8 +14,8 @@ def by_hand(evidence: Evidence) -> Iterator[Finding]:
 
     A remark: what the full ones cost is told by the probe (HEL001); what the cheap ones would cost was not measured.
     """
-    data = evidence.data("hello", HelloData)
-    calls = evidence.find(r"\bgc\.collect\(")
+    data = evidence.offer(HelloData)
+    calls = evidence.calls("gc.collect")
     if data is None or len(data.generations) < 3 or not calls:
         return
     young, middle, full = (generation.per_step for generation in data.generations)
@@ -23,8 +23,13 @@ def by_hand(evidence: Evidence) -> Iterator[Finding]:
         return
     window = "baseline" if evidence.steps.clean else "run"
     yield Finding(
-        code="HEL002", family="memory", title="Full collections by hand take the place of Python's cheap ones",
-        severity="info", share_of_step=0.0, predicted_speedup=None, where=tuple(calls[:3]),
+        code="HEL002",
+        family="memory",
+        title="Full collections by hand take the place of Python's cheap ones",
+        severity="info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=tuple(calls[:3]),
         evidence=(
             Measurement("full collections per step", full, "number", window),
             Measurement("younger collections per step", young + middle, "number", window),

@@ -11,6 +11,7 @@ import pytest
 from probe_hello import HelloProbe, watcher
 
 from tfperfkit.model import ProbeResult
+from tfperfkit.offers import GarbageCollections
 from tfperfkit.testing import FakeRecording, capture_of, check_probe, check_result, even_steps, missing_pages
 
 STEP_NS = 10_000_000
@@ -18,7 +19,7 @@ STEP_NS = 10_000_000
 
 def analyzed(folder: Path, *records: Any, steps: int = 10, **options: Any) -> ProbeResult:
     """The result for these records in a run of even steps of 10 ms, the first two of them warm-up."""
-    recording = FakeRecording(folder, options=options)
+    recording = FakeRecording(folder, options=options, probe=HelloProbe)
     for record in records:
         recording.append(watcher.STREAM, record)
     result = HelloProbe().analyze(capture_of(recording, steps=even_steps(steps, STEP_NS, warmup=2)))
@@ -54,7 +55,7 @@ def test_collections_are_recorded_while_it_is_open(tmp_path: Path) -> None:
 
 
 def test_it_stops_after_the_most_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watcher, "MOST", 3)
+    monkeypatch.setattr(watcher, "MAX", 3)
     recording = FakeRecording(tmp_path)
     with HelloProbe().record(recording):
         for _ in range(5):
@@ -66,7 +67,7 @@ def test_it_stops_after_the_most_and_says_so(tmp_path: Path, monkeypatch: pytest
 def test_full_collection_in_every_step(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("import gc\ngc.collect()\n")
-    recording = FakeRecording(tmp_path)
+    recording = FakeRecording(tmp_path, probe=HelloProbe)
     recording.keep_source(str(script))
     for step in range(1, 11):
         recording.append(watcher.STREAM, full(step, 0.5, (str(script), 2, "main")))
@@ -102,6 +103,11 @@ def test_threshold_is_an_option(tmp_path: Path) -> None:
     assert not analyzed(tmp_path / "other", full(6, 0.9), least_share=0.5).findings
 
 
+def test_it_offers_when_python_collected(tmp_path: Path) -> None:
+    (offer,) = analyzed(tmp_path, full(6, 0.1), full(3, 0.5)).offers
+    assert offer == GarbageCollections(spans=((20_000_000, 25_000_000), (50_000_000, 51_000_000)))
+
+
 def test_damaged_records_cost_themselves_only(tmp_path: Path) -> None:
     result = analyzed(tmp_path, {}, [1], ["a", "b", 2, None], full(6, 0.9))
     assert result.data.collections == 1
@@ -114,4 +120,4 @@ def test_without_steps_there_is_no_finding(tmp_path: Path) -> None:
 
 
 def test_every_finding_has_its_page() -> None:
-    assert missing_pages(frozenset({"HEL001", "HEL002"}), Path(__file__).parents[1] / "docs") == []
+    assert missing_pages(frozenset({"HEL001", "HEL002"}), Path(__file__).parents[1] / "probe_hello" / "pages") == []

@@ -6,7 +6,7 @@ import pytest
 from probe_hello.analysis import Generation, HelloData
 from probe_hello.rules import RULES, by_hand
 
-from tfperfkit.evidence import Evidence
+from tfperfkit.rule import Evidence
 from tfperfkit.testing import even_steps, evidence_of
 
 SOURCE = "import gc\nfor step in range(10):\n    train_step()\n    gc.collect()\n"
@@ -23,12 +23,19 @@ def test_full_collections_instead_of_cheap_ones() -> None:
     assert (finding.code, finding.severity, finding.predicted_speedup) == ("HEL002", "info", None)
     assert [(place.file, place.line) for place in finding.where] == [("train.py", 4)]
     assert {(item.name, item.value, item.window) for item in finding.evidence} == {
-        ("full collections per step", 1.0, "baseline"), ("younger collections per step", 0.5, "baseline"),
+        ("full collections per step", 1.0, "baseline"),
+        ("younger collections per step", 0.5, "baseline"),
     }
 
 
-@pytest.mark.parametrize("healthy", [
-    evidence(full=0.1), evidence(young=2.0), evidence(source="train()\n"), evidence_of(sources={"train.py": SOURCE}),
-])
+@pytest.mark.parametrize(
+    "healthy",
+    [
+        evidence(full=0.1),
+        evidence(young=2.0),
+        evidence(source="train()\n"),
+        evidence_of(sources={"train.py": SOURCE}),
+    ],
+)
 def test_silent_otherwise(healthy: Evidence) -> None:
     assert not [finding for rule in RULES for finding in rule(healthy)]

@@ -24,7 +24,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.inside import open_file
+from tfperfkit.storage.safe_reader import open_file
 from tfperfkit_probes.xplane import wire
 from tfperfkit_probes.xplane.schema import message_class
 
@@ -33,10 +33,10 @@ DEFAULT_LIMIT_BYTES = 512_000_000
 #: A line larger than this is parsed in parts. A parsed event takes about ten times its size in the file.
 PART_BYTES = 8 * 1024 * 1024
 #: Beyond these a trace is refused: no profiler writes so many, and each takes memory however small it is in the file.
-MOST_PLANES = 10_000
-MOST_LINES = 100_000  # of a plane
-MOST_METADATA = 500_000  # names of a plane
-MOST_SORTED = 4_000_000  # events of a line that is out of order
+MAX_PLANES = 10_000
+MAX_LINES = 100_000  # of a plane
+MAX_METADATA = 500_000  # names of a plane
+MAX_SORTED = 4_000_000  # events of a line that is out of order
 
 StatValue = int | float | str | bytes
 
@@ -128,8 +128,8 @@ class Line:
                 self._cut.in_order = self._is_in_order()
             if self._cut.in_order:
                 return self.events(keep)
-        events = list(islice(self.events(keep), MOST_SORTED + 1))
-        self._plane.space.limit(len(events), MOST_SORTED, "events out of order")
+        events = list(islice(self.events(keep), MAX_SORTED + 1))
+        self._plane.space.limit(len(events), MAX_SORTED, "events out of order")
         return iter(sorted(events, key=lambda event: (event.begin_ps, -event.duration_ps)))
 
     def _is_in_order(self) -> bool:
@@ -162,11 +162,11 @@ class Plane:
         for field in space.fields(start, end):
             if field.number == 3:
                 self._lines.append((field.value, field.end))
-                space.limit(len(self._lines), MOST_LINES, "lines")
+                space.limit(len(self._lines), MAX_LINES, "lines")
             else:
                 rest += space.data[field.start : field.end]
                 names += 1
-                space.limit(names, MOST_METADATA, "names")
+                space.limit(names, MAX_METADATA, "names")
         message = space.parse_bytes("XPlane", bytes(rest))
         self.id: int = message.id
         self.name: str = _text(message.name)
@@ -221,8 +221,8 @@ class Space:
     def __init__(self, path: Path, data: Any, size: int) -> None:
         self.path = path
         self.data = data
-        spans = list(islice(self.fields(0, size), MOST_PLANES + 1))
-        self.limit(len(spans), MOST_PLANES, "planes")
+        spans = list(islice(self.fields(0, size), MAX_PLANES + 1))
+        self.limit(len(spans), MAX_PLANES, "planes")
         rest = b"".join(data[field.start : field.end] for field in spans if field.number != 1)
         message = self.parse_bytes("XSpace", rest)
         self.errors: tuple[str, ...] = tuple(_text(text) for text in message.errors)

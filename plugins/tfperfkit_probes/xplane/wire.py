@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 #: Of one message. 512 MB of events as the profiler writes them are 20 million.
-MOST_FIELDS = 25_000_000
+MAX_FIELDS = 25_000_000
 
 
 class Bytes(Protocol):
@@ -82,8 +82,8 @@ def parts(
         if position > end:
             raise Damaged(f"it ends too early: {position - end} bytes are missing")
         if position - begin >= part_bytes:
-            if count > MOST_FIELDS:
-                raise Damaged(f"it has more than {MOST_FIELDS} parts")
+            if count > MAX_FIELDS:
+                raise Damaged(f"it has more than {MAX_FIELDS} parts")
             cuts.append((begin, position))
             begin = position
     if begin < end:

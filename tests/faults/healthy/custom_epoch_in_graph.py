@@ -7,13 +7,15 @@ waves = np.cumsum(rng.normal(size=(4096, 128, 8)), axis=1).astype(np.float32) / 
 direction = (waves[:, -1, 0] > 0).astype(np.float32)[:, None]
 ds = tf.data.Dataset.from_tensor_slices((waves, direction)).shuffle(4096).batch(64).prefetch(2)
 
-model = tf.keras.Sequential([
-    layers.Input((128, 8)),
-    layers.Conv1D(64, 5, activation="relu"),
-    layers.Conv1D(64, 5, activation="relu"),
-    layers.GlobalAveragePooling1D(),
-    layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        layers.Input((128, 8)),
+        layers.Conv1D(64, 5, activation="relu"),
+        layers.Conv1D(64, 5, activation="relu"),
+        layers.GlobalAveragePooling1D(),
+        layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 optimizer.build(model.trainable_variables)
 bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)

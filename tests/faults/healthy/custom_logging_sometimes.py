@@ -9,10 +9,14 @@ x = np.random.rand(9600, 500).astype(np.float32)
 y = np.random.rand(9600, 4).astype(np.float32)
 data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(9600).batch(96).prefetch(tf.data.AUTOTUNE)
 
-net = tf.keras.Sequential([
-    tf.keras.Input((500,)), tf.keras.layers.Dense(600, activation="relu"),
-    tf.keras.layers.Dense(600, activation="relu"), tf.keras.layers.Dense(4),
-])
+net = tf.keras.Sequential(
+    [
+        tf.keras.Input((500,)),
+        tf.keras.layers.Dense(600, activation="relu"),
+        tf.keras.layers.Dense(600, activation="relu"),
+        tf.keras.layers.Dense(4),
+    ]
+)
 opt = tf.keras.optimizers.SGD(0.05, momentum=0.9)
 checkpoint = tf.train.Checkpoint(net=net, opt=opt)
 manager = tf.train.CheckpointManager(checkpoint, log_dir, max_to_keep=2)

@@ -10,12 +10,14 @@ dataset = (
     .prefetch(tf.data.AUTOTUNE)
 )
 
-model = tf.keras.Sequential([
-    tf.keras.Input((400,)),
-    tf.keras.layers.Dense(512, activation="relu"),
-    tf.keras.layers.Dense(512, activation="relu"),
-    tf.keras.layers.Dense(10),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((400,)),
+        tf.keras.layers.Dense(512, activation="relu"),
+        tf.keras.layers.Dense(512, activation="relu"),
+        tf.keras.layers.Dense(10),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 train_loss = tf.keras.metrics.Mean()

@@ -1,4 +1,5 @@
 """Smooth a long noisy series: each point is a parameter."""
+
 import numpy as np
 import tensorflow as tf
 

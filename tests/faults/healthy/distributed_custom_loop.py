@@ -10,10 +10,14 @@ dataset = tf.data.Dataset.from_tensor_slices((features, classes)).shuffle(6400).
 dataset = strategy.experimental_distribute_dataset(dataset.prefetch(tf.data.AUTOTUNE))
 
 with strategy.scope():
-    model = tf.keras.Sequential([
-        tf.keras.Input((512,)), tf.keras.layers.Dense(640, activation="relu"),
-        tf.keras.layers.Dense(640, activation="relu"), tf.keras.layers.Dense(8),
-    ])
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((512,)),
+            tf.keras.layers.Dense(640, activation="relu"),
+            tf.keras.layers.Dense(640, activation="relu"),
+            tf.keras.layers.Dense(8),
+        ]
+    )
     optimizer = tf.keras.optimizers.Adam(1e-3)
     optimizer.build(model.trainable_variables)
 

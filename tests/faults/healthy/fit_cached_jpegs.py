@@ -21,14 +21,17 @@ files = tf.data.Dataset.list_files(folder + "/*.jpg")
 dataset = files.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()
 dataset = dataset.shuffle(256).batch(32).prefetch(tf.data.AUTOTUNE)
 
-base = keras.Sequential([
-    keras.Input((64, 64, 3)),
-    keras.layers.Conv2D(32, 5, strides=2, activation="relu"),
-    keras.layers.Conv2D(64, 3, activation="relu"),
-    keras.layers.Conv2D(64, 3, strides=2, activation="relu"),
-    keras.layers.GlobalMaxPooling2D(),
-    keras.layers.Dense(4),
-])
-base.compile(keras.optimizers.SGD(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-             jit_compile=False)
+base = keras.Sequential(
+    [
+        keras.Input((64, 64, 3)),
+        keras.layers.Conv2D(32, 5, strides=2, activation="relu"),
+        keras.layers.Conv2D(64, 3, activation="relu"),
+        keras.layers.Conv2D(64, 3, strides=2, activation="relu"),
+        keras.layers.GlobalMaxPooling2D(),
+        keras.layers.Dense(4),
+    ]
+)
+base.compile(
+    keras.optimizers.SGD(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True), jit_compile=False
+)
 print(base.fit(dataset, epochs=10, verbose=0).history["loss"])

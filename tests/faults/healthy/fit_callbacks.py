@@ -1,4 +1,5 @@
 """Regression with early stopping, a learning-rate schedule and a checkpoint for each epoch."""
+
 import os
 import tempfile
 

@@ -18,16 +18,18 @@ train = (
     .map(prepare, num_parallel_calls=tf.data.AUTOTUNE)
     .prefetch(tf.data.AUTOTUNE)
 )
-model = tf.keras.Sequential([
-    tf.keras.Input((40, 40, 3)),
-    layers.Conv2D(24, 3, padding="same", activation="relu"),
-    layers.MaxPooling2D(),
-    layers.Conv2D(48, 3, padding="same", activation="relu"),
-    layers.MaxPooling2D(),
-    layers.Conv2D(48, 3, padding="same", activation="relu"),
-    layers.GlobalAveragePooling2D(),
-    layers.Dense(10, activation="softmax"),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((40, 40, 3)),
+        layers.Conv2D(24, 3, padding="same", activation="relu"),
+        layers.MaxPooling2D(),
+        layers.Conv2D(48, 3, padding="same", activation="relu"),
+        layers.MaxPooling2D(),
+        layers.Conv2D(48, 3, padding="same", activation="relu"),
+        layers.GlobalAveragePooling2D(),
+        layers.Dense(10, activation="softmax"),
+    ]
+)
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", jit_compile=False)
 h = model.fit(train, epochs=4, verbose=2)
 print("loss", h.history["loss"][-1])

@@ -18,11 +18,13 @@ class Slices(keras.utils.PyDataset):
 keras.utils.set_random_seed(0)
 x = np.random.rand(16_000, 300).astype("float32")
 y = (x[:, :1] > x[:, 1:2]).astype("float32")
-model = keras.Sequential([
-    keras.Input((300,)),
-    keras.layers.Dense(768, activation="relu"),
-    keras.layers.Dense(768, activation="relu"),
-    keras.layers.Dense(1, activation="sigmoid"),
-])
+model = keras.Sequential(
+    [
+        keras.Input((300,)),
+        keras.layers.Dense(768, activation="relu"),
+        keras.layers.Dense(768, activation="relu"),
+        keras.layers.Dense(1, activation="sigmoid"),
+    ]
+)
 model.compile("sgd", "binary_crossentropy")
 print(model.fit(Slices(x, y, 250), epochs=6, verbose=0).history["loss"])

@@ -1,4 +1,5 @@
 """Actor-critic on sixty-four vectorised copies of a balancing task."""
+
 import numpy as np
 import tensorflow as tf
 
@@ -31,7 +32,7 @@ def train(state):
         advantage = tf.reshape(returns, (-1,)) - value[:, 0]
         chosen = tf.reshape(actions.stack(), (-1,))
         policy = tf.nn.sparse_softmax_cross_entropy_with_logits(chosen, logits)
-        loss = tf.reduce_mean(policy * tf.stop_gradient(advantage) + advantage ** 2)
+        loss = tf.reduce_mean(policy * tf.stop_gradient(advantage) + advantage**2)
     optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
     return loss, state
 

@@ -5,12 +5,18 @@ import tensorflow as tf
 class Autoencoder(tf.keras.Model):
     def __init__(self, size, code):
         super().__init__()
-        self.encoder = tf.keras.Sequential([
-            tf.keras.layers.Dense(512, activation="relu"), tf.keras.layers.Dense(code),
-        ])
-        self.decoder = tf.keras.Sequential([
-            tf.keras.layers.Dense(512, activation="relu"), tf.keras.layers.Dense(size, activation="sigmoid"),
-        ])
+        self.encoder = tf.keras.Sequential(
+            [
+                tf.keras.layers.Dense(512, activation="relu"),
+                tf.keras.layers.Dense(code),
+            ]
+        )
+        self.decoder = tf.keras.Sequential(
+            [
+                tf.keras.layers.Dense(512, activation="relu"),
+                tf.keras.layers.Dense(size, activation="sigmoid"),
+            ]
+        )
 
     def call(self, x):
         return self.decoder(self.encoder(x))

@@ -8,10 +8,13 @@ class Contrastive(keras.Model):
 
     def __init__(self):
         super().__init__()
-        self.net = keras.Sequential([
-            keras.layers.Dense(512, activation="relu"), keras.layers.Dense(512, activation="relu"),
-            keras.layers.Dense(64),
-        ])
+        self.net = keras.Sequential(
+            [
+                keras.layers.Dense(512, activation="relu"),
+                keras.layers.Dense(512, activation="relu"),
+                keras.layers.Dense(64),
+            ]
+        )
         self.loss_tracker = keras.metrics.Mean(name="loss")
 
     @property

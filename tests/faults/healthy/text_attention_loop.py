@@ -1,4 +1,5 @@
 """Next-token prediction with one block of attention, in a loop of its own."""
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.keras import layers

@@ -1,4 +1,5 @@
 """Train a small classifier on a folder of PNG files."""
+
 import os
 import tempfile
 
@@ -37,12 +38,14 @@ train = (
     .prefetch(tf.data.AUTOTUNE)
 )
 
-model = keras.Sequential([
-    keras.Input((64, 64, 3)),
-    layers.Conv2D(8, 5, strides=4, activation="relu"),
-    layers.GlobalAveragePooling2D(),
-    layers.Dense(5, activation="softmax"),
-])
+model = keras.Sequential(
+    [
+        keras.Input((64, 64, 3)),
+        layers.Conv2D(8, 5, strides=4, activation="relu"),
+        layers.GlobalAveragePooling2D(),
+        layers.Dense(5, activation="softmax"),
+    ]
+)
 model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(train, steps_per_epoch=50, epochs=4, verbose=2)
 print("final loss", history.history["loss"][-1])

@@ -36,6 +36,6 @@ labels = np.eye(4, dtype="float32")[np.random.randint(0, 4, 1600)]
 for epoch in range(2):
     for low in range(0, 1600, 32):
         mixup = MixUp(0.4, seed=low)  # FAULT
-        x, y = mixup(tf.constant(images[low:low + 32]), tf.constant(labels[low:low + 32]))  # FAULT
+        x, y = mixup(tf.constant(images[low : low + 32]), tf.constant(labels[low : low + 32]))  # FAULT
         loss = net.train_on_batch(x, y)
     print(epoch, loss)

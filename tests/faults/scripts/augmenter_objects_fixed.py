@@ -36,6 +36,6 @@ labels = np.eye(4, dtype="float32")[np.random.randint(0, 4, 1600)]
 mixup = MixUp(0.4, seed=1)
 for epoch in range(2):
     for low in range(0, 1600, 32):
-        x, y = mixup(tf.constant(images[low:low + 32]), tf.constant(labels[low:low + 32]))
+        x, y = mixup(tf.constant(images[low : low + 32]), tf.constant(labels[low : low + 32]))
         loss = net.train_on_batch(x, y)
     print(epoch, loss)

@@ -6,11 +6,13 @@ rng = np.random.default_rng(12)
 sentences = [rng.integers(1, 300, rng.integers(8, 90)).tolist() for _ in range(1600)]
 stars = rng.integers(0, 2, 1600).astype("float32")
 
-model = tf.keras.Sequential([
-    layers.Embedding(300, 24),
-    layers.Bidirectional(layers.GRU(16)),
-    layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        layers.Embedding(300, 24),
+        layers.Bidirectional(layers.GRU(16)),
+        layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 
@@ -29,6 +31,6 @@ def step(tokens, target):
 
 for epoch in range(2):
     for low in range(0, 1600, 32):
-        tokens = pad(sentences[low:low + 32])
-        loss = step(tf.constant(tokens), tf.constant(stars[low:low + 32]))
+        tokens = pad(sentences[low : low + 32])
+        loss = step(tf.constant(tokens), tf.constant(stars[low : low + 32]))
     print("epoch", epoch, "loss", float(loss))

@@ -23,12 +23,14 @@ dataset = tf.data.Dataset.from_generator(  # FAULT
 )
 dataset = dataset.batch(128).prefetch(tf.data.AUTOTUNE)
 
-model = keras.Sequential([
-    keras.layers.Input((N_FEATURES,)),
-    keras.layers.Dense(64, activation="relu"),
-    keras.layers.Dense(32, activation="relu"),
-    keras.layers.Dense(1, activation="sigmoid"),
-])
+model = keras.Sequential(
+    [
+        keras.layers.Input((N_FEATURES,)),
+        keras.layers.Dense(64, activation="relu"),
+        keras.layers.Dense(32, activation="relu"),
+        keras.layers.Dense(1, activation="sigmoid"),
+    ]
+)
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
 history = model.fit(dataset, epochs=2, verbose=2)
 print(history.history["loss"][-1])

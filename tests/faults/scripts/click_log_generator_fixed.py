@@ -11,12 +11,14 @@ bought = (clicks[:, :5].sum(axis=1) > 2.5).astype("float32")
 dataset = tf.data.Dataset.from_tensor_slices((clicks, bought)).shuffle(N_ROWS)
 dataset = dataset.batch(128).prefetch(tf.data.AUTOTUNE)
 
-model = keras.Sequential([
-    keras.layers.Input((N_FEATURES,)),
-    keras.layers.Dense(64, activation="relu"),
-    keras.layers.Dense(32, activation="relu"),
-    keras.layers.Dense(1, activation="sigmoid"),
-])
+model = keras.Sequential(
+    [
+        keras.layers.Input((N_FEATURES,)),
+        keras.layers.Dense(64, activation="relu"),
+        keras.layers.Dense(32, activation="relu"),
+        keras.layers.Dense(1, activation="sigmoid"),
+    ]
+)
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
 history = model.fit(dataset, epochs=2, verbose=2)
 print(history.history["loss"][-1])

@@ -1,6 +1,7 @@
 import numpy as np
 import tensorflow as tf
 
+
 class TwoTower(tf.keras.Model):
     def __init__(self, users, items, dim=16):
         super().__init__()

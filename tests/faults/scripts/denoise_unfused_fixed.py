@@ -1,4 +1,5 @@
 """Total-variation denoising by gradient descent on the pixels."""
+
 import numpy as np
 import tensorflow as tf
 

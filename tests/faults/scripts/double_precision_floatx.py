@@ -6,12 +6,14 @@ tf.keras.backend.set_floatx("float64")  # FAULT
 x = np.random.randn(2048, 784)
 y = np.random.randint(0, 10, 2048)
 
-model = tf.keras.models.Sequential([
-    tf.keras.layers.Input((784,)),
-    tf.keras.layers.Dense(512, activation="relu"),  # FAULT
-    tf.keras.layers.Dense(512, activation="relu"),  # FAULT
-    tf.keras.layers.Dense(10),
-])
+model = tf.keras.models.Sequential(
+    [
+        tf.keras.layers.Input((784,)),
+        tf.keras.layers.Dense(512, activation="relu"),  # FAULT
+        tf.keras.layers.Dense(512, activation="relu"),  # FAULT
+        tf.keras.layers.Dense(10),
+    ]
+)
 model.compile(
     optimizer=tf.keras.optimizers.SGD(0.01),
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),

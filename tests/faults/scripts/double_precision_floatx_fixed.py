@@ -4,12 +4,14 @@ import tensorflow as tf
 x = np.random.randn(2048, 784)
 y = np.random.randint(0, 10, 2048)
 
-model = tf.keras.models.Sequential([
-    tf.keras.layers.Input((784,)),
-    tf.keras.layers.Dense(512, activation="relu"),
-    tf.keras.layers.Dense(512, activation="relu"),
-    tf.keras.layers.Dense(10),
-])
+model = tf.keras.models.Sequential(
+    [
+        tf.keras.layers.Input((784,)),
+        tf.keras.layers.Dense(512, activation="relu"),
+        tf.keras.layers.Dense(512, activation="relu"),
+        tf.keras.layers.Dense(10),
+    ]
+)
 model.compile(
     optimizer=tf.keras.optimizers.SGD(0.01),
     loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),

@@ -1,4 +1,5 @@
 """Deep Q-learning on a small corridor."""
+
 import random
 from collections import deque
 
@@ -29,11 +30,13 @@ class Corridor:
         return self.state(), float(self.at == self.length - 1), done
 
 
-q_net = tf.keras.Sequential([
-    tf.keras.Input((12,)),
-    tf.keras.layers.Dense(32, activation="relu"),
-    tf.keras.layers.Dense(2),
-])
+q_net = tf.keras.Sequential(
+    [
+        tf.keras.Input((12,)),
+        tf.keras.layers.Dense(32, activation="relu"),
+        tf.keras.layers.Dense(2),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-2)
 memory = deque(maxlen=2000)
 
@@ -61,6 +64,11 @@ for episode in range(5):
         state = after
         if len(memory) >= 16:
             s, a, r, s2, d = map(np.array, zip(*random.sample(memory, 16)))
-            loss = learn(tf.constant(s), tf.constant(a, tf.int32), tf.constant(r, tf.float32), tf.constant(s2),
-                         tf.constant(d, tf.float32))
+            loss = learn(
+                tf.constant(s),
+                tf.constant(a, tf.int32),
+                tf.constant(r, tf.float32),
+                tf.constant(s2),
+                tf.constant(d, tf.float32),
+            )
     print("episode", episode, "loss", float(loss))

@@ -8,28 +8,32 @@ BATCH, NOISE = 8, 24
 
 
 def build_generator():
-    return tf.keras.Sequential([
-        layers.Input((NOISE,)),
-        layers.Dense(4 * 4 * 16, use_bias=False),
-        layers.BatchNormalization(),
-        layers.LeakyReLU(),
-        layers.Reshape((4, 4, 16)),
-        layers.Conv2DTranspose(8, 4, strides=2, padding="same", use_bias=False),
-        layers.BatchNormalization(),
-        layers.LeakyReLU(),
-        layers.Conv2DTranspose(1, 4, strides=2, padding="same", activation="tanh"),
-    ])
+    return tf.keras.Sequential(
+        [
+            layers.Input((NOISE,)),
+            layers.Dense(4 * 4 * 16, use_bias=False),
+            layers.BatchNormalization(),
+            layers.LeakyReLU(),
+            layers.Reshape((4, 4, 16)),
+            layers.Conv2DTranspose(8, 4, strides=2, padding="same", use_bias=False),
+            layers.BatchNormalization(),
+            layers.LeakyReLU(),
+            layers.Conv2DTranspose(1, 4, strides=2, padding="same", activation="tanh"),
+        ]
+    )
 
 
 def build_discriminator():
-    return tf.keras.Sequential([
-        layers.Input((16, 16, 1)),
-        layers.Conv2D(8, 4, strides=2, padding="same"),
-        layers.LeakyReLU(),
-        layers.Dropout(0.3),
-        layers.Flatten(),
-        layers.Dense(1),
-    ])
+    return tf.keras.Sequential(
+        [
+            layers.Input((16, 16, 1)),
+            layers.Conv2D(8, 4, strides=2, padding="same"),
+            layers.LeakyReLU(),
+            layers.Dropout(0.3),
+            layers.Flatten(),
+            layers.Dense(1),
+        ]
+    )
 
 
 class Gan:

@@ -15,18 +15,22 @@ def sample_real(count):
     return (faces[chosen].astype("float32") / 127.5) - 1.0
 
 
-generator = tf.keras.Sequential([
-    tf.keras.Input((LATENT,)),
-    tf.keras.layers.Dense(128, activation="relu"),
-    tf.keras.layers.Dense(1024, activation="tanh"),
-    tf.keras.layers.Reshape((32, 32)),
-])
-critic = tf.keras.Sequential([
-    tf.keras.Input((32, 32)),
-    tf.keras.layers.Flatten(),
-    tf.keras.layers.Dense(128, activation="relu"),
-    tf.keras.layers.Dense(1),
-])
+generator = tf.keras.Sequential(
+    [
+        tf.keras.Input((LATENT,)),
+        tf.keras.layers.Dense(128, activation="relu"),
+        tf.keras.layers.Dense(1024, activation="tanh"),
+        tf.keras.layers.Reshape((32, 32)),
+    ]
+)
+critic = tf.keras.Sequential(
+    [
+        tf.keras.Input((32, 32)),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(128, activation="relu"),
+        tf.keras.layers.Dense(1),
+    ]
+)
 opt_g = tf.keras.optimizers.RMSprop(5e-5)
 opt_c = tf.keras.optimizers.RMSprop(5e-5)
 

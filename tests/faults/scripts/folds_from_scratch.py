@@ -1,4 +1,5 @@
 """Leave-some-out cross-validation of a small regressor."""
+
 import numpy as np
 import tensorflow as tf
 
@@ -9,12 +10,14 @@ FOLDS = 16
 
 
 def make_model():
-    model = tf.keras.Sequential([
-        tf.keras.Input((8,)),
-        tf.keras.layers.Dense(32, activation="relu"),
-        tf.keras.layers.Dropout(0.1),
-        tf.keras.layers.Dense(1),
-    ])
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((8,)),
+            tf.keras.layers.Dense(32, activation="relu"),
+            tf.keras.layers.Dropout(0.1),
+            tf.keras.layers.Dense(1),
+        ]
+    )
     model.compile(tf.keras.optimizers.Adam(0.01), loss="mse")
     return model
 

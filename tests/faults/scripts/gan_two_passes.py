@@ -2,13 +2,22 @@ import tensorflow as tf
 from tensorflow.keras import layers
 
 BATCH, NOISE = 256, 64
-gen = tf.keras.Sequential([
-    layers.Input((NOISE,)), layers.Dense(512, activation="relu"), layers.Dense(512, activation="relu"),
-    layers.Dense(784, activation="tanh"),
-])
-disc = tf.keras.Sequential([
-    layers.Input((784,)), layers.Dense(512, activation="relu"), layers.Dense(256, activation="relu"), layers.Dense(1),
-])
+gen = tf.keras.Sequential(
+    [
+        layers.Input((NOISE,)),
+        layers.Dense(512, activation="relu"),
+        layers.Dense(512, activation="relu"),
+        layers.Dense(784, activation="tanh"),
+    ]
+)
+disc = tf.keras.Sequential(
+    [
+        layers.Input((784,)),
+        layers.Dense(512, activation="relu"),
+        layers.Dense(256, activation="relu"),
+        layers.Dense(1),
+    ]
+)
 gen_opt, disc_opt = tf.keras.optimizers.Adam(1e-4), tf.keras.optimizers.Adam(1e-4)
 bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 

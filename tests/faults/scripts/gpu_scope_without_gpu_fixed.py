@@ -6,10 +6,14 @@ x = rng.normal(size=(8192, 64)).astype(np.float32)
 y = (x[:, :1] > 0).astype(np.float32)
 dataset = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(8192).batch(128).prefetch(2)
 
-model = tf.keras.Sequential([
-    tf.keras.Input((64,)), tf.keras.layers.Dense(256, activation="relu"),
-    tf.keras.layers.Dense(256, activation="relu"), tf.keras.layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((64,)),
+        tf.keras.layers.Dense(256, activation="relu"),
+        tf.keras.layers.Dense(256, activation="relu"),
+        tf.keras.layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 loss_fn = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 

@@ -5,14 +5,20 @@ import tensorflow as tf
 class Vae(tf.keras.Model):
     def __init__(self, latent=8):
         super().__init__()
-        self.encoder = tf.keras.Sequential([
-            tf.keras.layers.Dense(512, activation="relu"), tf.keras.layers.Dense(512, activation="relu"),
-            tf.keras.layers.Dense(2 * latent),
-        ])
-        self.decoder = tf.keras.Sequential([
-            tf.keras.layers.Dense(512, activation="relu"), tf.keras.layers.Dense(512, activation="relu"),
-            tf.keras.layers.Dense(400),
-        ])
+        self.encoder = tf.keras.Sequential(
+            [
+                tf.keras.layers.Dense(512, activation="relu"),
+                tf.keras.layers.Dense(512, activation="relu"),
+                tf.keras.layers.Dense(2 * latent),
+            ]
+        )
+        self.decoder = tf.keras.Sequential(
+            [
+                tf.keras.layers.Dense(512, activation="relu"),
+                tf.keras.layers.Dense(512, activation="relu"),
+                tf.keras.layers.Dense(400),
+            ]
+        )
 
     def train_step(self, x):
         with tf.GradientTape(persistent=True) as tape:  # FAULT
@@ -20,7 +26,7 @@ class Vae(tf.keras.Model):
             z = mean + tf.exp(0.5 * logvar) * tf.random.normal(tf.shape(mean))
             decoded = self.decoder(z)
             reconstruction = tf.reduce_mean(tf.reduce_sum((x - decoded) ** 2, axis=1))
-            kl = -0.5 * tf.reduce_mean(1 + logvar - mean ** 2 - tf.exp(logvar))
+            kl = -0.5 * tf.reduce_mean(1 + logvar - mean**2 - tf.exp(logvar))
             smooth = 0.01 * tf.reduce_mean(tf.abs(decoded[:, 1:] - decoded[:, :-1]))
         variables = self.trainable_variables
         total = [tf.zeros_like(v) for v in variables]

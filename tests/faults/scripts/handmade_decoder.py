@@ -40,7 +40,7 @@ def train_batch(inputs, targets):  # FAULT
 rng = np.random.default_rng(4)
 for step in range(60):
     starts = rng.integers(0, len(codes) - LENGTH - 1, 16)
-    window = np.stack([codes[s:s + LENGTH + 1] for s in starts])
+    window = np.stack([codes[s : s + LENGTH + 1] for s in starts])
     loss = train_batch(tf.constant(window[:, :-1]), tf.constant(window[:, 1:]))
     if step % 20 == 0:
         print(step, float(loss))

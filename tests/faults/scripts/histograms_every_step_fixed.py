@@ -8,12 +8,14 @@ features = np.random.rand(3200, 100).astype("float32")
 targets = features.mean(axis=1, keepdims=True) ** 2
 dataset = tf.data.Dataset.from_tensor_slices((features, targets)).batch(32).prefetch(2)
 
-model = tf.keras.Sequential([
-    tf.keras.Input((100,)),
-    tf.keras.layers.Dense(256, activation="relu"),
-    tf.keras.layers.Dense(256, activation="relu"),
-    tf.keras.layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((100,)),
+        tf.keras.layers.Dense(256, activation="relu"),
+        tf.keras.layers.Dense(256, activation="relu"),
+        tf.keras.layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 
 

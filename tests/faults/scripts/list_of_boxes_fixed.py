@@ -2,13 +2,15 @@ import numpy as np
 import tensorflow as tf
 
 rng = np.random.default_rng(21)
-backbone = tf.keras.Sequential([
-    tf.keras.Input((32, 32, 3)),
-    tf.keras.layers.Conv2D(8, 3, strides=2, activation="relu"),
-    tf.keras.layers.Conv2D(8, 3, strides=2, activation="relu"),
-    tf.keras.layers.Flatten(),
-    tf.keras.layers.Dense(4),
-])
+backbone = tf.keras.Sequential(
+    [
+        tf.keras.Input((32, 32, 3)),
+        tf.keras.layers.Conv2D(8, 3, strides=2, activation="relu"),
+        tf.keras.layers.Conv2D(8, 3, strides=2, activation="relu"),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(4),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-3)
 
 

@@ -5,11 +5,13 @@ generator = np.random.default_rng(11)
 frames = generator.random((12_000, 1024), dtype=np.float32)
 target = frames[:, :1] * 2 - frames[:, 1:2]
 
-mlp = tf.keras.Sequential([
-    tf.keras.layers.Input((1024,)),
-    tf.keras.layers.Dense(64, activation="relu"),
-    tf.keras.layers.Dense(1),
-])
+mlp = tf.keras.Sequential(
+    [
+        tf.keras.layers.Input((1024,)),
+        tf.keras.layers.Dense(64, activation="relu"),
+        tf.keras.layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 
 

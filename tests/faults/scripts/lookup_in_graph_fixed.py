@@ -6,11 +6,13 @@ frames = generator.random((12_000, 1024), dtype=np.float32)
 target = tf.constant(frames[:, :1] * 2 - frames[:, 1:2])
 frames = tf.constant(frames)
 
-mlp = tf.keras.Sequential([
-    tf.keras.layers.Input((1024,)),
-    tf.keras.layers.Dense(64, activation="relu"),
-    tf.keras.layers.Dense(1),
-])
+mlp = tf.keras.Sequential(
+    [
+        tf.keras.layers.Input((1024,)),
+        tf.keras.layers.Dense(64, activation="relu"),
+        tf.keras.layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam()
 
 

@@ -27,7 +27,7 @@ def train(batch_x, batch_y):
 
 
 for start in range(0, 960, 16):
-    loss = train(tf.constant(images[start:start + 16]), tf.constant(boxes[start:start + 16]))
+    loss = train(tf.constant(images[start : start + 16]), tf.constant(boxes[start : start + 16]))
     if start % 160 == 0:
         print("at", start, "loss", float(loss))
 print("loss", float(loss))

@@ -5,11 +5,13 @@ rng = np.random.default_rng(44)
 X = rng.normal(size=(40_000, 30)).astype("float32")
 y = (X[:, 0] + 0.5 * X[:, 1] ** 2 > 0.4).astype("float32")
 
-model = keras.Sequential([
-    keras.Input((30,)),
-    keras.layers.Dense(64, activation="relu"),
-    keras.layers.Dense(1, activation="sigmoid"),
-])
+model = keras.Sequential(
+    [
+        keras.Input((30,)),
+        keras.layers.Dense(64, activation="relu"),
+        keras.layers.Dense(1, activation="sigmoid"),
+    ]
+)
 model.compile(
     optimizer="adam",
     loss="binary_crossentropy",

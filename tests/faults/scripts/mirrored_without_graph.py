@@ -12,9 +12,13 @@ dataset = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(3200).batch(GLOBAL_
 dist_dataset = strategy.experimental_distribute_dataset(dataset)
 
 with strategy.scope():
-    model = tf.keras.Sequential([
-        tf.keras.Input((20,)), tf.keras.layers.Dense(32, activation="relu"), tf.keras.layers.Dense(1),
-    ])
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((20,)),
+            tf.keras.layers.Dense(32, activation="relu"),
+            tf.keras.layers.Dense(1),
+        ]
+    )
     optimizer = tf.keras.optimizers.SGD(0.01)
     optimizer.build(model.trainable_variables)
 

@@ -1,4 +1,5 @@
 """Segmentation-like toy task, augmented on the fly."""
+
 import numpy as np
 import tensorflow as tf
 

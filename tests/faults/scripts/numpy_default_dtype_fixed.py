@@ -1,4 +1,5 @@
 """Low-rank factorisation of a dense matrix by gradient descent."""
+
 import numpy as np
 import tensorflow as tf
 

@@ -1,11 +1,17 @@
 """Metric learning with hard negatives."""
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.keras import Sequential, layers, optimizers
 
-encoder = Sequential([
-    layers.Input((40,)), layers.Dense(64, activation="relu"), layers.Dense(64, activation="relu"), layers.Dense(16),
-])
+encoder = Sequential(
+    [
+        layers.Input((40,)),
+        layers.Dense(64, activation="relu"),
+        layers.Dense(64, activation="relu"),
+        layers.Dense(16),
+    ]
+)
 optimizer = optimizers.Adam(1e-3)
 rng = np.random.default_rng(6)
 points = rng.normal(size=(5000, 40)).astype(np.float32)

@@ -6,12 +6,14 @@ x = rng.normal(size=(1024, 1024)).astype(np.float32)
 y = rng.integers(0, 20, 1024)
 data = tf.data.Dataset.from_tensor_slices((x, y)).batch(256).cache().repeat()
 
-model = tf.keras.Sequential([
-    tf.keras.Input((1024,)),
-    tf.keras.layers.Dense(1024, activation="relu"),
-    tf.keras.layers.Dense(1024, activation="relu"),
-    tf.keras.layers.Dense(20),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((1024,)),
+        tf.keras.layers.Dense(1024, activation="relu"),
+        tf.keras.layers.Dense(1024, activation="relu"),
+        tf.keras.layers.Dense(20),
+    ]
+)
 optimizer = tf.keras.optimizers.SGD(0.1)
 
 

@@ -1,4 +1,5 @@
 """Old-style graph code, kept running through the compat module."""
+
 import numpy as np
 import tensorflow.compat.v1 as tf
 
@@ -22,7 +23,7 @@ with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     for step in range(350):
         rows = np.random.randint(0, 1000, 32)
-        session.run(tf.assign(rate, 0.1 * 0.999 ** step))  # FAULT
+        session.run(tf.assign(rate, 0.1 * 0.999**step))  # FAULT
         _, value = session.run([train, loss], {x: data[rows], y: target[rows]})  # FAULT
         if step % 200 == 0:
             print(step, value)

@@ -7,12 +7,14 @@ class LossOptions:
         self.weight = weight
 
 
-model = tf.keras.Sequential([
-    tf.keras.layers.Input((14, 14, 1)),
-    tf.keras.layers.Conv2D(6, 3, activation="relu"),
-    tf.keras.layers.GlobalAveragePooling2D(),
-    tf.keras.layers.Dense(7),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.layers.Input((14, 14, 1)),
+        tf.keras.layers.Conv2D(6, 3, activation="relu"),
+        tf.keras.layers.GlobalAveragePooling2D(),
+        tf.keras.layers.Dense(7),
+    ]
+)
 optimizer = tf.keras.optimizers.Nadam()
 
 

@@ -4,11 +4,13 @@ import tensorflow as tf
 SIGNALS = np.random.default_rng(5).normal(size=(96, 256)).astype(np.float32)
 KIND = np.arange(96) % 3
 
-net = tf.keras.Sequential([
-    tf.keras.Input((129,)),
-    tf.keras.layers.Dense(24, activation="relu"),
-    tf.keras.layers.Dense(3),
-])
+net = tf.keras.Sequential(
+    [
+        tf.keras.Input((129,)),
+        tf.keras.layers.Dense(24, activation="relu"),
+        tf.keras.layers.Dense(3),
+    ]
+)
 opt = tf.keras.optimizers.Adam(3e-3)
 scce = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 

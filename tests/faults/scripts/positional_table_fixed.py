@@ -1,4 +1,5 @@
 """A tiny attention model with sinusoidal positions."""
+
 import math
 
 import numpy as np

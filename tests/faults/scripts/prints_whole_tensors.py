@@ -7,11 +7,13 @@ x = np.random.rand(6400, 50).astype(np.float32)
 y = np.random.randint(0, 40, 6400)
 ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(256).prefetch(2)
 
-model = tf.keras.Sequential([
-    tf.keras.Input((50,)),
-    tf.keras.layers.Dense(64, activation="relu"),
-    tf.keras.layers.Dense(40),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((50,)),
+        tf.keras.layers.Dense(64, activation="relu"),
+        tf.keras.layers.Dense(40),
+    ]
+)
 opt = tf.keras.optimizers.SGD(0.1)
 cce = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 

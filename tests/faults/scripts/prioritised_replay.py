@@ -8,14 +8,18 @@ actions = rng.integers(0, 4, CAPACITY).astype(np.int32)
 rewards = rng.normal(size=CAPACITY).astype(np.float32)
 priorities = rng.random(CAPACITY)
 
-online = tf.keras.Sequential([
-    tf.keras.Input((8,)), tf.keras.layers.Dense(64, activation="relu"), tf.keras.layers.Dense(4),
-])
+online = tf.keras.Sequential(
+    [
+        tf.keras.Input((8,)),
+        tf.keras.layers.Dense(64, activation="relu"),
+        tf.keras.layers.Dense(4),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-3)
 
 
 def sample():
-    scaled = priorities ** 0.6  # FAULT
+    scaled = priorities**0.6  # FAULT
     probabilities = scaled / scaled.sum()  # FAULT
     return np.random.choice(CAPACITY, BATCH, p=probabilities)  # FAULT
 
@@ -26,7 +30,7 @@ def learn(s, a, r, s2):
     with tf.GradientTape() as tape:
         q = tf.gather(online(s), a, batch_dims=1)
         error = tf.stop_gradient(target) - q
-        loss = tf.reduce_mean(error ** 2)
+        loss = tf.reduce_mean(error**2)
     optimizer.apply_gradients(zip(tape.gradient(loss, online.trainable_variables), online.trainable_variables))
     return loss, tf.abs(error)
 

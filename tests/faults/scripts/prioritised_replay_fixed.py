@@ -8,21 +8,26 @@ actions = rng.integers(0, 4, CAPACITY).astype(np.int32)
 rewards = rng.normal(size=CAPACITY).astype(np.float32)
 SIZE = 65_536
 tree = np.zeros(2 * SIZE)
-tree[SIZE:SIZE + CAPACITY] = rng.random(CAPACITY) ** 0.6
+tree[SIZE : SIZE + CAPACITY] = rng.random(CAPACITY) ** 0.6
 for node in range(SIZE - 1, 0, -1):
     tree[node] = tree[2 * node] + tree[2 * node + 1]
 
 
 def set_priorities(rows, values):
     nodes = rows + SIZE
-    tree[nodes] = values ** 0.6
+    tree[nodes] = values**0.6
     while nodes[0] > 1:
         nodes = nodes // 2
         tree[nodes] = tree[2 * nodes] + tree[2 * nodes + 1]
 
-online = tf.keras.Sequential([
-    tf.keras.Input((8,)), tf.keras.layers.Dense(64, activation="relu"), tf.keras.layers.Dense(4),
-])
+
+online = tf.keras.Sequential(
+    [
+        tf.keras.Input((8,)),
+        tf.keras.layers.Dense(64, activation="relu"),
+        tf.keras.layers.Dense(4),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-3)
 
 
@@ -41,7 +46,7 @@ def learn(s, a, r, s2):
     with tf.GradientTape() as tape:
         q = tf.gather(online(s), a, batch_dims=1)
         error = tf.stop_gradient(target) - q
-        loss = tf.reduce_mean(error ** 2)
+        loss = tf.reduce_mean(error**2)
     optimizer.apply_gradients(zip(tape.gradient(loss, online.trainable_variables), online.trainable_variables))
     return loss, tf.abs(error)
 

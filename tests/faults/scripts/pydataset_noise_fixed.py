@@ -24,12 +24,14 @@ rng = np.random.default_rng(42)
 x_train = rng.random((2560, 28, 28), dtype=np.float32)
 y_train = rng.integers(0, 10, 2560)
 
-model = keras.Sequential([
-    keras.layers.Input((28, 28)),
-    keras.layers.Flatten(),
-    keras.layers.Dense(64, activation="relu"),
-    keras.layers.Dense(10, activation="softmax"),
-])
+model = keras.Sequential(
+    [
+        keras.layers.Input((28, 28)),
+        keras.layers.Flatten(),
+        keras.layers.Dense(64, activation="relu"),
+        keras.layers.Dense(10, activation="softmax"),
+    ]
+)
 model.compile(loss="sparse_categorical_crossentropy", optimizer="rmsprop")
 log = model.fit(NoisyDigits(x_train, y_train, 32), epochs=8, verbose=2)
 print("last loss", log.history["loss"][-1])

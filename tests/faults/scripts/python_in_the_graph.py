@@ -5,9 +5,13 @@ rng = np.random.default_rng(14)
 sequences = rng.normal(size=(4096, 48)).astype(np.float32)
 scale = np.linspace(1.0, 0.2, 48, dtype=np.float32)
 
-net = tf.keras.Sequential([
-    tf.keras.Input((48,)), tf.keras.layers.Dense(96, activation="relu"), tf.keras.layers.Dense(48),
-])
+net = tf.keras.Sequential(
+    [
+        tf.keras.Input((48,)),
+        tf.keras.layers.Dense(96, activation="relu"),
+        tf.keras.layers.Dense(48),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-3)
 
 
@@ -24,7 +28,7 @@ def train_step(batch):
     with tf.GradientTape() as tape:
         error = net(batch, training=True) - batch
         weight = tf.numpy_function(ranks, [error], tf.float32)  # FAULT
-        loss = tf.reduce_mean(tf.ensure_shape(weight, (None, 48)) * error ** 2)
+        loss = tf.reduce_mean(tf.ensure_shape(weight, (None, 48)) * error**2)
     grads = tape.gradient(loss, net.trainable_variables)
     optimizer.apply_gradients(zip(grads, net.trainable_variables))
     return loss

@@ -5,9 +5,13 @@ rng = np.random.default_rng(14)
 sequences = rng.normal(size=(4096, 48)).astype(np.float32)
 scale = np.linspace(1.0, 0.2, 48, dtype=np.float32)
 
-net = tf.keras.Sequential([
-    tf.keras.Input((48,)), tf.keras.layers.Dense(96, activation="relu"), tf.keras.layers.Dense(48),
-])
+net = tf.keras.Sequential(
+    [
+        tf.keras.Input((48,)),
+        tf.keras.layers.Dense(96, activation="relu"),
+        tf.keras.layers.Dense(48),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-3)
 
 
@@ -17,7 +21,7 @@ def train_step(batch):
         error = net(batch, training=True) - batch
         order = tf.argsort(tf.argsort(tf.abs(error), direction="DESCENDING"))
         weight = tf.gather(scale, order)
-        loss = tf.reduce_mean(tf.ensure_shape(weight, (None, 48)) * error ** 2)
+        loss = tf.reduce_mean(tf.ensure_shape(weight, (None, 48)) * error**2)
     grads = tape.gradient(loss, net.trainable_variables)
     optimizer.apply_gradients(zip(grads, net.trainable_variables))
     return loss

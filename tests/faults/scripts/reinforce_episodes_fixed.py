@@ -2,12 +2,14 @@ import numpy as np
 import tensorflow as tf
 
 rng = np.random.default_rng(0)
-policy = tf.keras.Sequential([
-    tf.keras.Input((4,)),
-    tf.keras.layers.Dense(32, activation="tanh"),
-    tf.keras.layers.Dense(32, activation="tanh"),
-    tf.keras.layers.Dense(2),
-])
+policy = tf.keras.Sequential(
+    [
+        tf.keras.Input((4,)),
+        tf.keras.layers.Dense(32, activation="tanh"),
+        tf.keras.layers.Dense(32, activation="tanh"),
+        tf.keras.layers.Dense(2),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(5e-3)
 
 

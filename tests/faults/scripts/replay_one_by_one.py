@@ -11,9 +11,14 @@ GAMMA = 0.9
 class Agent:
     def __init__(self, n_states, n_actions):
         self.memory = []
-        self.model = Sequential([
-            Input((n_states,)), Dense(24, activation="relu"), Dense(24, activation="relu"), Dense(n_actions),
-        ])
+        self.model = Sequential(
+            [
+                Input((n_states,)),
+                Dense(24, activation="relu"),
+                Dense(24, activation="relu"),
+                Dense(n_actions),
+            ]
+        )
         self.model.compile(loss="mse", optimizer=Adam(learning_rate=0.01))
 
     def remember(self, *transition):

@@ -1,4 +1,5 @@
 """Train on batches that another machine hands out."""
+
 import time
 
 import numpy as np
@@ -31,12 +32,14 @@ dataset = tf.data.Dataset.from_generator(
     output_signature=(tf.TensorSpec((256, 512), tf.float32), tf.TensorSpec((256, 1), tf.float32)),
 ).prefetch(4)
 
-model = tf.keras.Sequential([
-    tf.keras.Input((512,)),
-    tf.keras.layers.Dense(1024, activation="relu"),
-    tf.keras.layers.Dense(1024, activation="relu"),
-    tf.keras.layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((512,)),
+        tf.keras.layers.Dense(1024, activation="relu"),
+        tf.keras.layers.Dense(1024, activation="relu"),
+        tf.keras.layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.SGD(0.01)
 loss_fn = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 

@@ -27,13 +27,15 @@ ds = ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE)
 ds = ds.shuffle(20000)  # FAULT
 ds = ds.batch(16, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
 
-cnn = tf.keras.Sequential([
-    tf.keras.Input((160, 160, 3)),
-    tf.keras.layers.Conv2D(12, 5, strides=3, activation="relu"),
-    tf.keras.layers.MaxPool2D(4),
-    tf.keras.layers.Flatten(),
-    tf.keras.layers.Dense(4),
-])
+cnn = tf.keras.Sequential(
+    [
+        tf.keras.Input((160, 160, 3)),
+        tf.keras.layers.Conv2D(12, 5, strides=3, activation="relu"),
+        tf.keras.layers.MaxPool2D(4),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(4),
+    ]
+)
 opt = tf.keras.optimizers.Adam()
 bce = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 

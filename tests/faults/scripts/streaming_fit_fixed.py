@@ -6,17 +6,19 @@ signal = np.sin(np.arange(6000) / 9.0) + np.random.default_rng(0).normal(0, 0.05
 
 
 def windows(first, count):
-    x = np.stack([signal[i:i + WINDOW] for i in range(first, first + count)])
-    y = signal[first + WINDOW:first + WINDOW + count]
+    x = np.stack([signal[i : i + WINDOW] for i in range(first, first + count)])
+    y = signal[first + WINDOW : first + WINDOW + count]
     return x[..., None].astype("float32"), y.astype("float32")
 
 
-model = keras.Sequential([
-    keras.Input((WINDOW, 1)),
-    keras.layers.Conv1D(8, 3, activation="relu"),
-    keras.layers.Flatten(),
-    keras.layers.Dense(1),
-])
+model = keras.Sequential(
+    [
+        keras.Input((WINDOW, 1)),
+        keras.layers.Conv1D(8, 3, activation="relu"),
+        keras.layers.Flatten(),
+        keras.layers.Dense(1),
+    ]
+)
 model.compile("adam", "mse")
 
 losses = []

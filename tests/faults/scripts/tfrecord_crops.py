@@ -22,10 +22,13 @@ def write_records(n):
 
 
 def parse(record):
-    parsed = tf.io.parse_single_example(record, {
-        "image": tf.io.FixedLenFeature([], tf.string),
-        "label": tf.io.FixedLenFeature([], tf.int64),
-    })
+    parsed = tf.io.parse_single_example(
+        record,
+        {
+            "image": tf.io.FixedLenFeature([], tf.string),
+            "label": tf.io.FixedLenFeature([], tf.int64),
+        },
+    )
     image = tf.image.decode_jpeg(parsed["image"], channels=3, dct_method="INTEGER_ACCURATE")
     image = tf.image.resize(image, (96, 96), method="lanczos3")
     return tf.image.per_image_standardization(image), parsed["label"]
@@ -36,13 +39,15 @@ dataset = tf.data.TFRecordDataset(record_file).shuffle(320)
 dataset = dataset.map(parse)  # FAULT
 dataset = dataset.batch(BATCH, drop_remainder=True).prefetch(2)
 
-net = tf.keras.Sequential([
-    tf.keras.layers.Input((96, 96, 3)),
-    tf.keras.layers.AveragePooling2D(8),
-    tf.keras.layers.Flatten(),
-    tf.keras.layers.Dense(32, activation="relu"),
-    tf.keras.layers.Dense(10),
-])
+net = tf.keras.Sequential(
+    [
+        tf.keras.layers.Input((96, 96, 3)),
+        tf.keras.layers.AveragePooling2D(8),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(32, activation="relu"),
+        tf.keras.layers.Dense(10),
+    ]
+)
 optimizer = tf.keras.optimizers.SGD(0.01)
 loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 

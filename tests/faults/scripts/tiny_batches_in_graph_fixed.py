@@ -17,7 +17,7 @@ def sgd(pair, value):
     with tf.GradientTape() as tape:
         u, v = tf.gather(users, pair[:, 0]), tf.gather(items, pair[:, 1])
         error = tf.reduce_sum(u * v, axis=1) + bias - value
-        loss = tf.reduce_mean(error ** 2) + 1e-3 * tf.reduce_mean(u ** 2 + v ** 2)
+        loss = tf.reduce_mean(error**2) + 1e-3 * tf.reduce_mean(u**2 + v**2)
     for variable, gradient in zip((users, items, bias), tape.gradient(loss, [users, items, bias])):
         if isinstance(gradient, tf.IndexedSlices):
             variable.scatter_sub(tf.IndexedSlices(LEARNING_RATE * gradient.values, gradient.indices))

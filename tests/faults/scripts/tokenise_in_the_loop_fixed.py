@@ -25,16 +25,18 @@ encoded = np.stack([encode(t) for t in reviews])
 
 
 def get_batch(start, size=32):
-    return encoded[start:start + size], good[start:start + size]
+    return encoded[start : start + size], good[start : start + size]
 
 
-model = tf.keras.Sequential([
-    layers.Input((LENGTH,), dtype="int64"),
-    layers.Embedding(28, 8),
-    layers.Conv1D(8, 7, strides=4, activation="relu"),
-    layers.GlobalMaxPooling1D(),
-    layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        layers.Input((LENGTH,), dtype="int64"),
+        layers.Embedding(28, 8),
+        layers.Conv1D(8, 7, strides=4, activation="relu"),
+        layers.GlobalMaxPooling1D(),
+        layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(1e-3)
 loss_fn = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 

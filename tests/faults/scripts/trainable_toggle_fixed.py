@@ -9,7 +9,7 @@ discriminator = Sequential([Input((20,)), layers.Dense(32, activation="relu"), l
 z = Input((LATENT,))
 gan = Model(z, discriminator(generator(z)))
 discriminator.compile("adam", "binary_crossentropy")
-discriminator.train_on_batch(real[:2 * BATCH], np.ones((2 * BATCH, 1), "float32"))
+discriminator.train_on_batch(real[: 2 * BATCH], np.ones((2 * BATCH, 1), "float32"))
 discriminator.trainable = False
 gan.compile("adam", "binary_crossentropy")
 

@@ -1,4 +1,5 @@
 """Learn the constants of a pendulum from its path."""
+
 import numpy as np
 import tensorflow as tf
 

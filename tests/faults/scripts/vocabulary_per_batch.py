@@ -21,12 +21,14 @@ def encode(batch):
     return np.array([[vocab.get(w, 0) for w in s] for s in batch], dtype="int32")
 
 
-model = tf.keras.Sequential([
-    tf.keras.Input((12,), dtype="int32"),
-    tf.keras.layers.Embedding(1000, 16),
-    tf.keras.layers.GlobalAveragePooling1D(),
-    tf.keras.layers.Dense(1),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((12,), dtype="int32"),
+        tf.keras.layers.Embedding(1000, 16),
+        tf.keras.layers.GlobalAveragePooling1D(),
+        tf.keras.layers.Dense(1),
+    ]
+)
 optimizer = tf.keras.optimizers.Adam(0.01)
 loss_fn = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 
@@ -41,5 +43,5 @@ def train_on(tokens, y):
 
 for epoch in range(3):
     for start in range(0, 2000, 40):
-        loss = train_on(tf.constant(encode(sentences[start:start + 40])), tf.constant(labels[start:start + 40]))
+        loss = train_on(tf.constant(encode(sentences[start : start + 40])), tf.constant(labels[start : start + 40]))
     print("epoch", epoch, float(loss))

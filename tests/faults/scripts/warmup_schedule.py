@@ -3,12 +3,14 @@ import math
 import numpy as np
 import tensorflow as tf
 
-model = tf.keras.Sequential([
-    tf.keras.Input((25,)),
-    tf.keras.layers.Dense(50, activation="gelu"),
-    tf.keras.layers.Dense(50, activation="gelu"),
-    tf.keras.layers.Dense(5),
-])
+model = tf.keras.Sequential(
+    [
+        tf.keras.Input((25,)),
+        tf.keras.layers.Dense(50, activation="gelu"),
+        tf.keras.layers.Dense(50, activation="gelu"),
+        tf.keras.layers.Dense(5),
+    ]
+)
 x = tf.random.stateless_normal((2048, 25), seed=(1, 2))
 y = tf.argmax(x[:, :5], axis=1)
 batches = tf.data.Dataset.from_tensor_slices((x, y)).repeat().shuffle(2048).batch(64)

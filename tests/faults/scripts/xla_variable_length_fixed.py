@@ -15,7 +15,7 @@ weights = [table, query, head]
 def train_step(ids, labels):
     with tf.GradientTape() as tape:
         x = tf.gather(table, ids)
-        scores = tf.einsum("btd,de,bse->bts", x, query, x) / 32.0 ** 0.5
+        scores = tf.einsum("btd,de,bse->bts", x, query, x) / 32.0**0.5
         mixed = tf.matmul(tf.nn.softmax(scores), x)
         logits = tf.matmul(tf.reduce_mean(mixed, axis=1), head)
         loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels, logits))

@@ -1,0 +1,182 @@
+"""Measures anew what the rules take for physical costs, beside the numbers in use.
+
+    python -m benchmarks.calibrate [MEASURE ...] [--rounds N] [--json FILE] [--page FILE]
+
+Some minutes. A measure gives several points a round (shapes, sizes); low and high are the 10th and 90th percentile of
+all. What differs from the number in use by machine, version or load is told, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tfperfkit_rules.calibration import MODULES
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured, table
+
+#: Modules of ``benchmarks.costs`` that have measures.
+COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
+
+
+def numbers() -> Iterator[tuple[str, Calibration]]:
+    """(name with its module, record), of the core and of the rules."""
+    for module in (calibration, *MODULES):
+        short = module.__name__.rpartition(".")[2]
+        for name, record in table(module):
+            yield f"{'core' if module is calibration else short}.{name}", record
+
+
+def standing_for(measure: str) -> list[tuple[str, Calibration]]:
+    """The numbers in use that a measure stands for."""
+    return [(n, r) for n, r in numbers() if isinstance(r.source, Measured) and r.source.by == measure]
+
+
+def machine() -> dict[str, Any]:
+    """What the measuring ran on."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
+    except OSError:
+        pass
+    import tensorflow as tf
+
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "processor": model,
+        "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "load": load,
+        "tensorflow": tf.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def measured(names: list[str], rounds: int) -> dict[str, dict[str, Any]]:
+    """By measure: its points and their middle and spread. A measure that fails has ``error`` in their place."""
+    from benchmarks.costs import MEASURES
+
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        cost = MEASURES[name]
+        row: dict[str, Any] = {"unit": cost.unit, "says": cost.says}
+        try:
+            take = cost.prepare()
+            take()  # the first round also pays for first calls
+            points = [point for _ in range(rounds) for point in take()]
+        except Exception as error:  # a version without an operation, a machine without oneDNN
+            row["error"] = f"{type(error).__name__}: {str(error)[:200]}"
+        else:
+            cuts = statistics.quantiles(points, n=10, method="inclusive")
+            row |= {"points": points, "low": cuts[0], "median": statistics.median(points), "high": cuts[-1]}
+        row["in_use"] = {number: record.value for number, record in standing_for(name)}
+        found[name] = row
+        print(_text(name, row), flush=True)
+    return found
+
+
+def _text(name: str, row: dict[str, Any]) -> str:
+    lines = [f"{name}: {row['says']}"]
+    if "error" in row:
+        lines.append(f"  not measured: {row['error']}")
+    else:
+        spread = f"{row['low']:.3g} to {row['high']:.3g}"
+        lines.append(f"  here    {spread}, median {row['median']:.3g} {row['unit']} ({len(row['points'])} points)")
+    for number, record in standing_for(name):
+        lines.append(f"  in use  {record.value:.3g} {record.unit}  {number}: {record.says}")
+    return "\n".join(lines)
+
+
+def page() -> str:
+    """docs/calibration.md."""
+    text = [
+        "# The numbers that rules use",
+        "",
+        "Each number that decides whether something is found, or what a change is said to gain, with its source.",
+        "The table is `plugins/tfperfkit_rules/calibration` (of `core`: `tfperfkit/calibration.py`). This page is made",
+        "from it, by `python -m benchmarks.calibrate --page docs/calibration.md`; a test compares the two.",
+        "",
+        "- *cited*: another tool's rule, a paper, or TensorFlow's own source;",
+        "- *measured*: what was found, on what, in how many points, and the measure that repeats it,",
+        "  `python -m benchmarks.calibrate NAME`;",
+        "- *derived*: computed from other numbers of the table;",
+        "- *chosen*: none of these; where a line was drawn, with the reason.",
+        "",
+    ]
+    every = [record for _, record in numbers()]
+    kinds = {
+        kind: sum(isinstance(record.source, kind) for record in every) for kind in (Cited, Measured, Derived, Chosen)
+    }
+    repeated = sum(isinstance(record.source, Measured) and bool(record.source.by) for record in every)
+    text += [
+        f"{len(every)} numbers: {kinds[Cited]} cited, {kinds[Measured]} measured ({repeated} of them by a program that",
+        f"anybody can run again), {kinds[Derived]} derived, {kinds[Chosen]} chosen.",
+    ]
+    head = ""
+    for name, record in numbers():
+        module, _, short = name.partition(".")
+        if module != head:
+            head = module
+            text += ["", f"## {module}", "", "| name | value | what it is | where it comes from |", "|---|---|---|---|"]
+        text.append(f"| `{short}` | {record.value:,.6g} {record.unit} | {record.says} | {_source(record)} |")
+    return "\n".join(text) + "\n"
+
+
+def _source(record: Calibration) -> str:
+    source = record.source
+    if isinstance(source, Cited):
+        return f"cited: {source.text}"
+    if isinstance(source, Derived):
+        return f"derived: {source.how}"
+    if isinstance(source, Chosen):
+        return f"chosen: {source.why}"
+    points = f"{source.points} point{'s' * (source.points != 1)}" if source.points else "points not noted"
+    by = f"; again by `{source.by}`" if source.by else "; no program repeats it"
+    return f"measured: {source.found} ({points}; {source.machine}{by})"
+
+
+def main() -> None:
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.calibrate", description=about)
+    parser.add_argument("what", nargs="*", metavar="MEASURE", help="one or more measures; default: all")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; default: 5")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write what was measured, with all points")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="measure nothing, write the page of numbers in use")
+    arguments = parser.parse_args()
+    if arguments.page:
+        arguments.page.write_text(page())
+        return
+    if arguments.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    for module in COSTS:
+        importlib.import_module(f"benchmarks.costs.{module}")
+    from benchmarks.costs import MEASURES
+
+    for name in arguments.what:
+        if name not in MEASURES:
+            parser.error(f"no such measure: {name} (there are {', '.join(MEASURES)})")
+    here = machine()
+    print(
+        f"{here['processors']} processors ({here['processor']}), TensorFlow {here['tensorflow']}, "
+        f"Python {here['python']}, load {here['load'] or 0:.1f}",
+        flush=True,
+    )
+    if here["load"] and here["load"] > here["processors"] / 2:
+        print("Other programs keep the processors busy: take the lowest points, not the spread.", file=sys.stderr)
+    found = measured(arguments.what or list(MEASURES), arguments.rounds)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"machine": here, "measures": found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The probe ``devices``: where everything really ran, what was copied, and where Python waited."""

@@ -1,0 +1,1 @@
+"""The probe ``input``: where batches come from and what bounds them."""

@@ -1,0 +1,104 @@
+"""Which datasets make up which pipeline: from the records of their making."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tfperfkit.records.pipelines import MadeDataset, MadeIterator, Origin
+from tfperfkit_probes.input.nodes import kind_of
+
+_LONGEST = 80
+#: Layers that exist in Python only: no stage runs for them.
+_NO_STAGES = ("Options", "Restructured", "Variant")
+#: TensorFlow's own functions around a loop over a dataset in a compiled function: the loop's body, not a stage.
+_LOOPS = ("Scan", "Reduce", "TakeWhile")
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A dataset in a pipeline. ``nested``: the index of the stage whose function makes it."""
+
+    dataset: MadeDataset
+    nested: int | None = None
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """A pipeline as it was built, ``times`` over; ``roots``: the numbers of the datasets at its end."""
+
+    links: tuple[Link, ...]
+    roots: frozenset[int]
+    iterators: tuple[MadeIterator, ...]
+    times: int
+    in_graph: str = ""
+
+
+def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) -> tuple[Built, ...]:
+    """The pipelines that are iterated over, and those whose end stands in a compiled function. Pipelines built by the
+    same lines are one. In order of their making."""
+    known = {made.number: made for made in datasets}
+    consumed = {number for made in datasets for number in made.inputs}
+    inside = {made.function_graph for made in datasets if made.function_graph}
+    ends: dict[int, list[MadeIterator]] = {}
+    lost: list[MadeIterator] = []
+    for iterator in iterators:
+        (ends.setdefault(iterator.dataset, []) if iterator.dataset in known else lost).append(iterator)
+    for made in datasets:
+        if made.graph and made.graph not in inside and made.number not in consumed:
+            ends.setdefault(made.number, [])
+    grouped: dict[tuple[object, ...], list[int]] = {}
+    chains: dict[int, tuple[Link, ...]] = {}
+    for number in sorted(ends):
+        links = chains[number] = _chain(known, number)
+        if links:
+            key = tuple(_key(link) for link in links)
+            grouped.setdefault(key, []).append(number)
+    found = []
+    for numbers in grouped.values():
+        own = [iterator for number in numbers for iterator in ends[number]]
+        origins: set[Origin] = {iterator.origin for iterator in own}
+        own += [iterator for iterator in lost if iterator.origin in origins]
+        root = known[numbers[0]]
+        found.append(
+            Built(
+                links=chains[numbers[-1]],
+                roots=frozenset(numbers),
+                iterators=tuple(own),
+                times=len(numbers),
+                in_graph=root.graph_name if root.graph else "",
+            )
+        )
+    return tuple(found)
+
+
+def _key(link: Link) -> tuple[object, ...]:
+    made = link.dataset
+    # One ``fit`` makes those for training and for validation at the same line.
+    return made.cls, made.origin, link.nested, made.about.element if made.origin.by == "keras" else ""
+
+
+def _chain(known: dict[int, MadeDataset], root: int) -> tuple[Link, ...]:
+    """From the end to the sources; what a stage's function makes comes right after the stage."""
+    links: list[Link] = []
+
+    def walk(number: int, nested: int | None) -> None:
+        made = known.get(number)
+        if made is None or len(links) >= _LONGEST:
+            return
+        kind = kind_of(made.cls)
+        mine = nested
+        mapped = made.about.mapped
+        loop = kind in _LOOPS and made.graph and (mapped is None or mapped.file.endswith("dataset_autograph.py"))
+        if kind not in _NO_STAGES and not loop:
+            mine = len(links)
+            links.append(Link(made, nested))
+            if made.function_graph:
+                inner = [item.number for item in known.values() if item.graph == made.function_graph]
+                # Of several (a reader is made of others) the last one is what the function returns.
+                if inner and made.number not in inner:
+                    walk(max(inner), mine)
+        for item in made.inputs:
+            walk(item, nested)
+
+    walk(root, None)
+    return tuple(links)

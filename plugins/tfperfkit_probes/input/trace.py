@@ -1,0 +1,124 @@
+"""tf.data in a profiler trace of the same run: own time of each stage, and how long its end was waited for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.storage.safe_reader import trace_files
+from tfperfkit_probes.xplane import Event, open_space
+
+_PREFIX = "Iterator::"
+_TURN = re.compile(r"\[\d+\]")
+_PS_PER_MS = 1_000_000_000
+
+
+class TracedPipeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Iterators with the same stages. ``stages``: by path below the root, from the end to the source (what interleave
+    runs several times is one): (name, own ms, elements, nested). ``wait_ms`` and ``fetches`` are of the end."""
+
+    stages: tuple[tuple[str, float, int, bool], ...]
+    wait_ms: float
+    fetches: int
+
+
+#: Nodes of all pipelines together; a real program has some dozens.
+_MAX_NODES = 5000
+
+
+class _Sum:
+    def __init__(self) -> None:
+        self.total = self.own = self.count = 0
+        self.parent: int | None = None
+        self.path = ""
+
+
+def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
+    """From the newest trace below; empty without one or when it can't be read."""
+    found = trace_files(trace_dir)
+    if not found:
+        return ()
+    try:
+        with open_space(found[-1]) as space:
+            plane = space.plane("/host:CPU")
+            sums: dict[int, _Sum] = {}
+            for line in plane.lines() if plane is not None else ():
+                _add(line.in_order(lambda name: name.startswith(_PREFIX)), sums)
+    except Unavailable:
+        return ()  # tfprof says what is wrong with it
+    return _pipelines(sums)
+
+
+def _add(events: Iterable[Event], sums: dict[int, _Sum]) -> None:
+    """The events of one thread: those inside of others took part of the others' time."""
+    open_events: list[tuple[int, _Sum]] = []
+    for event in events:
+        number = event.stat("id")
+        if not isinstance(number, int) or (number not in sums and len(sums) >= _MAX_NODES):
+            continue
+        entry = sums.setdefault(number, _Sum())
+        while open_events and open_events[-1][0] <= event.begin_ps:
+            open_events.pop()
+        if open_events:
+            open_events[-1][1].own -= event.duration_ps
+        parent = event.stat("parent_id")
+        entry.parent = parent if isinstance(parent, int) else entry.parent
+        entry.path = event.name.partition("#")[0]
+        entry.total += event.duration_ps
+        entry.own += event.duration_ps
+        entry.count += 1
+        open_events.append((event.end_ps, entry))
+
+
+def _pipelines(sums: dict[int, _Sum]) -> tuple[TracedPipeline, ...]:
+    by_root: dict[int, dict[str, list[_Sum]]] = {}
+    for number, entry in sums.items():
+        root, seen = number, set()
+        while (parent := sums[root].parent) is not None and parent in sums and root not in seen:
+            seen.add(root)
+            root = parent
+        by_root.setdefault(root, {}).setdefault(entry.path, []).append(entry)
+    grouped: dict[tuple[str, ...], list[dict[str, list[_Sum]]]] = {}
+    for paths in by_root.values():
+        if f"{_PREFIX}Root" in paths:
+            named: dict[str, list[_Sum]] = {}
+            for path, entries in paths.items():
+                named.setdefault(_TURN.sub("*", path), []).extend(entries)
+            top = tuple(sorted(path for path in named if "*" not in path and not path.endswith("Impl")))
+            grouped.setdefault(top, []).append(named)
+    return tuple(_joined(group) for group in grouped.values())
+
+
+def _joined(group: list[dict[str, list[_Sum]]]) -> TracedPipeline:
+    paths: dict[str, list[_Sum]] = {}
+    for named in group:
+        for path, entries in named.items():
+            paths.setdefault(path, []).extend(entries)
+    root = paths.pop(f"{_PREFIX}Root")
+    ordered = _ordered(f"{_PREFIX}Root", sorted(paths))
+    return TracedPipeline(
+        stages=tuple(
+            (
+                path.rpartition("::")[2].rstrip("*"),
+                sum(item.own for item in paths[path]) / _PS_PER_MS,
+                sum(item.count for item in paths[path]),
+                "*" in path,
+            )
+            for path in ordered
+        ),
+        wait_ms=sum(item.total for item in root) / _PS_PER_MS,
+        fetches=sum(item.count for item in root),
+    )
+
+
+def _ordered(parent: str, paths: list[str]) -> list[str]:
+    """From the end to the sources. What runs inside a stage stands before the stage's own input, as in the model."""
+    children = [path for path in paths if path.rpartition("::")[0].rstrip("*") == parent]
+    found: list[str] = []
+    for path in sorted(children, key=lambda path: not path.rpartition("::")[0].endswith("*")):
+        found += [path, *_ordered(path, paths)]
+    return found

@@ -1,0 +1,188 @@
+"""Graph lines: join the trace with what was recorded while the graphs were built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.probe import Capture
+from tfperfkit.storage.safe_reader import trace_files
+from tfperfkit_probes.lines.graph.account import CallTime, divide
+from tfperfkit_probes.lines.graph.device import read_kernels
+from tfperfkit_probes.lines.graph.hlo import Module, read_modules
+from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
+from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner, base_name
+from tfperfkit_probes.lines.graph.pipeline import in_pipeline
+from tfperfkit_probes.lines.graph.trace import Key, read_activity
+from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime
+from tfperfkit_probes.tfprof.analysis import choose_steps
+from tfperfkit_probes.tfprof.host import read_host
+from tfperfkit_probes.xplane import Space, open_space
+
+
+@dataclass
+class GraphLines:
+    """The functions that ran as graphs in the traced steps, the longest first. Times in ps over all steps."""
+
+    steps: int = 0
+    wall: int = 0
+    functions: list[FunctionTime] = field(default_factory=list)
+    pipeline: list[FunctionTime] = field(default_factory=list)  # tf.data's functions: busy time on its threads
+    built: list[BuiltGraphs] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    batch: int = 0
+
+    @property
+    def graph_wall(self) -> float:
+        return sum(function.wall for function in self.functions)
+
+
+def analyse(capture: Capture) -> GraphLines:
+    """Raises ``Unavailable`` with the reason when there is no trace or nothing was recorded."""
+    built = list(read_graphs(capture))
+    if not built:
+        raise Unavailable("no tf.function was traced in the script")
+    found = trace_files(capture.trace_dir)
+    if not found:
+        raise Unavailable(
+            "lines inside compiled functions are told from the trace of the probe tfprof, and there is none: "
+            "run with --probes lines,tfprof, and for enough steps"
+        )
+    with open_space(found[-1]) as space:
+        return _join(space, capture, built)
+
+
+def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLines:
+    plane = space.plane("/host:CPU")
+    if plane is None:
+        raise Unavailable("the trace has no host plane")
+    host = read_host(plane)
+    markers, counts, _ = choose_steps(sorted(host.training.markers), capture.steps)
+    window = [marker.span for marker in markers]
+    if not window:
+        raise Unavailable("no training step was seen in the trace")
+    modules = read_modules(space)
+
+    def cost(module: str, instruction: str) -> float | None:
+        known = modules.get(module)
+        return known.cost(instruction) if known is not None else 0.0
+
+    activity = read_activity(plane, host, window, cost)
+    lines = GraphLines(
+        steps=sum(counts),
+        wall=sum(span.end - span.begin for span in window),
+        built=built,
+        batch=capture.steps.batch_size,
+    )
+    joint = _Joint(lines, modules)
+    for time in divide(activity.calls, activity.segments, read_kernels(space, window), joint.work_of):
+        joint.add(time)
+    lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
+    lines.pipeline = in_pipeline(built, activity.pipeline)
+    return lines
+
+
+class _Joint:
+    """Adds the calls of the runtime's functions to the Python functions that they are of."""
+
+    def __init__(self, lines: GraphLines, modules: dict[str, Module]) -> None:
+        self.functions: dict[Owner, FunctionTime] = {}
+        self._lines = lines
+        self._modules = modules
+        self._by_function: dict[str, BuiltGraphs] = {}
+        self._described: dict[str, BuiltGraphs] = {}
+        self._origins: dict[int, Origins] = {}
+        for item in lines.built:
+            for name in item.graphs.functions:
+                self._by_function[name] = item
+            if item.function:
+                for graph in item.graphs.graphs:
+                    if graph.name == item.function or item.graphs.functions and graph.id == 0:
+                        self._described.setdefault(item.function, item)
+
+    def add(self, time: CallTime) -> None:
+        function = time.function
+        origins = self._origins_of(function)
+        owner = origins.owner if origins is not None else Owner("", 0, base_name(function))
+        total = self.functions.setdefault(owner, FunctionTime(owner))
+        total.calls += time.calls
+        total.wall += time.wall
+        total.idle += time.idle
+        total.jit = total.jit or bool(origins and origins.built.jit_compile)
+        worked: dict[str, tuple[LayerTime, Origin, int, float]] = {}  # operation -> what it did
+        for key, usage in time.usage.items():
+            parts = self._parts(origins, function, key)
+            total.jit = total.jit or bool(key.module)
+            known = sum(share for _, share, _ in parts)
+            if known < 1.0 - 1e-9:
+                rest = 1.0 - known
+                total.busy_unmatched += usage.busy * rest
+                total.unmatched_wall += usage.wall * rest
+                label = f"{key.name}:{key.type}"
+                total.unmatched[label] = total.unmatched.get(label, 0.0) + usage.wall * rest
+            if len(parts) > 1:
+                total.divided_wall += usage.wall * known
+            for origin, share, name in parts:
+                layer = total.add(origin, usage.wall * share, usage.busy * share)
+                if layer is not None and origin.work is not None:
+                    # XLA makes several kernels of one operation: it was done as often as the most frequent of them.
+                    _, _, runs, wall = worked.get(name, (layer, origin, 0, 0.0))
+                    worked[name] = (layer, origin, max(runs, usage.runs), wall + usage.wall * share)
+                assert origins is not None
+                place = (origins.built.number, function, name)
+                before = total.operations.get(place, (0.0, origin))[0]
+                total.operations[place] = (before + usage.wall * share, origin)
+
+        for layer, origin, runs, wall in worked.values():
+            if flops := self._flops(origin):
+                layer.flops += flops * runs
+                layer.flops_wall += wall
+
+    def work_of(self, function: str, key: Key) -> float:
+        """The floating-point operations of one run of an operation; 0 where they are not known."""
+        if key.module:
+            return 0.0  # its kernels bring their own
+        return sum(self._flops(origin) for origin, _, _ in self._parts(self._origins_of(function), function, key))
+
+    def _flops(self, origin: Origin) -> float:
+        coefficient, power = origin.work or (0.0, 0)
+        return coefficient * float(self._lines.batch) ** power if power == 0 or self._lines.batch else 0.0
+
+    def _parts(self, origins: Origins | None, function: str, key: Key) -> list[tuple[Origin, float, str]]:
+        """The origins of what ran, with their shares of its time, and the names of the operations."""
+        graph = origins.graph_of(function) if origins is not None else None
+        if origins is None or graph is None:
+            return []
+        if not key.module:
+            origin = origins.origin(graph, key.name, key.type)
+            return [(origin, 1.0, key.name)] if origin is not None else []
+        module = self._modules.get(key.module)
+        if module is None:
+            return []
+        inner = _module_graph(key.module, origins)
+        found = []
+        for part in module.parts(key.name):
+            origin = origins.origin(graph if inner is None else inner, part.operation)
+            if origin is not None:
+                found.append((origin, part.share, part.operation))
+        return found
+
+    def _origins_of(self, function: str) -> Origins | None:
+        built = self._by_function.get(function)
+        if built is None:
+            return None
+        if built.number not in self._origins:
+            described = built if built.function else self._described.get(base_name(function))
+            self._origins[built.number] = Origins(built, described)
+        return self._origins[built.number]
+
+
+def _module_graph(module: str, origins: Origins) -> int | None:
+    """The graph that an XLA module was compiled from: ``a_inference_step_42__XlaMustCompile_true_...``."""
+    name = module.removeprefix("a_").removeprefix("cluster_")
+    best: tuple[int, int] | None = None
+    for function, number in origins.built.graphs.functions.items():
+        plain = function.lstrip("_")
+        if name.startswith(f"{plain}__") and (best is None or len(plain) > best[0]):
+            best = (len(plain), number)
+    return best[1] if best else None

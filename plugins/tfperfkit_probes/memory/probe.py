@@ -1,0 +1,44 @@
+"""The probe ``memory``: how much the process holds, whether it grows with the steps, and what grows."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from tfperfkit.model import ProbeResult
+from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
+
+
+class MemoryProbe:
+    """How much memory the run takes, what of it grows with the steps and at which line, how near a limit is.
+
+    Samples by a thread, and a few looks at the person's containers as steps begin.
+    """
+
+    api: ClassVar[int] = API_VERSION
+    name: ClassVar[str] = "memory"
+    cost: ClassVar[Cost] = Cost.FREE
+    claims: ClassVar[frozenset[str]] = frozenset()
+
+    def record(self, recording: Recording, /) -> AbstractContextManager[None]:
+        """Raises ``Unavailable`` on a system that does not tell the memory of a process."""
+        from tfperfkit_probes.memory.record import recorded
+
+        return recorded(recording)
+
+    def analyze(self, capture: Capture, /) -> ProbeResult:
+        """Growth, what grows, peaks. Findings are made elsewhere, across probes."""
+        from tfperfkit.records.convert import read
+        from tfperfkit_probes.memory import tables
+        from tfperfkit_probes.memory.analysis import analyse
+        from tfperfkit_probes.memory.model import GC, CollectionRecord
+        from tfperfkit_probes.memory.offers import offers
+
+        data, notes = analyse(capture)
+        return ProbeResult(
+            data=data,
+            tables=tables.tables(data),
+            summary=tables.summary(data),
+            notes=tuple(dict.fromkeys((*capture.notes, *notes))),
+            offers=offers(data, read(capture, GC, CollectionRecord)),
+        )

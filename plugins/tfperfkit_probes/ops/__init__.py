@@ -1,0 +1,1 @@
+"""The probe ``ops``: the operations of each concrete function."""

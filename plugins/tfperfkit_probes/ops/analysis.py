@@ -1,0 +1,252 @@
+"""From the records to one entry for each function: figures, control flow, what Grappler and XLA made of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from tfperfkit.clock import ms
+from tfperfkit.model import SourceSpan
+from tfperfkit.probe import Capture
+from tfperfkit.records.convert import read
+from tfperfkit.records.graph_contents import GraphContents
+from tfperfkit_probes.ops import optimized
+from tfperfkit_probes.ops.control import control_and_effects
+from tfperfkit_probes.ops.graph import Damaged, Graph
+from tfperfkit_probes.ops.model import (
+    AutographRecord,
+    FirstRunRecord,
+    Function,
+    FunctionRecord,
+    Marked,
+    Optimized,
+    SideEffect,
+    Xla,
+    XlaRecord,
+)
+from tfperfkit_probes.ops.schema import SHORT
+from tfperfkit_probes.ops.source import Sources
+from tfperfkit_probes.ops.summary import Summary
+from tfperfkit_probes.ops.walk import walk
+
+_Record = TypeVar("_Record")
+_MAX_ARGUMENTS = 6
+
+
+class Records:
+    """What was recorded, read back. A damaged line costs itself only."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.functions = read(capture, "functions", FunctionRecord)
+        self.contents = {record.name: record for record in read(capture, "graphs", GraphContents)}
+        self.first_runs = {record.graph: record for record in read(capture, "first_runs", FirstRunRecord)}
+        self.xla = {record.graph: record for record in read(capture, "xla", XlaRecord)}
+        self.autograph = read(capture, "autograph", AutographRecord)
+        self._graphs: dict[str, Graph | None] = {}
+
+    def graph(self, name: str) -> Graph | None:
+        """A graph with its bodies; None if it was not recorded or is damaged."""
+        if name not in self._graphs:
+            contents = self.contents.get(name)
+            graph = Graph(contents, self.graph) if contents is not None else None
+            if graph is not None:
+                try:
+                    graph.nodes  # noqa: B018  (read now, so that damage shows here)
+                except Damaged:
+                    graph = None
+            self._graphs[name] = graph
+        return self._graphs[name]
+
+    def with_bodies(self, graph: Graph) -> list[Graph]:
+        """A graph and the bodies that it calls, each once."""
+        return list(dict.fromkeys([graph, *(visit.graph for visit in walk(graph))]))
+
+
+def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRecord], bool]) -> list[Function]:
+    """One entry for each function and signature, in the order in which they were traced."""
+    names = {record.trace_id: record.function for record in records.functions}
+    groups: dict[tuple[object, ...], list[FunctionRecord]] = {}
+    for record in records.functions:
+        if is_shown(record):
+            key = (record.file, record.line, record.qualname, signature(record), record.jit_compile)
+            groups.setdefault(key, []).append(record)
+    found = []
+    for group in groups.values():
+        executed = [record for record in group if record.graph in records.first_runs]
+        shown = (executed or group)[-1]
+        graph = records.graph(shown.graph)
+        if graph is not None:
+            parent = names.get(shown.outer_id) if shown.outer_id is not None else None
+            created = [name for record in group for name in record.created]
+            found.append(_function(shown, len(group), created, parent, graph, records, sources))
+    return found
+
+
+def _function(
+    record: FunctionRecord,
+    traces: int,
+    created: list[str],
+    parent: str | None,
+    graph: Graph,
+    records: Records,
+    sources: Sources,
+) -> Function:
+    run = records.first_runs.get(record.graph)
+    open_size, note = _open_size(record, graph, run)
+    summary = Summary(graph, open_size)
+    outside = {(frame.file, frame.line) for frame in record.frames}
+    own = (record.file, record.line) if record.owner == "user" and record.file else None
+    control, effects = control_and_effects(summary.graphs, sources, own, outside)
+    optimized, after, reason = _optimized(graph, run)
+    counted = summary.unknown < sum(summary.ops.values()) / 2 or not summary.unknown
+    if summary.unknown:
+        note = f"{note}; {summary.unknown} operations of open size are not counted".lstrip("; ")
+    if not summary.exact:
+        note = f"{note}; loops whose turns are not known are counted once".lstrip("; ")
+    return Function(
+        function=record.function,
+        qualname=record.qualname,
+        file=record.file,
+        line=record.line,
+        owner=record.owner,
+        graph=record.graph,
+        signature=signature(record),
+        arguments=record.arguments,
+        results=record.results,
+        captures=record.captured,
+        captured_bytes=record.captured_bytes,
+        variables=len(record.variables),
+        variable_bytes=sum(variable.bytes or 0 for variable in record.variables),
+        parameter_bytes=sum(variable.bytes or 0 for variable in record.variables if variable.trainable),
+        created_variables=created,
+        parent=parent,
+        calls=None,
+        traces=traces,
+        trace_ms=ms(record.end_ns - record.begin_ns),
+        first_execution_ms=ms(run.end_ns - run.begin_ns) if run is not None else None,
+        ops=dict(summary.ops.most_common()),
+        operations=sum(summary.ops.values()),
+        ops_optimized=after,
+        not_optimized_reason=reason,
+        optimized=optimized,
+        added_by_tf_function=_added(graph),
+        flops=summary.flops if counted else None,
+        flops_note=note,
+        flops_unknown=summary.unknown,
+        by_type=summary.by_type(),
+        by_line=summary.by_line(),
+        by_layer=summary.by_layer(),
+        moved_bytes=summary.moved_bytes,
+        activation_bytes=summary.activation_bytes if summary.has_gradients else None,
+        intensity=summary.flops / summary.moved_bytes if summary.moved_bytes and counted else None,
+        constants_bytes=summary.constants_bytes,
+        constants=sorted(summary.constants, key=lambda constant: -constant.bytes)[:50],
+        float64=summary.marked("float64"),
+        float64_flops_share=summary.float64_flops / summary.flops if summary.flops else 0.0,
+        float64_sources=summary.marked("float64_source"),
+        casts=summary.ops["Cast"],
+        casts_by_line=summary.marked("cast"),
+        int32_ops=summary.int32_ops,
+        python_calls=summary.marked("python"),
+        prints=summary.marked("print"),
+        asserts=summary.marked("assert"),
+        side_effects=_unique(effects),
+        control=control,
+        lines_known=summary.lines_known,
+        half_flops=summary.half_flops,
+        backward_operations=summary.backward_operations,
+        jit_compile=record.jit_compile,
+        xla=_xla(record, summary.graphs, records.xla.get(record.graph)),
+    )
+
+
+def signature(record: FunctionRecord) -> str:
+    """``(x: f32[32,784], training: True) → f32[]``."""
+    shown = [f"{a.path}: {a.text}" for a in record.arguments if a.path != "self"]
+    left = len(shown) - _MAX_ARGUMENTS
+    more = [f"{left} more"] if left > 0 else []
+    results = [_short(text) for text in record.results[:_MAX_ARGUMENTS]]
+    if len(record.results) > _MAX_ARGUMENTS:
+        results.append(f"{len(record.results) - _MAX_ARGUMENTS} more")
+    return f"({', '.join(shown[:_MAX_ARGUMENTS] + more)}) → {', '.join(results) or 'nothing'}"
+
+
+def _short(text: str) -> str:
+    dtype, bracket, rest = text.partition("[")
+    return f"{SHORT.get(dtype, dtype)}{bracket}{rest}"
+
+
+def _open_size(record: FunctionRecord, graph: Graph, run: FirstRunRecord | None) -> tuple[int | None, str]:
+    """What stands for an open first dimension: its size in the first call, if all arguments agree."""
+    if run is None:
+        return None, ""
+    sizes = set()
+    for name, shape in zip(graph.record.arguments, run.shapes, strict=False):
+        declared = graph.type_of(name).shape
+        if declared and declared[0] < 0 and shape:
+            sizes.add(shape[0])
+    if len(sizes) != 1:
+        return None, ""
+    size = sizes.pop()
+    return size, f"open first dimensions counted as {size}, as in the first call"
+
+
+def _added(graph: Graph) -> dict[str, int]:
+    """The placeholders and identities that tf.function itself puts at the graph's edges."""
+    record = graph.record
+    identities = {name for name in record.results if name in graph.nodes and graph.nodes[name].type == "Identity"}
+    return {
+        "argument placeholders": len(record.arguments),
+        "capture placeholders": len(record.captures),
+        "result identities": len(identities),
+    }
+
+
+def _optimized(graph: Graph, run: FirstRunRecord | None) -> tuple[Optimized | None, dict[str, int] | None, str]:
+    if run is None:
+        return None, None, "it was not run by itself: it is part of another graph, or was only traced"
+    if run.optimized is None:
+        return None, None, run.reason
+    try:
+        return optimized.compare(graph, run.optimized), optimized.histogram(run.optimized), ""
+    except Damaged as error:
+        return None, None, f"its record is damaged ({error})"
+
+
+def _unique(effects: Sequence[SideEffect]) -> list[SideEffect]:
+    return list(dict.fromkeys(effects))
+
+
+_NODE = re.compile(r"(?:(\w+) \((?:No registered|[^)]*not)[^{]*)?\{\{node ([^}]+)\}\}")
+_INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?[\w.-]+ = ", re.MULTILINE)
+_FUSION = re.compile(r" fusion\(.*kind=k(\w+)")
+
+
+def _xla(record: FunctionRecord, graphs: Iterable[Graph], asked: XlaRecord | None) -> Xla:
+    if asked is None:
+        reason = "compiled by XLA: jit_compile" if record.jit_compile else "not asked"
+        return Xla(jit_compile=record.jit_compile, compiles=True if record.jit_compile else None, reason=reason)
+    view = asked.view
+    if view.error:
+        places: dict[str, tuple[str, SourceSpan | None]] = {}
+        for graph in graphs:
+            for node in graph.nodes.values():
+                places.setdefault(node.name, (node.type, node.place))
+        found: Counter[tuple[str, SourceSpan | None]] = Counter()
+        for kind, name in dict.fromkeys(_NODE.findall(view.error)):
+            known, where = places.get(name, places.get(name.rpartition("/")[2], (kind or name, None)))
+            found[known, where] += 1
+        blocking = [Marked(type=kind, ops=n, where=where) for (kind, where), n in found.items()]
+        first = view.error.strip().splitlines()[0] if view.error.strip() else "XLA gave no reason"
+        return Xla(jit_compile=record.jit_compile, compiles=False, reason=first[:400], blocking=blocking, ms=view.ms)
+    before, after = view.hlo or "", view.optimized_hlo or ""
+    return Xla(
+        jit_compile=record.jit_compile,
+        compiles=True,
+        ms=view.ms,
+        hlo_instructions=len(_INSTRUCTION.findall(before)),
+        optimized_instructions=len(_INSTRUCTION.findall(after)),
+        fusions=dict(Counter(_FUSION.findall(after)).most_common()),
+    )

@@ -1,0 +1,283 @@
+"""The records of the probe ``ops``: what is streamed to disk while recording, and what the report's data holds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import FunctionCost
+from tfperfkit.records.graph_contents import AutographCode, XlaView
+from tfperfkit_probes.function_records import Argument, Owner
+
+Became = Literal["graph", "unrolled", "python", "none"]
+
+
+class VariableRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A variable that a function uses. ``bytes`` is None while its shape is not known."""
+
+    name: str
+    type: str
+    bytes: int | None = None
+    trainable: bool = False
+
+
+class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One concrete function, when its trace had ended. Times are ``clock.now_ns``. ``graph`` names its contents."""
+
+    graph: str
+    trace_id: int
+    outer_id: int | None = None
+    begin_ns: int = 0
+    end_ns: int = 0
+    self_ns: int = 0
+    step: int = 0
+    function: str = ""
+    qualname: str = ""
+    file: str = ""
+    line: int = 0
+    owner: Owner = "user"
+    arguments: list[Argument] = []
+    results: list[str] = []  # types
+    captured: list[str] = []  # types of captured tensors, without variables
+    captured_bytes: int = 0
+    variables: list[VariableRecord] = []
+    created: list[str] = []  # names of the variables made inside
+    jit_compile: bool = False
+    function_object: int = 0
+    frames: list[SourceSpan] = []  # of the call that traced it, innermost first
+    in_replica: bool = False
+
+
+class FirstRunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first execution of the concrete function ``graph``."""
+
+    graph: str
+    begin_ns: int
+    end_ns: int
+    shapes: list[list[int] | None] = []  # of the arguments, in the order of the graph's
+    optimized: bytes | None = None  # compressed GraphDef
+    reason: str = ""  # why there is none
+    error: str | None = None
+
+
+class AutographRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """AutoGraph's code of one function, asked for by name."""
+
+    function: str
+    qualname: str
+    code: AutographCode
+
+
+class XlaRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """XLA's view of the concrete function ``graph``."""
+
+    graph: str
+    view: XlaView
+
+
+class LineCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What the operations of one source line do in one call. ``flops`` is None when a size is open."""
+
+    file: str
+    line: int
+    function: str
+    ops: int
+    flops: float | None
+    backward_flops: float = 0.0
+    bytes: float = 0.0
+
+
+class TypeCost(msgspec.Struct, frozen=True, kw_only=True):
+    """All operations of one type in one call."""
+
+    type: str
+    ops: int
+    flops: float
+    bytes: float
+
+
+class LayerCost(msgspec.Struct, frozen=True, kw_only=True):
+    """The operations under one name scope, as layers make them; forward and backward."""
+
+    layer: str
+    ops: int
+    flops: float
+    backward_flops: float
+    bytes: float
+
+
+class Constant(msgspec.Struct, frozen=True, kw_only=True):
+    """A constant baked into a graph."""
+
+    name: str
+    type: str
+    bytes: int
+    where: SourceSpan | None = None
+
+
+class Marked(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations of a type that is worth a look, of one line."""
+
+    type: str
+    ops: int
+    where: SourceSpan | None = None
+    types: str = ""  # what they make
+
+
+class Control(msgspec.Struct, frozen=True, kw_only=True):
+    """An ``if``, ``for``, ``while`` or comprehension of the source, and what tracing made of it.
+
+    ``graph``: an operation; ``unrolled``: its body stands ``copies`` times in the graph; ``python``: decided while
+    tracing, once; ``none``: it left no operations that we know of.
+    """
+
+    file: str
+    line: int
+    statement: str
+    function: str
+    became: Became
+    op: str = ""
+    copies: int = 0
+    ops: int = 0
+    per_variable: bool = False  # each copy works on other variables, as a loop over layers does
+
+
+class SideEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """Python in a traced function that runs only while it is traced."""
+
+    file: str
+    line: int
+    function: str
+    what: str
+    text: str
+
+
+class Optimized(msgspec.Struct, frozen=True, kw_only=True):
+    """What Grappler made of a function, by name of the operations. ``kernels``: fused kernel -> (count, made of)."""
+
+    operations: int
+    kept: int
+    folded: int
+    fused: int
+    removed: int
+    added: int
+    kernels: list[FusedKernel]
+
+
+class FusedKernel(msgspec.Struct, frozen=True):
+    type: str
+    parts: str
+    count: int
+
+
+class Xla(msgspec.Struct, frozen=True, kw_only=True):
+    """``compiles`` is None when XLA was not asked. ``fusions``: kind -> count in the optimised HLO."""
+
+    jit_compile: bool
+    compiles: bool | None = None
+    reason: str = ""
+    blocking: list[Marked] = []
+    hlo_instructions: int | None = None
+    optimized_instructions: int | None = None
+    fusions: dict[str, int] = {}
+    files: list[str] = []
+    ms: float | None = None
+
+
+class Function(msgspec.Struct, frozen=True, kw_only=True):
+    """One function of ``probes[].data``: a concrete function, with those of the same signature."""
+
+    function: str
+    qualname: str
+    file: str
+    line: int
+    owner: Owner
+    graph: str
+    signature: str
+    arguments: list[Argument]
+    results: list[str]
+    captures: list[str]
+    captured_bytes: int
+    variables: int
+    variable_bytes: int
+    parameter_bytes: int  # of the trainable variables
+    created_variables: list[str]
+    parent: str | None
+    calls: int | None
+    traces: int
+    trace_ms: float
+    first_execution_ms: float | None
+    ops: dict[str, int]
+    operations: int
+    ops_optimized: dict[str, int] | None
+    not_optimized_reason: str
+    optimized: Optimized | None
+    added_by_tf_function: dict[str, int]
+    flops: float | None
+    flops_note: str
+    flops_unknown: int
+    by_type: list[TypeCost]
+    by_line: list[LineCost]
+    by_layer: list[LayerCost]
+    moved_bytes: float
+    activation_bytes: float | None
+    intensity: float | None
+    constants_bytes: int
+    constants: list[Constant]
+    float64: list[Marked]
+    float64_flops_share: float
+    float64_sources: list[Marked]
+    casts: int
+    casts_by_line: list[Marked]
+    int32_ops: int
+    python_calls: list[Marked]
+    prints: list[Marked]
+    asserts: list[Marked]
+    side_effects: list[SideEffect]
+    control: list[Control]
+    lines_known: float
+    half_flops: float  # of 16-bit operations
+    backward_operations: int = 0  # of a gradient, by their names
+    jit_compile: bool
+    xla: Xla
+
+
+class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What in a function may be worth a change, with its lines: in most functions little of it.
+
+    ``constants``: of the places that hold 64 KiB and more.
+    """
+
+    unrolled: list[Control] = []
+    constants: list[Constant] = []
+    float64: list[Marked] = []
+    float64_sources: list[Marked] = []
+    float64_arguments: list[str] = []
+    python_calls: list[Marked] = []
+    side_effects: list[SideEffect] = []
+    prints: list[Marked] = []
+    asserts: list[Marked] = []
+
+
+class Brief(FunctionCost, frozen=True, kw_only=True):
+    """A concrete function in short, Keras' own included: what it costs, which is offered to all, and what in it may be
+    worth a change."""
+
+    traces: int = 1
+    lines_known: float = 1.0
+    constants_bytes: int = 0
+    gradient_operations: int = 0
+    marks: Marks = Marks()
+
+
+class OpsData(msgspec.Struct, frozen=True, kw_only=True):
+    """``probes[].data`` of the probe. ``left_out``: Keras' own functions that were not asked for."""
+
+    functions: list[Function]
+    left_out: int = 0
+    all: tuple[Brief, ...] = ()
+    dump: list[dict[str, Any]] | None = None
+    dump_function: str = ""
+    autograph: AutographRecord | None = None

@@ -1,0 +1,227 @@
+"""From a trace to records on disk: the graph at its end, and what its first execution shows."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.graphs import autograph_xla, first_run, snapshot, tracing
+from tfperfkit.instruments.graphs.tracing import Traced
+from tfperfkit.probe import Recording
+from tfperfkit_probes.ops.model import AutographRecord, FirstRunRecord, FunctionRecord, VariableRecord, XlaRecord
+from tfperfkit_probes.tensor_types import Names, leaves
+from tfperfkit_probes.traced_function import Definition, definition
+
+GRAPHS, FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "graphs", "functions", "first_runs", "autograph", "xla"
+#: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
+MAX_OPERATIONS = 1_000_000
+MAX_FUNCTIONS = 400
+_KEPT_ARGUMENTS = 60
+_KEPT_VARIABLES = 2000
+
+
+class Recorder:
+    """The listener of the tracing instrument. Keeps names and weak references only."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        options = recording.options
+        self._dump = str(options.get("dump") or "")
+        self._autograph = str(options.get("autograph") or "")
+        self._xla = bool(options.get("xla"))
+        self._lock = threading.Lock()
+        self._known: set[str] = set()
+        self._operations = 0
+        self._functions = 0
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._converted: set[tuple[str, int]] = set()
+        self._said: set[str] = set()
+        self._listeners: list[Callable[..., None]] = []
+
+    def __call__(self, traced: Traced) -> None:
+        try:
+            if traced.limits:
+                self._say(f"{traced.limits}; the operations of functions are not recorded")
+            elif traced.concrete is not None and not traced.exporting:
+                self._record(traced)
+        except Exception as error:
+            self._say(f"a function could not be described ({type(error).__name__}: {error})")
+
+    def close(self) -> None:
+        """Take what waits for a first execution off the functions that had none."""
+        for listener in self._listeners:
+            first_run.forget(listener)
+
+    def _say(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._recording.note(text)
+
+    def _record(self, traced: Traced) -> None:
+        options = traced.tracing_options
+        python_function = traced.python_function
+        if traced.function is not None:
+            python_function = getattr(traced.function, "python_function", python_function)
+        found = definition(python_function, str(getattr(options, "name", "")))
+        if found.owner not in ("user", "keras"):
+            return
+        if self._functions >= MAX_FUNCTIONS or self._operations >= MAX_OPERATIONS:
+            self._say(f"only the first {self._functions} concrete functions were recorded")
+            return
+        graph, name = traced.func_graph, traced.concrete.name
+        name = name.decode() if isinstance(name, bytes) else str(name)
+        every_line = bool(self._dump) and self._dump in (found.function, found.qualname)
+        files = {found.file}
+        with self._lock:
+            self._functions += 1
+            for contents in snapshot.contents_of(
+                graph, name, self._known.__contains__, self._recording.is_user_code, every_line=every_line
+            ):
+                self._known.add(contents.name)
+                files.update(place[0] for places in contents.places for place in places)
+                self._operations += contents.operations
+                self._recording.append(GRAPHS, contents)
+        self._recording.append(FUNCTIONS, self._function(traced, found, name))
+        self._keep(files)
+        self._convert(found, python_function)
+        if first_run.jit_compiled(traced):
+            self._await_first_run(traced.concrete, name, "XLA compiles the whole function, without Grappler")
+        else:
+            self._await_first_run(traced.concrete, name, "")
+
+    def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
+        graph, concrete = traced.func_graph, traced.concrete
+        names = Names(getattr(traced.tracing_options, "polymorphic_type", None), found.parameters)
+        arguments = [leaf.argument for leaf in leaves(traced.function_type, names).values()][:_KEPT_ARGUMENTS]
+        captured = [(str(t.dtype.name), _shape(t)) for t, _ in graph.captures if t.dtype.name != "resource"]
+        return FunctionRecord(
+            graph=name,
+            trace_id=traced.id,
+            outer_id=traced.outer_id,
+            begin_ns=traced.begin_ns,
+            end_ns=traced.end_ns,
+            self_ns=traced.self_ns,
+            step=self._recording.step,
+            function=found.function,
+            qualname=found.qualname,
+            file=found.file,
+            line=found.line,
+            owner=found.owner,
+            arguments=arguments,
+            results=[_type(t) for t in concrete.outputs],
+            captured=[snapshot.type_text(dtype, shape) for dtype, shape in captured],
+            captured_bytes=sum(_bytes(t) or 0 for t, _ in graph.captures if t.dtype.name != "resource"),
+            variables=_variables(graph),
+            created=_created(traced),
+            jit_compile=first_run.jit_compiled(traced),
+            function_object=self._number(traced.identity),
+            frames=list(traced.frames),
+            in_replica=traced.in_replica,
+        )
+
+    def _number(self, identity: Any) -> int:
+        if identity is None:
+            return 0
+        return self._numbers.setdefault(identity, len(self._numbers) + 1)
+
+    def _keep(self, files: set[str]) -> None:
+        for file in files:
+            if file and self._recording.is_user_code(file):
+                self._recording.keep_source(file)
+
+    def _convert(self, found: Definition, python_function: Any) -> None:
+        place = (found.file, found.line)
+        if self._autograph not in (found.function, found.qualname) or not self._autograph or place in self._converted:
+            return
+        self._converted.add(place)
+        code = autograph_xla.autograph_code(python_function)
+        self._recording.append(AUTOGRAPH, AutographRecord(function=found.function, qualname=found.qualname, code=code))
+
+    def _await_first_run(self, concrete: Any, name: str, not_collected: str) -> None:
+        def listener(run: first_run.FirstRun) -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+            self._first_run(run, name, not_collected)
+
+        self._listeners.append(listener)
+        try:
+            first_run.on_first_run(concrete, listener, collect=not not_collected)
+        except Unavailable as error:
+            self._listeners.remove(listener)
+            self._say(str(error))
+
+    def _first_run(self, run: first_run.FirstRun, name: str, not_collected: str) -> None:
+        self._recording.append(
+            FIRST_RUNS,
+            FirstRunRecord(
+                graph=name,
+                begin_ns=run.begin_ns,
+                end_ns=run.end_ns,
+                error=run.error,
+                reason=not_collected or run.reason,
+                shapes=[
+                    list(shape) if (shape := _shape(t)) is not None else None for t in run.arguments[:_KEPT_ARGUMENTS]
+                ],
+                optimized=snapshot.optimized(run.graphs) if run.graphs is not None else None,
+            ),
+        )
+        if self._xla and run.error is None:
+            view = autograph_xla.xla_view(run.concrete, run.arguments, optimized=True)
+            self._recording.append(XLA, XlaRecord(graph=name, view=view))
+
+
+def _variables(graph: Any) -> list[VariableRecord]:
+    found = []
+    for variable in list(getattr(graph, "variables", ()))[:_KEPT_VARIABLES]:
+        name = str(getattr(variable, "path", "") or getattr(variable, "name", ""))
+        trainable = bool(getattr(variable, "trainable", False))
+        found.append(VariableRecord(name, _type(variable), _bytes(variable), trainable))
+    return found
+
+
+def _created(traced: Traced) -> list[str]:
+    """Variables that the function made in this trace; TensorFlow allows it in the first one only."""
+    if traced.cached or traced.function is None:
+        return []
+    references = getattr(traced.function, "_created_variables", None) or ()
+    made = (reference() if callable(reference) else reference for reference in references)
+    return [str(getattr(variable, "name", "variable")) for variable in made if variable is not None]
+
+
+def _shape(tensor: Any) -> tuple[int, ...] | None:
+    try:
+        shape = tensor.shape
+        return tuple(-1 if size is None else int(size) for size in shape) if shape.rank is not None else None
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _type(tensor: Any) -> str:
+    return snapshot.type_text(str(tensor.dtype.name), _shape(tensor))
+
+
+def _bytes(tensor: Any) -> int | None:
+    shape = _shape(tensor)
+    if shape is None or any(size < 0 for size in shape):
+        return None
+    size = getattr(tensor.dtype, "size", 0) or 0
+    for dimension in shape:
+        size *= dimension
+    return int(size)
+
+
+@contextlib.contextmanager
+def recorded(recording: Recording) -> Iterator[None]:
+    """Read each graph when it has been traced and when it is first executed. Raises ``Unavailable`` without a known
+    seam."""
+    recorder = Recorder(recording)
+    unsubscribe = tracing.subscribe(recorder)
+    try:
+        yield
+    finally:
+        unsubscribe()
+        recorder.close()

@@ -1,0 +1,118 @@
+"""How often a While operation goes round, where that follows from constants of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tfperfkit_probes.ops.graph import Graph, Node
+
+#: A constant is looked for through so many operations.
+_MAX_DEPTH = 16
+
+
+def turns_of(graph: Graph, node: Node) -> int | None:
+    """The turns of a counting loop, as ``for i in tf.range(5)`` makes it; None if they depend on data.
+
+    Such a loop goes on while a counter is less than a limit, and adds a constant to it.
+    """
+    functions = node.functions()
+    condition, body = (graph.body(functions.get(attribute, [""])[0]) for attribute in ("cond", "body"))
+    if condition is None or body is None or len(condition.record.results) != 1:
+        return None
+    less = _behind(condition, condition.record.results[0])
+    if less is None or less.type != "Less" or len(less.inputs) != 2:
+        return None
+    counter, limit = (_slot(condition, owner) for owner, _ in less.inputs)
+    known = min(len(node.inputs), len(body.record.results))
+    if counter is None or counter >= known:
+        return None
+    if limit is None:
+        end = _integer(condition, less.inputs[1][0], 0)
+    else:
+        kept = limit < known and _slot_of_result(body, limit) == limit
+        end = _integer(graph, node.inputs[limit][0], 0) if kept else None
+    start, step = _integer(graph, node.inputs[counter][0], 0), _step(graph, node, body, counter)
+    if start is None or end is None or not step or step < 0:
+        return None
+    return max(0, -((start - end) // step))
+
+
+def _slots(graph: Graph) -> list[str]:
+    """The placeholders of a body in the order of the operation's inputs; captures come last."""
+    return [*graph.record.arguments, *graph.record.captures]
+
+
+def _slot(graph: Graph, name: str) -> int | None:
+    node = _behind(graph, name)
+    slots = _slots(graph)
+    return slots.index(node.name) if node is not None and node.name in slots else None
+
+
+def _slot_of_result(body: Graph, index: int) -> int | None:
+    return _slot(body, body.record.results[index])
+
+
+def _behind(graph: Graph, name: str) -> Node | None:
+    """The operation that makes a value, through the Identity operations after it."""
+    node = graph.nodes.get(name)
+    for _ in range(_MAX_DEPTH):
+        if node is None or node.type != "Identity" or not node.inputs:
+            return node
+        node = graph.nodes.get(node.inputs[0][0])
+    return node
+
+
+def _step(graph: Graph, node: Node, body: Graph, counter: int) -> int | None:
+    """What the body adds to the counter: a constant of its own, or one that the loop was given and keeps."""
+    add = _behind(body, body.record.results[counter])
+    if add is None or add.type not in ("AddV2", "Add") or len(add.inputs) != 2:
+        return None
+    owners = [owner for owner, _ in add.inputs]
+    others = [owner for owner in owners if _slot(body, owner) != counter]
+    if len(others) != 1:
+        return None
+    given = _slot(body, others[0])
+    if given is None:
+        return _integer(body, others[0], 0)
+    return _integer(graph, node.inputs[given][0], 0) if given < len(node.inputs) else None
+
+
+def _integer(graph: Graph, name: str, depth: int) -> int | None:
+    """The value of a scalar integer, if it follows from constants (AutoGraph counts the turns of a range so)."""
+    node = graph.nodes.get(name)
+    if node is None or depth > _MAX_DEPTH:
+        return None
+    if node.type == "Const":
+        value = node.attr("value")
+        if value is None or node.outputs[0].shape != ():
+            return None
+        tensor = value.tensor
+        found = [*tensor.int_val, *tensor.int64_val, *tensor.bool_val]
+        if found:
+            return int(found[0])
+        if tensor.content:
+            return int.from_bytes(tensor.content, "little", signed=True)
+        return 0  # protobuf leaves a zero out
+    values = [_integer(graph, owner, depth + 1) for owner, _ in node.inputs]
+    known = [value for value in values if value is not None]
+    if not known or len(known) != len(values):
+        return None
+    first, second = known[0], known[-1]
+    if node.type in ("FloorDiv", "FloorMod") and second == 0:
+        return None
+    return _ARITHMETIC[node.type](first, second) if node.type in _ARITHMETIC else None
+
+
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "Identity": lambda a, b: a,
+    "Cast": lambda a, b: a,
+    "AddV2": lambda a, b: a + b,
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "FloorDiv": lambda a, b: a // b,
+    "FloorMod": lambda a, b: a % b,
+    "Maximum": max,
+    "Minimum": min,
+    "NotEqual": lambda a, b: int(a != b),
+}

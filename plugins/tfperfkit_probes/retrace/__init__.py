@@ -1,0 +1,1 @@
+"""The probe ``retrace``: every trace of every tf.function, and why it happened."""

@@ -1,0 +1,33 @@
+"""The retrace probe: every trace of every tf.function, why it happened, what it cost and what to do."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from tfperfkit.model import ProbeResult
+from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
+
+
+class RetraceProbe:
+    """Every trace of a tf.function: when, how long, and which argument from which line made it necessary.
+
+    Sees traces only, so it costs nothing while nothing is traced, and is on from arming to the end.
+    """
+
+    api: ClassVar[int] = API_VERSION
+    name: ClassVar[str] = "retrace"
+    cost: ClassVar[Cost] = Cost.FREE
+    claims: ClassVar[frozenset[str]] = frozenset()
+
+    def record(self, recording: Recording, /) -> AbstractContextManager[None]:
+        """Append a record to the stream ``traces`` for each trace. Raises ``Unavailable`` without a known seam."""
+        from tfperfkit_probes.retrace.record import recorded
+
+        return recorded(recording)
+
+    def analyze(self, capture: Capture, /) -> ProbeResult:
+        """Number and judge the traces: why each happened, and which could have been avoided."""
+        from tfperfkit_probes.retrace.result import result
+
+        return result(capture)

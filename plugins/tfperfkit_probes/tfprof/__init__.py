@@ -1,0 +1,1 @@
+"""The probe ``tfprof``: a few steps under the TF Profiler."""

@@ -1,0 +1,181 @@
+"""From a trace file to the numbers of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from tfperfkit.records.parts import TRACED
+from tfperfkit.records.steps import StepTable
+from tfperfkit_probes.tfprof.breakdown import breakdown
+from tfperfkit_probes.tfprof.host import Host, Marker, read_host
+from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, OpRow
+from tfperfkit_probes.tfprof.names import is_fetch
+from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
+from tfperfkit_probes.tfprof.spans import Span, SpanIndex, intersect, subtract, total, union
+from tfperfkit_probes.xplane import Space, profile_options
+
+PS_PER_MS = 1_000_000_000
+PS_PER_NS = 1000
+#: Operations kept in the data; the rest are summed up in ``rest_ms``.
+TOP = 50
+
+
+class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the trace tells. Times are in ms; ``breakdown_ms`` and ``step_ms`` are means of one step.
+
+    Without steps ``breakdown_ms`` is None and ``window_ms`` splits the whole window, of ``wall_ms``, instead.
+    """
+
+    steps: int
+    first_step: int | None
+    last_step: int | None
+    step_ms: float | None
+    wall_ms: float
+    breakdown_ms: dict[str, float] | None
+    window_ms: dict[str, float]
+    input_share: float | None
+    top_ops: tuple[OpRow, ...]
+    input_ops: tuple[OpRow, ...]
+    devices: tuple[DeviceRow, ...]
+    rest_ms: float
+    options: dict[str, int] | None
+    prefetches: bool = False
+    calls: tuple[CallRow, ...] = ()
+    xla_compiles: int = 0  # in the traced steps, in all
+    xla_compile_ms: float = 0.0  # of these, making machine code; XLA's passes before that are not in it
+    notes: tuple[str, ...] = ()
+
+
+def analyse(space: Space, table: StepTable) -> TraceFacts:
+    """Read an open trace. Raises ``Unavailable`` when it is damaged; never imports TensorFlow."""
+    notes = [f"the profiler says: {text}" for text in (*space.errors, *space.warnings)]
+    plane = space.plane("/host:CPU")
+    host = read_host(plane) if plane is not None else Host()
+    timeline = host.training
+    chosen, counts, dropped = choose_steps(sorted(timeline.markers), table)
+    notes += dropped
+    steps = [marker.span for marker in chosen]
+    window = steps or _whole(host, timeline.events)
+    reader = OpReader(host, window)
+    if plane is not None:
+        reader.read(plane)
+    waits = subtract(union(host.fetches), union(reader.busy)) if host.fetches else []
+    wall = total(union(window))
+    devices = []
+    for device in space.devices():
+        busy = union(read_device(device, window or None, reader.ops))
+        if window:
+            busy = intersect(busy, union(window))
+        share = total(busy) / wall if wall else 0.0
+        devices.append(DeviceRow(device=device.name, busy_ms=_ms(total(busy)), busy_share=share))
+    if len(devices) and wall:
+        notes.append("with an accelerator, python includes the waits for its results")
+    parts = breakdown(window, timeline.events, waits)
+    count = sum(counts)
+    compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
+    compute, feeding, rest = _rows(reader.ops)
+    return TraceFacts(
+        steps=count,
+        first_step=chosen[0].number if chosen else None,
+        last_step=chosen[-1].number if chosen else None,
+        step_ms=_ms(wall) / count if count else None,
+        wall_ms=_ms(wall),
+        breakdown_ms={name: _ms(parts[name]) / count for name in TRACED} if count else None,
+        window_ms={name: _ms(parts[name]) for name in TRACED},
+        input_share=parts["input"] / wall if wall else None,
+        top_ops=compute,
+        input_ops=feeding,
+        devices=tuple(devices),
+        rest_ms=rest,
+        options=profile_options(space),
+        prefetches=host.prefetches,
+        calls=_calls(timeline.calls, window, count) if count else (),
+        xla_compiles=len(compiles),
+        xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
+        notes=tuple(notes),
+    )
+
+
+def _calls(calls: Sequence[tuple[Span, str]], window: Sequence[Span], steps: int) -> tuple[CallRow, ...]:
+    index = SpanIndex(window)
+    found: dict[str, list[int]] = {}
+    for span, name in calls:
+        if span.begin in index:
+            found.setdefault(name, []).append(span.end - span.begin)
+    rows = [CallRow(name=name, per_step=len(all_) / steps, ms=_ms(sum(all_)) / steps) for name, all_ in found.items()]
+    return tuple(sorted(rows, key=lambda row: -row.ms)[:TOP])
+
+
+def choose_steps(markers: Sequence[Marker], table: StepTable) -> tuple[list[Marker], list[int], list[str]]:
+    """The traced steps to count, how many steps each stands for, and notes on what is left out.
+
+    A marker lasts until the next step begins; where the step ended long before that (validation at the end of an
+    epoch), the marker is cut to the step's own time from the table. A last step whose end was not seen is left out,
+    if there are others.
+    """
+    known = {step.number: step for step in table.steps}
+    chosen: list[Marker] = []
+    counts: list[int] = []
+    notes: list[str] = []
+    shortened = 0
+    for index, marker in enumerate(markers):
+        step = known.get(marker.number)
+        last = index == len(markers) - 1
+        length = marker.span.end - marker.span.begin
+        if step is None:
+            if last and known and chosen:
+                notes.append("the last traced step left out: its end was not seen")
+                continue
+            following = marker.number + 1 if last else markers[index + 1].number
+            counts.append(max(1, following - marker.number))
+        else:
+            own = (step.end_ns - step.begin_ns) * PS_PER_NS
+            slack = max(0.2 * own, PS_PER_MS)
+            if length < own - slack and last and chosen:
+                notes.append("the last traced step left out: its end was not seen")
+                continue
+            if length > own + slack:
+                marker = Marker(marker.number, Span(marker.span.begin, marker.span.begin + own))
+                shortened += 1
+            counts.append(step.count)
+        chosen.append(marker)
+    if shortened:
+        which = "a traced step" if shortened == 1 else f"{shortened} traced steps"
+        notes.append(f"what followed {which} before the next began is left out (an epoch's end)")
+    return chosen, counts, notes
+
+
+def _rows(ops: dict[OpKey, OpTime]) -> tuple[tuple[OpRow, ...], tuple[OpRow, ...], float]:
+    compute = {key: op for key, op in ops.items() if key.place not in ("input", "device")}
+    kernels = {key: op for key, op in ops.items() if key.place == "device"}
+    feeding = {key: op for key, op in ops.items() if key.place == "input"}
+    rows = sorted(_shares(compute) + _shares(kernels), key=lambda row: -row.self_ms)
+    rest = sum(row.self_ms for row in rows[TOP:])
+    return tuple(rows[:TOP]), tuple(sorted(_shares(feeding), key=lambda row: -row.self_ms)[:TOP]), rest
+
+
+def _shares(ops: dict[OpKey, OpTime]) -> list[OpRow]:
+    whole = sum(op.self_ps for key, op in ops.items() if not is_fetch(key.type)) or 1
+    return [
+        OpRow(
+            name=key.name,
+            type=key.type,
+            count=op.count,
+            self_ms=_ms(op.self_ps),
+            share=0.0 if is_fetch(key.type) else op.self_ps / whole,
+            where=key.place,
+        )
+        for key, op in ops.items()
+    ]
+
+
+def _whole(host: Host, events: Iterable[Any]) -> list[Span]:
+    begin = min((event.begin for event in events), default=0)
+    return [Span(begin, host.end)] if host.end > begin else []
+
+
+def _ms(ps: float) -> float:
+    return ps / PS_PER_MS

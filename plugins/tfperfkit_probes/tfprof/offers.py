@@ -1,0 +1,38 @@
+"""What the trace of a few steps offers to the step's account, the headline and the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from tfperfkit.offers import (
+    AcceleratorUse,
+    FunctionCalls,
+    InputPrefetch,
+    RanOperation,
+    RanOperations,
+    StepBreakdown,
+    XlaCompilations,
+)
+from tfperfkit_probes.tfprof.model import OpRow, TfprofData
+
+
+def offers(data: TfprofData) -> tuple[Any, ...]:
+    """Of a trace without steps only what does not need them."""
+    made: list[Any] = [
+        RanOperations(steps=data.steps, rows=_rows(data.top_ops), input=_rows(data.input_ops), rest_ms=data.rest_ms),
+        FunctionCalls(per_step={row.name: row.per_step for row in data.calls}),
+        XlaCompilations(count=data.xla_compiles, ms=data.xla_compile_ms, wall_ms=data.wall_ms),
+        AcceleratorUse(busy_share={row.device: row.busy_share for row in data.devices}),
+        InputPrefetch(there=data.prefetches),
+    ]
+    if data.breakdown_ms:
+        made.append(StepBreakdown(parts_ms=data.breakdown_ms, steps=data.steps, words="the trace"))
+    return tuple(made)
+
+
+def _rows(rows: Iterable[OpRow]) -> tuple[RanOperation, ...]:
+    return tuple(
+        RanOperation(name=row.name, type=row.type, count=row.count, self_ms=row.self_ms, where=cast(Any, row.where))
+        for row in rows
+    )

@@ -1,0 +1,199 @@
+"""The second reading: every operation that ran in the traced steps, with its own time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
+from tfperfkit_probes.tfprof.names import Kind, Named, function_name, is_function, is_input
+from tfperfkit_probes.tfprof.spans import Span, SpanIndex
+from tfperfkit_probes.xplane import Event, Line, Plane
+
+#: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
+Place = Literal["eager", "graph", "xla", "device", "input"]
+
+
+class OpKey(NamedTuple):
+    """What is counted together. Eager operations have no name of their own: they go by their type."""
+
+    name: str
+    type: str
+    place: Place
+
+
+class OpTime:
+    """How often an operation ran and its own time (ps), that of operations within it left out."""
+
+    __slots__ = ("count", "self_ps")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.self_ps = 0
+
+
+class _Open:
+    """An event on the stack: an operation that is counted, or a context that tells who runs what is in it."""
+
+    __slots__ = ("end", "inner", "key", "named", "of_data")
+
+    def __init__(self, end: int, named: Named, key: OpKey | None, of_data: bool | None) -> None:
+        self.end = end
+        self.named = named
+        self.key = key
+        self.of_data = of_data
+        self.inner = 0
+
+
+_SECOND = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
+#: Lines of the host plane that hold the driver's calls; the kernels themselves stand on the device's lines.
+_DRIVER_LINES = "Host Threads"
+
+
+class OpReader:
+    """Adds up the operations of the lines it is given.
+
+    ``window``: operations that begin outside of it are left out. ``waits``: spans of fetches; the operations of the
+    script's own functions that overlap them are kept in ``busy``.
+    """
+
+    def __init__(self, host: Host, window: Iterable[Span]) -> None:
+        self.ops: dict[OpKey, OpTime] = {}
+        self.busy: list[Span] = []
+        self._host = host
+        self._window = SpanIndex(window)
+        self._fetches = SpanIndex(host.fetches)
+        self._thunks = False
+
+    def read(self, plane: Plane) -> None:
+        """Read the plane ``/host:CPU``."""
+        self._thunks = "hlo_op" in plane.stat_ids
+        names = Names(lambda named: named.kind in _SECOND and (self._thunks or named.kind is not Kind.MAYBE_THUNK))
+        for line in plane.lines():
+            if not line.name.startswith(_DRIVER_LINES):
+                self._read_line(line, names)
+
+    def _read_line(self, line: Line, names: Names) -> None:
+        on_data_thread = line.name.startswith(DATA_THREADS)
+        stack: list[_Open] = []
+        own_until = 0
+        for event in line.in_order(names.keep):
+            named = names[event.name]
+            if named is None or event.begin_ps < own_until:
+                continue
+            if self._host.is_own(event, named):
+                own_until = event.end_ps
+                continue
+            while stack and event.begin_ps >= stack[-1].end:
+                self._close(stack.pop())
+            owner = next((outer.of_data for outer in reversed(stack) if outer.of_data is not None), on_data_thread)
+            opened = self._open(event, named, stack, owner)
+            if opened is None:
+                continue
+            if opened.key is not None:
+                self._count(event, opened, stack, owner)
+            stack.append(opened)
+        while stack:
+            self._close(stack.pop())
+
+    def _open(self, event: Event, named: Named, stack: list[_Open], of_data: bool) -> _Open | None:
+        """What the event puts on the stack; None if it is part of what is there already."""
+        end, kind = event.end_ps, named.kind
+        if kind is Kind.ITERATOR:
+            return _Open(end, named, None, True)
+        if kind is Kind.EXECUTOR:
+            return _Open(end, named, None, self._is_of_data(event.stat("id")))
+        operation = next((outer.named for outer in reversed(stack) if outer.key is not None), None)
+        if kind is Kind.EAGER:
+            if is_function(named.type):
+                return _Open(end, named, None, None)
+            place: Place = "input" if of_data or is_input(named.type) else "eager"
+            return _Open(end, named, OpKey(named.type, named.type, place), None)
+        if kind is Kind.GET_NEXT:
+            if operation is not None and operation.kind is Kind.EAGER:
+                return None
+            return _Open(end, named, OpKey(named.type, named.type, "input"), None)
+        if kind is Kind.ASYNC:
+            name, op_type = event.stat("name"), event.stat("kernel_type")
+            if not isinstance(name, str) or not isinstance(op_type, str):
+                return None
+            # The whole of a fetch or of a loop over a dataset is told by an event of its own.
+            if is_input(op_type) or op_type == "ReduceDataset":
+                return None
+            return _Open(end, named, OpKey(name, op_type, "input" if of_data else "graph"), None)
+        if kind is Kind.MAYBE_THUNK:
+            name = event.stat("hlo_op")
+            if not isinstance(name, str):
+                return None
+            return _Open(end, named, OpKey(name, "XLA", "input" if of_data else "xla"), None)
+        if is_function(named.type):  # how an eager call of a jit-compiled function reads
+            if self._thunks:
+                return None
+            # TensorFlow 2.16 tells no kernels of XLA on a CPU: the function is one piece.
+            return _Open(end, named, OpKey(function_name(named.type), "XLA function", "xla"), None)
+        if operation is not None and operation.kind is Kind.EAGER and operation.type == named.type:
+            return None  # the kernel of the eager operation around it
+        return _Open(end, named, OpKey(named.name, named.type, "input" if of_data else "graph"), None)
+
+    def _count(self, event: Event, opened: _Open, stack: list[_Open], of_data: bool) -> None:
+        assert opened.key is not None
+        for outer in reversed(stack):
+            if outer.key is not None:
+                outer.inner += min(event.end_ps, outer.end) - event.begin_ps
+                break
+        if event.begin_ps in self._window:
+            op = self.ops.setdefault(opened.key, OpTime())
+            op.count += 1
+            op.self_ps += event.duration_ps
+        else:
+            opened.key = None
+        if not of_data and opened.named.kind is not Kind.GET_NEXT and self._fetches.spans:
+            span = Span(event.begin_ps, event.end_ps)
+            if self._fetches.overlaps(*span):
+                self.busy.append(span)
+
+    def _close(self, opened: _Open) -> None:
+        if opened.key is not None:
+            self.ops[opened.key].self_ps -= opened.inner
+
+    def _is_of_data(self, number: object) -> bool | None:
+        if number in self._host.data_calls:
+            return True
+        return False if number in self._host.script_calls else None
+
+
+#: Lines that the profiler derives from others on an accelerator's plane; their events would count twice.
+DERIVED_LINES = frozenset(
+    {
+        "Steps",
+        "XLA Modules",
+        "XLA TraceMe",
+        "TensorFlow Name Scope",
+        "TensorFlow Ops",
+        "Framework Name Scope",
+        "Framework Ops",
+        "Source code",
+        "Launch Stats",
+        "Async XLA Ops",
+        "Counters",
+    }
+)
+
+
+def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, OpTime]) -> list[Span]:
+    """Add an accelerator's kernels to ``ops``; gives the spans in which it was busy. No window: all of them."""
+    index = SpanIndex(window) if window is not None else None
+    busy: list[Span] = []
+    for line in plane.lines():
+        if line.name in DERIVED_LINES:
+            continue
+        for event in line.events():
+            if not event.duration_ps or (index is not None and event.begin_ps not in index):
+                continue
+            busy.append(Span(event.begin_ps, event.end_ps))
+            stats = event.stats
+            _, _, op_type = str(stats.get("tf_op", "")).rpartition(":")
+            op = ops.setdefault(OpKey(event.name, op_type or "kernel", "device"), OpTime())
+            op.count += event.occurrences
+            op.self_ps += event.duration_ps
+    return busy

@@ -1,0 +1,56 @@
+"""The probe ``tfprof``: a few steps under the TF Profiler; the step's breakdown, its operations, the input's share."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from tfperfkit.model import ProbeResult
+from tfperfkit.option import Option
+from tfperfkit.probe import Capture, Cost, Recording, WindowWish
+from tfperfkit.timeline import Tick, Timeline
+
+
+class TfprofProbe:
+    """Where the time of a step went and which operations took it, from a trace of TensorFlow's own profiler."""
+
+    api: ClassVar[int] = 1
+    name: ClassVar[str] = "tfprof"
+    cost: ClassVar[Cost] = Cost.WINDOW
+    claims: ClassVar[frozenset[str]] = frozenset({"tf.profiler"})
+    #: A trace grows by some 100 KB a step; XProf drops its first and its last one.
+    window: ClassVar[WindowWish] = WindowWish(seconds=0.3, min_steps=3, min_slow_steps=3, max_steps=20, extra_steps=2)
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            name="python",
+            type="flag",
+            default=False,
+            help="Trace Python calls too: more to see in the trace viewer, up to 1.4 x slower in its window.",
+        ),
+        Option(
+            name="max_mb",
+            type="float",
+            default=512.0,
+            minimum=1,
+            metavar="MB",
+            in_report=True,
+            help="Read traces up to this size.",
+        ),
+    )
+
+    def record(self, recording: Recording, /) -> AbstractContextManager[None]:
+        from tfperfkit_probes.tfprof.record import Recorder
+
+        return Recorder(recording)
+
+    def analyze(self, capture: Capture, /) -> ProbeResult:
+        """The step's breakdown, its operations, what it calls."""
+        from tfperfkit_probes.tfprof.result import result
+
+        return result(capture)
+
+    def timeline(self, capture: Capture, most: int, tick: Tick, /) -> Timeline:
+        """The trace for ``tfperf trace``."""
+        from tfperfkit_probes.tfprof.result import slices
+
+        return slices(capture, most, tick)

@@ -1,0 +1,8 @@
+"""Rules about too little work in a step."""
+
+from __future__ import annotations
+
+from tfperfkit.rule import Rule
+from tfperfkit_rules.batch.size import small_batch
+
+RULES: tuple[Rule, ...] = (small_batch,)

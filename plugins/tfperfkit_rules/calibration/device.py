@@ -1,0 +1,61 @@
+"""Numbers of the rules about devices, threads and what waits for them."""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
+
+WAIT_MEDIUM = Calibration(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the step, waiting for a value: from here on more than a remark",
+    Derived("the least share that a finding is made for"),
+)
+WAIT_HIGH = Calibration(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the step, waiting for a value: severity high",
+    Derived("a high share, as XProf has it for one part of a step"),
+)
+ONCE_A_STEP = Calibration(
+    0.05, "number", "reads a step that differ from 1 by less are one in every step", Chosen("a step more or less of 20")
+)
+COPY_BYTES = Calibration(
+    1_000_000,
+    "bytes",
+    "copied a step between devices: less is a remark only",
+    Chosen("0.1 ms over PCI Express 3 with 16 lanes (some 12 GB/s), what a call of a compiled function takes"),
+)
+MANY_THREADS = Calibration(
+    4,
+    "number",
+    "threads for each processor, from which on a remark is made",
+    Measured("with 8 for each nothing lost that stood out of the noise", TWO_BUSY_CORES, None),
+)
+SCALES_MIN = Calibration(
+    0.3,
+    "share",
+    "of an even division of the work, what more processors save at worst",
+    Chosen("two processors rarely gain less than a third of what dividing by two promises"),
+)
+ONEDNN_MIN = Calibration(
+    0.15,
+    "share",
+    "of convolutions, products and pooling without oneDNN, what oneDNN saves at least",
+    Measured(
+        "convolutions took 1.4 to 3.2 times as long without it, products 1.1 to 3.2 times, a step of fit 1.7 and 2.4 "
+        "times in two pairs: 0.09 to 0.69 saved",
+        TWO_BUSY_CORES,
+        None,
+        "onednn",
+    ),
+)
+ONEDNN_MAX = Calibration(
+    0.9,
+    "share",
+    "of convolutions, products and pooling without oneDNN, what oneDNN saves at most",
+    Measured(
+        "see ONEDNN_MIN; layouts and fused operations save more than a kernel alone", TWO_BUSY_CORES, None, "onednn"
+    ),
+)

@@ -1,0 +1,187 @@
+"""Numbers of the rules about operations that Python hands out one by one."""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured
+from tfperfkit_rules.calibration.machines import MEASURED_ON, TWO_BUSY_CORES
+
+# When it is told.
+MIN_SHARE = Calibration(
+    0.10, "share", "of the step in eager operations and Python that hands them out", Cited("XProf warns from 10 % on")
+)
+MIN_OPERATIONS = Calibration(
+    30,
+    "operations",
+    "of a step: with fewer there is little to compile",
+    Chosen("at 10 to 40 us each they take what a call of a compiled function takes, up to 1 ms"),
+)
+MIN_NUMPY = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in NumPy and Python inside it, from which on they have a finding of their own",
+    Derived("XProf's moderate share of one part of a step"),
+)
+MIN_TURNS = Calibration(
+    8,
+    "turns",
+    "a loop with fewer goes over layers or networks, which no batch takes the place of",
+    Chosen("where vector instructions begin to gain: eight numbers of 32 bits in 256"),
+)
+MIN_LOOP = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in the forward part of a loop",
+    Derived("XProf's moderate share of one part of a step"),
+)
+OFTEN = Calibration(
+    0.2,
+    "share",
+    "of the steps with a predict: from it on it is in the loop",
+    Chosen("more often than every fifth step"),
+)
+MAX_COMPUTING = Calibration(
+    0.5,
+    "share",
+    "of predict's time in compiled functions: with more it is not for little data",
+    Chosen("the larger half computes"),
+)
+MIN_CALL = Calibration(
+    2 * calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in an eager call of a model beside a compiled update",
+    Derived("XProf warns of eager execution from 10 % on"),
+)
+FEW_BATCHES = Calibration(
+    8,
+    "batches",
+    "a fit of so many and more pays for its own setting up",
+    Chosen("setting up is spread over them: see the measure fit"),
+)
+MIN_FITS = Calibration(5, "count", "calls of fit make a loop", Chosen("fewer are phases: pre-training, fine-tuning"))
+
+# What compiling leaves.
+LIGHT_LEFT = Calibration(
+    0.15,
+    "share",
+    "of elementwise work in eager operations, what is left at best: fused, or beside other work",
+    Measured("XLA and Grappler together saved up to 0.81 of such chains", TWO_BUSY_CORES, None, "xla_elementwise"),
+)
+PYTHON_LEFT = Calibration(
+    0.03,
+    "share",
+    "of the Python that hands operations out, what is left at worst (Keras' callbacks and metrics)",
+    Chosen("one call in place of 30 (MIN_OPERATIONS) and more"),
+)
+SHORT_MS = Calibration(
+    1.0,
+    "ms",
+    "heavy operations that are shorter spend much of their time on waking threads",
+    Chosen("ten times what is divided at all, DIVIDED_MS"),
+)
+SHORT_LEFT = Calibration(
+    0.5, "share", "of such short operations, what is left in a graph at best", Chosen("work and waking are alike then")
+)
+OVERLAP_ONE = Calibration(
+    1.15,
+    "number",
+    "heavy operations of one chain in a graph, at most so many times as fast by running beside others",
+    Chosen("only what is beside the chain, the gradients of weights, can: of three products one, partly"),
+)
+OVERLAP_MANY = Calibration(
+    1.6,
+    "number",
+    "those of two networks' updates, at most so many times as fast where there are processors",
+    Measured("1.2 to 1.7 for two independent chains of convolutions", MEASURED_ON, 5, "overlap"),
+)
+HEAVY_LEFT = Calibration(
+    0.3,
+    "share",
+    "of heavy work, what is left at least after pruning",
+    Chosen("the forward pass, one of three products of the same size, is always needed"),
+)
+FIRST_INPUT = Calibration(
+    0.5,
+    "share",
+    "of the backward work, what the gradient of a network's input makes up at most",
+    Chosen("one of two products of the same size"),
+)
+NUMPY_LEFT = Calibration(
+    0.5,
+    "share",
+    "of NumPy in the step, what replaces it takes at worst",
+    Chosen("half: no measurement bounds what a script's NumPy does"),
+)
+BACKWARD_SAVED = Calibration(
+    0.6,
+    "share",
+    "of the backward work of a loop's turns, what becomes one turn with the forward work, at least",
+    Chosen("the rest is the update and what the tape does once"),
+)
+MIN_FORWARD = Calibration(
+    0.01, "share", "the forward part of a step is taken for this at least", Chosen("it is divided by")
+)
+PREDICT_LEFT_MIN = Calibration(
+    0.005,
+    "share",
+    "of the time in predict, what calling the model leaves at best",
+    Measured(
+        "0.001 to 0.09, median 0.01, of networks of two and four layers; by hand 0.001 (compiled) and 0.005 of 244 ms",
+        MEASURED_ON,
+        20,
+        "predict",
+    ),
+)
+PREDICT_LEFT_MAX = Calibration(
+    0.1,
+    "share",
+    "of the time in predict, what calling the model leaves at worst",
+    Measured("see PREDICT_LEFT_MIN: the 90th percentile is 0.09", MEASURED_ON, 20, "predict"),
+)
+CALL_LEFT_MIN = Calibration(
+    0.05,
+    "share",
+    "of an eager call of a model, what a compiled call leaves at best",
+    Measured(
+        "0.02 to 0.25 but for points that waited for a processor, median 0.15; 0.03 to 0.11 in another run",
+        MEASURED_ON,
+        15,
+        "model_call",
+    ),
+)
+CALL_LEFT_MAX = Calibration(
+    0.4,
+    "share",
+    "of an eager call of a model, what a compiled call leaves at worst",
+    Measured("see CALL_LEFT_MIN", MEASURED_ON, 15, "model_call"),
+)
+FIT_LEFT_MIN = Calibration(
+    0.01,
+    "share",
+    "of what fit takes around its batches, what train_on_batch leaves at best",
+    Measured("0.010 to 0.071, median 0.024; by hand 0.004 and 0.011", MEASURED_ON, 10, "fit"),
+)
+FIT_LEFT_MAX = Calibration(
+    0.1,
+    "share",
+    "of what fit takes around its batches, what train_on_batch leaves at worst",
+    Measured("see FIT_LEFT_MIN: larger networks leave more", MEASURED_ON, 10, "fit"),
+)
+WEIGHTS_LEFT_MIN = Calibration(
+    0.05,
+    "share",
+    "of weights copied through NumPy, what assigning in a compiled function leaves at best",
+    Measured("0.06 at the 10th percentile, median 0.22", MEASURED_ON, 15, "weights"),
+)
+WEIGHTS_LEFT_MAX = Calibration(
+    0.4,
+    "share",
+    "of weights copied through NumPy, what assigning in a compiled function leaves at worst",
+    Measured(
+        "most points below 0.44, some waited for a processor; by hand 34.7 ms a step became 20.7 ms, of which these "
+        "lines had had 45 to 61 %",
+        MEASURED_ON,
+        15,
+        "weights",
+    ),
+)

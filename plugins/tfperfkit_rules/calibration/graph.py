@@ -1,0 +1,166 @@
+"""Numbers of the rules about what is in compiled functions."""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit_rules.calibration.machines import MEASURED_ON, TWO_BUSY_CORES
+
+# Constants in graphs.
+CONSTANT_BYTES = Calibration(
+    1 << 20,
+    "bytes",
+    "of constants at one line, from which on they are told",
+    Chosen("tables of positions and vocabularies are smaller, data sets are not"),
+)
+CONSTANT_LOW_BYTES = Calibration(
+    8 << 20, "bytes", "of constants, for severity low", Chosen("its trace costs more than 0.1 s: CONSTANT_MB_MS")
+)
+CONSTANT_MEDIUM_BYTES = Calibration(
+    32 << 20, "bytes", "of constants, for severity medium", Chosen("its trace costs more than 0.5 s: CONSTANT_MB_MS")
+)
+CONSTANT_MB_MS = Calibration(
+    20.0,
+    "ms",
+    "what 1 MB of constants adds to the trace and the first run of a function, at least, against a captured tensor",
+    Measured(
+        "6 ms with 4 MB, 13 with 16 MB, 14 to 35 at a load of 14; by hand 20 to 77 in six pairs, 181 and 261 in two",
+        MEASURED_ON,
+        10,
+        "constant",
+    ),
+)
+TRACE_OPERATION_MS = Calibration(
+    10.0,
+    "ms",
+    "trace and first run of a function for each operation, at most",
+    Measured(
+        "0.3 to 0.5 ms, 1.0 to 2.2 at a load of 14; by hand 4 ms in an unrolled graph of 22,614 operations: "
+        "Grappler takes more than in proportion",
+        MEASURED_ON,
+        10,
+        "trace_operation",
+    ),
+)
+TRACE_CALL_MS = Calibration(
+    1000.0,
+    "ms",
+    "trace and first run of a small function, at most",
+    Chosen("the first one of a run starts TensorFlow up"),
+)
+
+# Loops, layers, metrics.
+UNROLLED_OPERATIONS = Calibration(
+    1000,
+    "operations",
+    "of a loop that tracing unrolled, from which on it is told",
+    Chosen("a second and more of tracing at some ms each (the measure trace_operation)"),
+)
+UNROLLED_COPIES = Calibration(
+    64,
+    "copies",
+    "of a loop's body, from which on it is told",
+    Chosen("loops over the layers of a model have fewer, loops over time steps or examples more"),
+)
+LINES_KNOWN = Calibration(
+    0.98,
+    "share",
+    "of a function's operations whose lines are known, for an exact count",
+    Chosen("else it says 'at least'"),
+)
+MIN_METRICS = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in metrics and summaries",
+    Derived("XProf's moderate share of one part of a step"),
+)
+NAMED = Calibration(
+    0.1, "share", "of metrics and summaries: a line or a kind with less is not named", Chosen("a tenth changes little")
+)
+MIN_LAYER = Calibration(
+    0.15,
+    "share",
+    "of the step in a layer that is slower than its like",
+    Chosen("three moderate shares: nothing measured says that the layer can be faster"),
+)
+SLOWER = Calibration(
+    6.0,
+    "number",
+    "times slower than the median of its kind, for a slow layer",
+    Chosen("twice the factor by which size alone makes operations differ, SMALL_OPERATION"),
+)
+NEIGHBOURS = Calibration(
+    2, "count", "other layers of the kind, to know what is usual", Chosen("the fewest with a middle")
+)
+MIN_GFLOP = Calibration(
+    0.01, "GFLOP", "of a layer a step: with less it is slow by nature", Chosen("0.1 ms at 100 GFLOP/s: DIVIDED_MS")
+)
+
+# What goes with a part of a graph.
+MIN_REPEATED = Calibration(
+    0.03,
+    "share",
+    "of the step in passes that could be one",
+    Chosen("with REPEATED_SAVED_MIN a low share goes for certain"),
+)
+REPEATED_SAVED_MIN = Calibration(
+    0.6,
+    "share",
+    "of repeated forward passes, what goes with them at least",
+    Chosen("operations ran beside others: 1 / OVERLAP_MANY"),
+)
+REPEATED_SAVED_MAX = Calibration(
+    1.5,
+    "share",
+    "of repeated forward passes, what goes with them at most: the runtime's gaps, what was kept for a gradient",
+    Measured("a step with a share of 0.21 gained 1.37 times, 1.3 of it", TWO_BUSY_CORES, 1),
+)
+REPEATED_SHARE_MAX = Calibration(
+    0.9, "share", "no such fix saves more of a step", Chosen("the one pass that stays takes as long as one that goes")
+)
+GRADIENTS_SAVED_MIN = Calibration(
+    0.3,
+    "share",
+    "of the backward passes but one, what is saved at least by one pass for the sum of losses",
+    Chosen("terms share less than a whole pass, and what they don't share has to be computed anyway"),
+)
+PRINT_SAVED_MIN = Calibration(
+    0.5, "share", "of printing and checking, what goes with it at least", Chosen("the other half ran beside the step")
+)
+PRINT_SAVED_MAX = Calibration(
+    1.25,
+    "share",
+    "of printing and checking, what goes with it at most: a print also orders what would run side by side",
+    Measured("a pair of runs gained 1.56 times at a share of 0.33, 1.1 of it", TWO_BUSY_CORES, 1),
+)
+PYTHON_CALL_LEFT = Calibration(
+    0.6,
+    "share",
+    "of calls back into Python, what operations in their place take at worst",
+    Measured("0.19 to 0.59, median 0.37, of calls on 1,000 to 1,000,000 numbers", MEASURED_ON, 15, "python_call"),
+)
+
+# Float64.
+MIN_FLOAT64 = Calibration(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of a function's FLOPs in float64: a loss or a metric in it costs nothing",
+    Derived("the least share that a finding is made for"),
+)
+FLOAT64_SAVED_MIN = Calibration(
+    0.2,
+    "share",
+    "of float64 arithmetic, what float32 saves at least",
+    Measured(
+        "0.64 to 0.86, median 0.72; by hand 0.27 to 0.85. Half the bytes and twice the numbers per instruction say 0.5",
+        MEASURED_ON,
+        15,
+        "float64",
+    ),
+)
+FLOAT64_SAVED_MAX = Calibration(
+    0.8,
+    "share",
+    "of float64 arithmetic, what float32 saves at most",
+    Measured("see FLOAT64_SAVED_MIN", MEASURED_ON, 15, "float64"),
+)

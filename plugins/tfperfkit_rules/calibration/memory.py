@@ -1,0 +1,65 @@
+"""Numbers of the rules about memory."""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Cited, Derived
+
+MIN_GROWTH_BYTES = Calibration(
+    8_000_000,
+    "bytes",
+    "that something grew by over the run: less is no leak",
+    Chosen("the floor of the probe memory's own test: an allocator's arena may give and take as much"),
+)
+MIN_STEP_BYTES = Calibration(
+    1024,
+    "bytes",
+    "a step, from which on a growing list is told",
+    Chosen("losses kept as calibrated take less: 8 to 100 each"),
+)
+LONG_STEPS = Calibration(
+    300,
+    "steps",
+    "for a growth that nothing explains to be more than a remark",
+    Chosen("allocators settle within some hundred"),
+)
+LARGE_BYTES = Calibration(
+    200_000_000, "bytes", "for a growth that nothing explains to be more than a remark", Chosen("25 times an arena's")
+)
+NEAR_RUNS = Calibration(
+    10, "number", "times the steps of this run until the limit, for severity high", Chosen("a short trial")
+)
+FAR_RUNS = Calibration(
+    1000, "number", "times the steps of this run until the limit, for severity low", Chosen("a hundred times NEAR_RUNS")
+)
+KEPT_SHARE = Calibration(
+    0.1, "share", "of the limit that grew within this run, for severity high", Chosen("1 / NEAR_RUNS")
+)
+MIN_GRAPHS = Calibration(
+    5,
+    "count",
+    "graphs that stay alive: fewer are a few shapes, or a model and its evaluation",
+    Chosen("a function for training, one for testing, one for predicting, and a rest of a batch for two of them"),
+)
+MIN_RUN_SHARE = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the run at a line that adds operations to a session's graph",
+    Derived("XProf's moderate share of one part of a step"),
+)
+SURE = Calibration(
+    0.2,
+    "share",
+    "of the estimated growth, what its interval's lower end must reach where nothing explains it",
+    Chosen("an interval that nearly holds 0 says that next to none is as likely"),
+)
+GRAPH_SAVED_MIN = Calibration(
+    0.5,
+    "share",
+    "of the line's time, what goes at least when it makes no operation",
+    Chosen("it also runs what it makes"),
+)
+NEAR = Calibration(0.9, "share", "of the limit at the peak", Cited("the PyTorch profiler's TensorBoard plugin: 90 %"))
+GRAVE = Calibration(
+    0.97, "share", "of the limit at the peak, for severity high", Chosen("a batch more may end the run")
+)

@@ -1,0 +1,38 @@
+"""Numbers of the rules about number formats."""
+
+from __future__ import annotations
+
+from tfperfkit.calibration import Calibration, Cited, Measured
+from tfperfkit_rules.calibration.machines import MEASURED_ON
+
+HALF_SHARE = Calibration(
+    0.10,
+    "share",
+    "of the FLOPs in 16 bits: with less they are not used",
+    Cited("XProf's overview page and the PyTorch profiler advise 16 bits below it"),
+)
+CAPABILITY = Calibration(
+    7,
+    "number",
+    "major compute capability from which on a GPU has tensor cores (Volta)",
+    Cited("the PyTorch profiler's and DLProf's rule; Nvidia's CUDA Programming Guide"),
+)
+HALF_SAVED_MIN = Calibration(
+    0.5,
+    "share",
+    "of products and convolutions in float16 on a CPU, what float32 saves at least",
+    Measured(
+        "a convolution with its gradients 0.70 to 0.95, forward alone 0.1 to 0.6, a product -0.1 to 0.2, "
+        "elementwise work 0.1 to 0.4; by hand a product 0.41 to 0.8. bfloat16 is not judged: faster and slower than "
+        "float32, by the shape, on a processor that has it",
+        MEASURED_ON,
+        20,
+        "float16",
+    ),
+)
+HALF_SAVED_MAX = Calibration(
+    0.95,
+    "share",
+    "of compiled functions in float16 on a CPU, what float32 saves at most",
+    Measured("see HALF_SAVED_MIN", MEASURED_ON, 20, "float16"),
+)

@@ -1,0 +1,47 @@
+"""Numbers of the rules about traces."""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Derived
+
+EPOCH_APART = Calibration(
+    5, "steps", "between retraces that may come from the ends of epochs", Chosen("shorter epochs are no training")
+)
+REMAINDERS = Calibration(
+    3, "count", "new sizes of a batch that may all be remainders", Chosen("of training, validation and test data")
+)
+NOTICEABLE = Calibration(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the steps' time in a single retrace, from which on it is told",
+    Derived("the least share that a finding is made for"),
+)
+MAX_TRACED = Calibration(
+    0.99,
+    "share",
+    "lost to tracing at most, where nearly every step traces and none shows how short one is without",
+    Chosen("100 times as fast at most; one whose steps all traced gained 578 times"),
+)
+ORDINARY = Calibration(
+    3,
+    "steps",
+    "without a trace tell what an ordinary one takes",
+    Chosen("the fewest with a middle that is no mean of two"),
+)
+MIN_TRACING = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of steady steps in tracing that no cause explains",
+    Derived("XProf's moderate share of one part of a step"),
+)
+CERTAIN = Calibration(
+    0.7,
+    "share",
+    "of the tracing in the account, what is promised at least",
+    Chosen("some falls into a retrace that had to be"),
+)
+MAX_SIGNATURE = Calibration(
+    4, "count", "arguments of an input_signature that is written out", Chosen("one line of advice")
+)
+MAX_CAUSES = Calibration(4, "count", "differences between two traces that are shown", Chosen("the rest is counted"))

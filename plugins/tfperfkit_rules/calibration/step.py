@@ -1,0 +1,84 @@
+"""Numbers of the rules about what stands around the compiled step."""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
+
+TOGETHER = Calibration(
+    50,
+    "steps",
+    "in one call, as the advice says",
+    Chosen("a fiftieth of a call's cost is left, and callbacks still hear of every 50th step"),
+)
+CALLS_SAVED_MIN = Calibration(
+    0.9,
+    "share",
+    "of the Python around a call, what goes at least with TOGETHER steps in one",
+    Chosen("beside the fiftieth that stays, what callbacks do for each batch"),
+)
+CALLS_LEFT = Calibration(
+    1 / TOGETHER.value,
+    "share",
+    "of the Python around a call, what is left at best",
+    Derived("one call in TOGETHER steps"),
+)
+GRAPH_LEFT = Calibration(
+    2.0,
+    "number",
+    "what running operations in a graph takes, in terms of their own time (the executor)",
+    Measured(
+        "a step of 0.9 ms whose operations took 0.07 ms: in executions of 100 steps one took 0.16 ms in the graph",
+        TWO_BUSY_CORES,
+        1,
+    ),
+)
+HOT = Calibration(
+    0.08,
+    "share",
+    "of the step in a function's own lines, from which on they are named",
+    Chosen("above XProf's moderate 5 % by the half width of a share's 95 % interval after 200 samples"),
+)
+MIN_SAMPLES = Calibration(
+    4,
+    "samples",
+    "with fewer a line may be there by chance",
+    Chosen("the fewest whose 95 % interval (Poisson) lies above 1"),
+)
+ALONE = Calibration(
+    0.6, "share", "of its function's time: a line with it is the place, else the loop", Chosen("clearly more than half")
+)
+LEFT_MIN = Calibration(
+    0.05,
+    "share",
+    "of the script's own Python, what is left at best, moved or rewritten",
+    Chosen("a batch picked, a call made"),
+)
+LEFT_MAX = Calibration(
+    0.5,
+    "share",
+    "of the script's own Python, what is left at worst, moved or rewritten",
+    Chosen("half: nothing bounds it"),
+)
+SIDE_STEPS = Calibration(
+    3,
+    "steps",
+    "in which side work was seen, for being on their way",
+    Chosen("the fewest that are not a pair by chance"),
+)
+SIDE_LEFT_MIN = Calibration(
+    0.01, "share", "of side work, what is left at best when it is done rarely", Chosen("the advice: every 100 steps")
+)
+SIDE_LEFT_MAX = Calibration(
+    0.2, "share", "of side work, what is left at worst when it is done rarely", Chosen("every fifth step")
+)
+CALLBACK_SHARE = Calibration(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of a loop in callbacks that write: from it on all that is not the compiled step may be theirs",
+    Derived("a high share, as XProf has it for one part of a step"),
+)
+MAX_LINE = Calibration(
+    70, "characters", "of a line of source that a detail quotes", Chosen("with its figures half a page")
+)

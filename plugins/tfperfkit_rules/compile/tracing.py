@@ -1,0 +1,107 @@
+"""Rules about tracing, compiling and XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit import gain
+from tfperfkit.clock import ms
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import compile as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.compile import xla_place
+from tfperfkit_rules.measures import graph_time
+
+#: What XLA computes slowly on a CPU, see ``calibrated.SLOW_SHARE``.
+SLOW_TYPES = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "Atan")
+
+
+def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
+    """CMP002: elementwise operations that XLA would fuse, where that was measured to help."""
+    functions = [(brief, n) for brief, n in graph_time.called(evidence) if not brief.jit_compile]
+    if not functions or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
+        return
+    share = graph_time.share(evidence, _fused)
+    proper = graph_time.share(evidence, graph_time.is_elementwise)
+    if share < calibrated.ELEMENTWISE.value or proper < calibrated.PROPER.value:
+        return
+    lost = 0.0
+    if not evidence.accelerated:
+        slow = graph_time.share(evidence, lambda row: row.type in SLOW_TYPES)
+        heavy = graph_time.share(evidence, graph_time.is_arithmetic)
+        convolutions = graph_time.share(evidence, lambda row: "Conv" in row.type)
+        if slow > calibrated.SLOW_SHARE.value or convolutions > calibrated.CONVOLUTIONS.value:
+            return
+        lost = calibrated.PRODUCT_LOST.value * heavy
+    most = calibrated.FUSED.value * share - lost
+    if most < gain.MEDIUM:
+        return
+    bounds = (1.0, gain.speedup(most))
+    function = max(functions, key=lambda found: found[0].elementwise)[0]
+    if function.operations > calibrated.MANY_OPERATIONS.value:
+        return
+    name = function.function if function.owner == "user" else "the model"
+    code = f"@tf.function(jit_compile=True) at {name}" if function.owner == "user" else "compile(..., jit_compile=True)"
+    yield Finding(
+        code="CMP002",
+        family="compile",
+        severity="low",
+        share_of_step=share,
+        title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=xla_place.function_lines(evidence, function),
+        evidence=(
+            Measurement("elementwise operations, slices and sums, of the step", share, "share", "breakdown"),
+            Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
+        ),
+        advice=f"Try {code}: XLA makes one pass over the data of many operations. Keep it only if a step gets shorter.",
+        detail="Each operation reads its input from memory and writes its result back.",
+    )
+
+
+def _fused(row: RanOperation) -> bool:
+    return graph_time.is_fusable(row) and row.self_ms >= calibrated.LONG_MS.value * row.count
+
+
+def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
+    """CMP004: tracing, optimising and compiling are a good part of the whole run."""
+    warm, wall = evidence.warm_up, evidence.run.wall_s
+    if warm is None or wall <= 0:
+        return
+    first_runs = warm.parts_s.get("compile and first runs", 0.0)
+    traced = evidence.offer(AvoidableTracing)  # what could be avoided is told with its cause
+    tracing = ms(sum(end - begin for begin, end in evidence.tracing)) / 1e3
+    tracing = max(0.0, tracing - (traced.ms / 1e3 if traced else 0.0))
+    share = min((tracing + first_runs) / wall, shared.MAX_RUN_SHARE.value)
+    if share < calibrated.RUN_SHARE.value or tracing + first_runs < calibrated.RUN_S.value:
+        return
+    costs = evidence.offer(FunctionCosts)
+    known = sorted(costs.functions if costs else (), key=lambda each: -(each.trace_ms + (each.first_execution_ms or 0)))
+    where = xla_place.function_lines(evidence, known[0]) if known else ()
+    largest = f" The largest is {known[0].function}, with {known[0].operations:,} operations." if known else ""
+    numbers = [
+        Measurement("tracing that had to be", tracing, "s", "run"),
+        Measurement("compile and first runs", first_runs, "s", "run"),
+        Measurement("share of the run", share, "share", "run"),
+    ]
+    if known:
+        numbers.append(Measurement("operations of the largest function", known[0].operations, "count", "run"))
+    yield Finding(
+        code="CMP004",
+        family="compile",
+        severity="medium" if share >= calibrated.RUN_SEVERE.value else "low",
+        basis="run",
+        share_of_step=share,
+        predicted_speedup=None,
+        where=where,
+        evidence=tuple(numbers),
+        title=f"{100 * share:.0f} % of the run is tracing and compiling functions",
+        advice=(
+            "Build models, optimizers and tf.functions once and use them again; make long graphs shorter (tf.range "
+            "loops in place of Python's). A longer run pays it only once."
+        ),
+        detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
+    )

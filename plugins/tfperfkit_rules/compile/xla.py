@@ -1,0 +1,146 @@
+"""Rules about XLA: it compiles again and again (CMP001), to slower code (CMP003), or not at all (CMP005)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import FunctionCalls, RanOperations, XlaCompilations
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import compile as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.compile import xla_place
+from tfperfkit_rules.measures import graph_time
+
+
+def compiles_again(evidence: Evidence) -> Iterator[Finding]:
+    """CMP001: XLA compiles in steady steps that trace nothing. Seen in the trace (XLA's own events); the account's
+    outliers tell how often over the steady phase."""
+    data, account = evidence.offer(XlaCompilations), evidence.account
+    functions = xla_place.compiled_by_xla(evidence)
+    if data is None or account is None or not functions or not data.count or not data.wall_ms:
+        return
+    if evidence.share("tracing") > calibrated.TRACING.value:
+        return
+    traced = min(data.ms / data.wall_ms, shared.MAX_RUN_SHARE.value)
+    outliers = [outlier for outlier in account.outliers if outlier.cause == "a compiled function"]
+    excess = sum(outlier.excess_ms for outlier in outliers) / (account.steps * account.mean_ms)
+    many = len(outliers) >= calibrated.OUTLIERS.value
+    most = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
+    least = min(traced, excess) if many else calibrated.OUTLIERS_HALF.value * traced
+    bounds = gain.speedups(least, most)
+    function = functions[0]
+    window = evidence.offered_by(XlaCompilations)
+    evidence_of = [
+        Measurement("XLA compilations in the traced steps", data.count, "count", window),
+        Measurement("making machine code, of the traced steps", traced, "share", window),
+    ]
+    if many:
+        evidence_of.append(
+            Measurement("steps that took much longer in a compiled function", len(outliers), "count", "baseline")
+        )
+        evidence_of.append(Measurement("what these took beyond the others, of the step", excess, "share", "baseline"))
+    yield Finding(
+        code="CMP001",
+        family="compile",
+        severity="low",
+        share_of_step=most,
+        title=f"XLA compiles {function.function} again in the middle of training, without a retrace",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=tuple(reversed(xla_place.jit_lines(evidence, function))),
+        evidence=tuple(evidence_of),
+        advice=(
+            f"Give {function.function} few different shapes: pad to a fixed length or to a few (padded_batch, "
+            "bucket_by_sequence_length), drop the rest of an epoch (drop_remainder=True); or leave jit_compile out."
+        ),
+        detail="XLA compiles for each concrete shape, also where the signature leaves a size open (None).",
+        absorbs=("SYN001",),
+    )
+
+
+def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
+    """CMP003: on a CPU a function runs far more slowly by XLA than its arithmetic and memory need without."""
+    data, account = evidence.offer(RanOperations), evidence.account
+    compiled, calls = evidence.offer(XlaCompilations), evidence.offer(FunctionCalls)
+    jit = xla_place.compiled_by_xla(evidence)
+    by_flag = xla_place.auto_jit(evidence) and xla_place.auto_jit_on_cpu(evidence)
+    if evidence.accelerated or data is None or calls is None or account is None or not (jit or by_flag):
+        return
+    if compiled is not None and compiled.count:
+        return
+    if not any(row.where == "xla" for row in data.rows):
+        return
+    functions = graph_time.called(evidence)
+    names = {brief.graph for brief in jit} | {name for name in calls.per_step if by_flag}
+    keras = any(brief.owner == "keras" for brief in jit)
+    functions = [(f, n) for f, n in functions if f.graph in names or (keras and f.owner == "keras")]
+    bounds_ms = graph_time.float32_ms(evidence, functions)
+    moved = sum(brief.moved_bytes * n for brief, n in functions)
+    flops = sum((brief.flops or 0.0) * n for brief, n in functions)
+    if (
+        bounds_ms is None
+        or flops < calibrated.INTENSITY.value * moved
+        or not any(brief.heavy for brief, _ in functions)
+    ):
+        return
+    took = evidence.part("graph")
+    least, most = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
+    if least < calibrated.CERTAIN.value:
+        return
+    bounds = gain.speedups(least, most)
+    where = xla_place.jit_lines(evidence, jit[0]) if jit else xla_place.auto_jit_lines(evidence)
+    yield Finding(
+        code="CMP003",
+        family="compile",
+        severity="low",
+        share_of_step=most,
+        title="XLA makes the step slower on this processor",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=(
+            Measurement("in compiled functions per step", took, "ms", "breakdown"),
+            Measurement("GFLOP/s there", flops / took / 1e6, "number", "breakdown"),
+            Measurement(
+                "GFLOP/s of a float32 matrix product", evidence.machine_gflops or 0.0, "number", "after the run"
+            ),
+        ),
+        advice="Take jit_compile=True out and compare: on a CPU TensorFlow's own kernels (oneDNN) are often faster.",
+        detail=(
+            "XLA computes convolutions and pooling on a CPU without oneDNN. What the step should take without "
+            "it is estimated from its FLOPs, the bytes it moves, and this machine's speed."
+        ),
+        absorbs=("GRF003",),
+    )
+
+
+def without_effect(evidence: Evidence) -> Iterator[Finding]:
+    """CMP005: auto-clustering is asked for, on a CPU, without the flag that lets it touch CPUs. TensorFlow registers
+    the CPU for auto-clustering only with --tf_xla_cpu_global_jit; checked on 2.21: neither --tf_xla_auto_jit=2 nor
+    set_jit(True) put an XLA operation into the partitioned graph without it, each did with it."""
+    if evidence.accelerated or not xla_place.auto_jit(evidence) or xla_place.auto_jit_on_cpu(evidence):
+        return
+    if xla_place.compiled_by_xla(evidence):
+        return
+    elementwise = graph_time.share(evidence, graph_time.is_elementwise)
+    asked = "auto_jit" if "auto_jit" in xla_place.flags(evidence) else "set_jit"
+    yield Finding(
+        code="CMP005",
+        family="compile",
+        severity="info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"XLA was asked for by {asked}, and does nothing on a CPU",
+        where=xla_place.auto_jit_lines(evidence),
+        evidence=(
+            Measurement("functions compiled by XLA", 0, "count", "run"),
+            Measurement("elementwise operations, of the step", elementwise, "share", "breakdown"),
+        ),
+        advice=(
+            "Take it out; or try XLA where it counts, with @tf.function(jit_compile=True), or add "
+            "--tf_xla_cpu_global_jit to TF_XLA_FLAGS, and compare."
+        ),
+        detail="On CPUs clusters are compiled only with --tf_xla_cpu_global_jit. The run is as it is without XLA.",
+    )

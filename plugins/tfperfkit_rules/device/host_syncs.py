@@ -1,0 +1,80 @@
+"""Python reads the values of tensors in every step, and may wait for them (SYN001)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tfperfkit_probes.devices.model import DevicesData, SyncRow
+
+from tfperfkit.model import Finding, Measurement, Severity
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import device as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.device import codes
+from tfperfkit_rules.device.placement import places
+
+
+def host_syncs(evidence: Evidence) -> Iterator[Finding]:
+    """SYN001: one finding for each line that waits; what is read without waiting is one remark."""
+    data = evidence.offer(DevicesData)
+    if data is None or not data.window_steps:
+        return
+    own = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
+    accelerated = bool(data.facts and data.facts.gpus("logical"))
+    waiting = [row for row in own if (row.share_of_step or 0.0) >= calibrated.WAIT_MEDIUM.value]
+    # What a library reads at no cost is not the person's doing: the table has it.
+    cheap = [row for row in own if row not in waiting and not row.through]
+    for row in waiting:
+        high = (row.share_of_step or 0.0) >= calibrated.WAIT_HIGH.value
+        yield _finding([row], "high" if high else "medium", accelerated)
+    if cheap:
+        yield _finding(cheap, "low" if accelerated else "info", accelerated)
+
+
+def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Finding:
+    row = rows[0]
+    share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
+    waits = severity in ("medium", "high")
+    # What it waits for must be computed anyway: at best that goes on beside the rest of the step.
+    most = 1 / max(share, 1 - share) if waits else None
+    by = f" ({row.through} does it)" if row.through else ""
+    ways = dict.fromkeys(way for row in rows for way in row.how)
+    homes = dict.fromkeys(row.device for row in rows)
+    detail = f"By {', '.join(ways)}, of tensors on {', '.join(homes)}{by}."
+    if not accelerated:
+        detail += " On a CPU the value is there when the operation returns, so reading it " + (
+            "should cost next to nothing; here it did wait, for what was still being computed."
+            if waits
+            else "costs next to nothing; on a GPU the program would wait for all that was started."
+        )
+    count = sum(row.per_step or 0.0 for row in rows)
+    who = "Python" if row.through else "The script"  # the probe's table counts a library's own reads too
+    advice = (
+        "Read it every N steps, or keep it as a tensor (a keras.metrics.Mean, a list of tensors) and read it once "
+        "after the loop."
+    )
+    if row.through == "keras":
+        advice = "Let Keras show fewer numbers: verbose=2 prints once an epoch; callbacks that read logs cost the same."
+    return Finding(
+        code=codes.HOST_SYNC,
+        family="sync",
+        severity=severity,
+        share_of_step=share,
+        title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",
+        predicted_speedup=math.sqrt(most) if most else None,
+        predicted_range=(1.0, most) if most else None,
+        where=places(rows),
+        evidence=(
+            Measurement("reads per step", count, "count", "devices"),
+            Measurement("waited per step", sum(row.blocked_ms or 0.0 for row in rows), "ms", "devices"),
+        ),
+        detail=detail,
+        advice=advice,
+    )
+
+
+def _times(count: float | None) -> str:
+    if count is None or abs(count - 1) < calibrated.ONCE_A_STEP.value:
+        return "in every step"
+    return f"{count:.1f} times a step".replace(".0 ", " ")

@@ -1,0 +1,155 @@
+"""A GPU that is not used (DEV001), devices that do not exist (DEV002), tensors that go between devices (DEV003)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from tfperfkit_probes.devices.model import CopyRow, DevicesData, FallbackRow, SyncRow
+
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import device as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.device import codes
+
+
+def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
+    """DEV001: the machine has a GPU that TensorFlow does not use, or the run was meant for one."""
+    data = evidence.offer(DevicesData)
+    facts = data.facts if data is not None else None
+    if data is None or facts is None or facts.gpus("logical"):
+        return
+    required = data.gpu_required
+    cards = (*facts.hardware.nvidia, *facts.hardware.amd, *(device.name for device in facts.gpus("physical")))
+    if not cards and not required:
+        return
+    severity: Severity = "info" if data.no_gpu_kind == "script" and not required else "high"
+    missing = [library.name for library in facts.libraries if library.found is None and not library.loaded]
+    details = []
+    if facts.hardware.nvidia or facts.hardware.amd:
+        details.append(f"In the machine: {', '.join((*facts.hardware.nvidia, *facts.hardware.amd))}.")
+    if missing and data.no_gpu_kind in ("libraries", "driver", "unknown"):
+        details.append(f"Not found: {', '.join(missing)}.")
+    yield Finding(
+        code=codes.GPU_UNUSED,
+        family="device",
+        title=f"{data.no_gpu}: everything runs on the CPU",
+        severity=severity,
+        basis="risk",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=(),
+        evidence=(
+            Measurement(
+                "GPUs in the machine",
+                max(len(facts.hardware.nvidia) + len(facts.hardware.amd), len(facts.gpus("physical"))),
+                "count",
+                "run",
+            ),
+            Measurement("GPUs that the script can use", 0, "count", "run"),
+        ),
+        advice=data.no_gpu_remedy,
+        detail=" ".join(details),
+    )
+
+
+def missing_device(evidence: Evidence) -> Iterator[Finding]:
+    """DEV002: operations ask for a device that does not exist, and run on another without a word."""
+    data = evidence.offer(DevicesData)
+    if data is None:
+        return
+    groups: dict[str, list[FallbackRow]] = defaultdict(list)
+    for row in data.fallbacks:
+        if row.kind == "device":
+            groups[row.requested].append(row)
+    for requested, rows in groups.items():
+        count = sum(row.count for row in rows)
+        there = ", ".join(device.name for device in data.devices if device.kind == "logical") or "none"
+        yield Finding(
+            code=codes.NO_SUCH_DEVICE,
+            family="device",
+            severity="medium",
+            basis="risk",
+            share_of_step=0.0,
+            predicted_speedup=None,
+            title=f"{count} operation{'s' * (count != 1)} asked for {requested}, which does not exist",
+            where=places(rows),
+            evidence=(Measurement(f"operations that asked for {requested}", count, "count", "run"),),
+            detail=f"Without a word TensorFlow runs {'it' if count == 1 else 'them'} on "
+            f"{', '.join(sorted({row.assigned for row in rows}))} instead (soft placement). There are: {there}.",
+            advice=(
+                f"Take the tf.device({requested!r}) scope out: TensorFlow uses a GPU by itself when there is one. "
+                "If one was expected: tf.config.set_soft_device_placement(False) makes its absence an error."
+            ),
+        )
+
+
+def copies(evidence: Evidence) -> Iterator[Finding]:
+    """DEV003: tensors go from one device to another in every step."""
+    data = evidence.offer(DevicesData)
+    if data is None:
+        return
+    rows = [row for row in data.copies if row.kind != "input" and (row.copies_per_step or data.window_steps == 0)]
+    own = [row for row in rows if row.kind != "replicas"]
+    between = [row for row in rows if row.kind == "replicas"]
+    for group, strategy in ((own, False), (between, True)):
+        if group:
+            yield _copy_finding(group, strategy, data.window_steps > 0)
+
+
+def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Finding:
+    sizes = [row.bytes_per_step if per_step else row.bytes_per_call for row in rows]
+    size = sum(item for item in sizes if item)
+    accelerated = any("GPU" in name for row in rows for name in (row.source, row.target))
+    repeated = any(row.repeated for row in rows)
+    severity: Severity = "info"
+    if not strategy and per_step:
+        if accelerated:
+            severity = "medium" if size >= calibrated.COPY_BYTES.value or repeated else "low"
+        elif size >= calibrated.COPY_BYTES.value:
+            severity = "low"
+    unit = "step" if per_step else "call"
+    evidence = [Measurement(f"bytes copied per {unit}", size, "bytes", "devices" if per_step else "run")]
+    if per_step:
+        count = sum(row.copies_per_step or 0 for row in rows)
+        evidence.append(Measurement("copies per step", count, "count", "devices"))
+    if unknown := sum(row.unknown_sizes for row in rows):
+        evidence.append(Measurement("copies of unknown size", unknown, "count", "run"))
+    ways = ", ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows[:4]))
+    detail = [f"{ways}."]
+    if repeated:
+        detail.append("Some are in a loop in the graph, counted once here: they happen at each turn.")
+    if strategy:
+        detail.append("The strategy adds up gradients and values across its replicas: that is what it is for.")
+        advice = "Nothing to do, unless the step is short: larger batches per replica make it rarer per example."
+    else:
+        if not accelerated:
+            detail.append("Both are the memory of this computer, so the copies cost little; to a GPU they would not.")
+        advice = (
+            "Put what belongs together under one tf.device scope, or take the scopes out and let TensorFlow choose; "
+            "create a variable on the device that uses it."
+        )
+    title = (
+        "The replicas of the strategy exchange tensors in every step"
+        if strategy
+        else f"Tensors go between devices at each {unit}"
+    )
+    return Finding(
+        code=codes.COPIES,
+        family="distribution" if strategy else "device",
+        title=title,
+        severity=severity,
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=places(rows),
+        evidence=tuple(evidence),
+        detail=" ".join(detail),
+        advice=advice,
+    )
+
+
+def places(rows: Iterable[FallbackRow | CopyRow | SyncRow]) -> tuple[SourceSpan, ...]:
+    """The lines of these rows, each once; five at most."""
+    spans = dict.fromkeys(SourceSpan(row.file, row.line, row.function) for row in rows if row.file)
+    return tuple(spans)[: shared.MAX_PLACES.value]

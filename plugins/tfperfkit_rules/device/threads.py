@@ -1,0 +1,120 @@
+"""Rules about devices, threads and what waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import device as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.source_calls import strings
+
+#: Operations that oneDNN has kernels for.
+ONEDNN_TYPES = ("Conv", "MatMul", "MaxPool", "AvgPool", "FusedBatchNorm", "Softmax")
+_INTRA = "tensorflow.config.threading.set_intra_op_parallelism_threads"
+_INTER = "tensorflow.config.threading.set_inter_op_parallelism_threads"
+_INTRA_VARIABLE = "TF_NUM_INTRAOP_THREADS"
+_ONEDNN = "TF_ENABLE_ONEDNN_OPTS"
+
+
+def _environment(evidence: Evidence) -> dict[str, str]:
+    given = evidence.settings.get("environment")
+    return {str(name): str(value) for name, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _threads(evidence: Evidence) -> int:
+    """Threads within an operation, as set by the call or else by TF_NUM_INTRAOP_THREADS; 0 when TensorFlow chose.
+
+    OMP_NUM_THREADS is not looked at: the wheel of 2.21 links no OpenMP runtime."""
+    value = evidence.settings.get("intra_op_threads")
+    if isinstance(value, int) and value > 0:
+        return value
+    text = _environment(evidence).get(_INTRA_VARIABLE, "")
+    return int(text) if text.isdigit() else 0
+
+
+def threads(evidence: Evidence) -> Iterator[Finding]:
+    """DEV004: far fewer threads within an operation than processors, or many more."""
+    count, cpus = _threads(evidence), evidence.cpus
+    if not count or evidence.accelerated:
+        return
+    where = (*evidence.calls(_INTRA), *strings(evidence, _INTRA_VARIABLE), *evidence.calls(_INTER))[:3]
+    if count >= calibrated.MANY_THREADS.value * cpus:
+        yield _many(count, cpus, where)
+        return
+    if count >= cpus:
+        return
+    # Work that TensorFlow would divide: operations that are long enough.
+    long_enough = shared.DIVIDED_MS.value
+    divided = graph_time.share(evidence, lambda row: row.count > 0 and row.self_ms / row.count >= long_enough)
+    most = divided * (1 - count / cpus)
+    if most < gain.LOW:
+        return
+    bounds = gain.speedups(calibrated.SCALES_MIN.value * most, most)
+    yield Finding(
+        code="DEV004",
+        family="device",
+        severity="low",
+        share_of_step=most,
+        title=f"TensorFlow may use {count} of {cpus} processors for an operation",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=(
+            Measurement("threads within an operation", count, "count", "run"),
+            Measurement("processors", cpus, "count", "run"),
+            Measurement("operations that would be divided, of the step", divided, "share", "breakdown"),
+        ),
+        advice=(
+            "Take the setting out: TensorFlow then uses all processors. Keep it only where several processes share "
+            "the machine."
+        ),
+    )
+
+
+def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
+    return Finding(
+        code="DEV004",
+        family="device",
+        severity="info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=where,
+        title=f"TensorFlow has {count} threads for {cpus} processors",
+        evidence=(
+            Measurement("threads within an operation", count, "count", "run"),
+            Measurement("processors", cpus, "count", "run"),
+        ),
+        advice="Take the setting out: more threads than processors only take turns.",
+    )
+
+
+def onednn_off(evidence: Evidence) -> Iterator[Finding]:
+    """DEV005: oneDNN switched off by TF_ENABLE_ONEDNN_OPTS=0."""
+    if evidence.accelerated or _environment(evidence).get(_ONEDNN, "").strip().lower() not in ("0", "false"):
+        return
+    share = graph_time.share(
+        evidence, lambda row: not row.type.startswith("_Mkl") and any(part in row.type for part in ONEDNN_TYPES)
+    )
+    if share * calibrated.ONEDNN_MAX.value < gain.LOW:
+        return
+    bounds = gain.speedups(calibrated.ONEDNN_MIN.value * share, calibrated.ONEDNN_MAX.value * share)
+    yield Finding(
+        code="DEV005",
+        family="device",
+        severity="low",
+        share_of_step=calibrated.ONEDNN_MAX.value * share,
+        title="oneDNN is switched off, and with it the fast kernels of this processor",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=tuple(strings(evidence, _ONEDNN))[:3],
+        evidence=(Measurement("convolutions, products and pooling, of the step", share, "share", "breakdown"),),
+        advice=(
+            f"Take {_ONEDNN}=0 out, of the script or of the shell. To silence the message that it prints use "
+            'os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1". The last digits of results may differ.'
+        ),
+        absorbs=("GRF003",),
+    )

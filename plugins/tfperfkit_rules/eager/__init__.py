@@ -1,0 +1,23 @@
+"""Rules about steps and loops that Python drives operation by operation."""
+
+from __future__ import annotations
+
+from tfperfkit.rule import Rule
+from tfperfkit_rules.eager.many_fits import fit_in_loop
+from tfperfkit_rules.eager.model_calls import model_called, predict_in_loop
+from tfperfkit_rules.eager.numpy_in_step import numpy_inside
+from tfperfkit_rules.eager.python_loops import python_loop
+from tfperfkit_rules.eager.step import eager_step
+from tfperfkit_rules.eager.switch import left_eager
+from tfperfkit_rules.eager.weight_copies import weights_through_numpy
+
+RULES: tuple[Rule, ...] = (
+    eager_step,
+    numpy_inside,
+    left_eager,
+    python_loop,
+    predict_in_loop,
+    model_called,
+    fit_in_loop,
+    weights_through_numpy,
+)

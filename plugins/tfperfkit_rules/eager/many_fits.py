@@ -1,0 +1,75 @@
+"""EAG006: ``fit`` called anew for each small piece of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.convert import each
+from tfperfkit.records.steps import Marker
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
+
+
+def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for many calls of ``fit`` with few batches each."""
+    sites = [site for site in reached(evidence, "batch") if site.loops]
+    if not sites or evidence.account is None:
+        return
+    batches, fits = _batches(evidence, {site.id for site in sites})
+    if fits < calibrated.MIN_FITS.value or batches / fits >= calibrated.FEW_BATCHES.value:
+        return
+    turns = stretch(evidence)
+    if turns is None:
+        return
+    around = (
+        sum(
+            weight
+            for stack, weight in turns.found
+            if stack.activity != "graph" and stack.context != "evaluate" and in_fit(evidence, stack)
+        )
+        / turns.whole
+    )
+    if around < MEDIUM:
+        return
+    low, high = interval(around, len(turns.found))
+    bounds = speedups(low * (1 - calibrated.FIT_LEFT_MAX.value), high * (1 - calibrated.FIT_LEFT_MIN.value))
+    place = sites[0].file, sites[0].line
+    model = receiver(called_at(evidence, place, FIT))
+    yield Finding(
+        code="EAG006",
+        family="eager",
+        title=f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each",
+        severity=severity(1 - 1 / bounds[0]),
+        basis=basis(evidence, turns.turn_ms),
+        share_of_step=around,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where(evidence, [place]),
+        evidence=(
+            Measurement("calls of fit", fits, "count", "run"),
+            Measurement("batches in each", batches / fits, "count", "run"),
+            Measurement("time in fit outside of compiled functions", around, "share", "samples"),
+            Measurement("one iteration of the loop", turns.turn_ms, "ms", "baseline"),
+        ),
+        advice=(
+            f"Call {model}.train_on_batch(x, y) in this loop, or give {model}.fit all of the data at once, as arrays "
+            "or as a tf.data.Dataset made from what the loop goes over."
+        ),
+        detail="Each fit makes a dataset, an iterator and callbacks anew before its first batch runs.",
+        absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"),
+        absorbs_here=("LIN001",),
+    )
+
+
+def _batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:
+    """(steps, ended epochs) at these sites: Keras' end of an epoch is a marker that holds no step."""
+    steps = ends = 0
+    for marker in each(evidence.records("markers"), Marker):
+        if marker.site in sites:
+            steps, ends = steps + marker.steps, ends + (marker.steps == 0)
+    return float(steps), float(ends)

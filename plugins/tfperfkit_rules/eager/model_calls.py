@@ -1,0 +1,168 @@
+"""EAG004: Keras' ``predict`` and its like, or the model itself, called for little at each turn of the training loop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.measures.called import LAYER, PREDICT, TRAINER, call_of, called_at, callee, calls, receiver
+from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.step_place import reached, sites
+from tfperfkit_rules.measures.step_shares import line_shares, window
+from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, where
+
+PREDICT_LEFT = calibrated.PREDICT_LEFT_MIN.value, calibrated.PREDICT_LEFT_MAX.value
+OFTEN = calibrated.OFTEN.value
+MAX_COMPUTING = calibrated.MAX_COMPUTING.value
+CALL_LEFT = calibrated.CALL_LEFT_MIN.value, calibrated.CALL_LEFT_MAX.value
+_HANDED = ("eager_ops", "dispatch")
+
+
+def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
+    """EAG004, for ``predict`` within the training loop, or in a loop of its own between the steps."""
+    turns = stretch(evidence)
+    if turns is None:
+        return
+    at: Counter[tuple[str, int]] = Counter()
+    computing = 0
+    for stack, weight in turns.found:
+        if stack.frames and (stack.context == "evaluate" or stack.library):
+            leaf = stack.frames[-1]
+            if calls(evidence, leaf, PREDICT):
+                at[leaf.file, leaf.line] += weight
+                computing += weight * (stack.activity == "graph")
+    share = at.total() / turns.whole
+    if share < MEDIUM:
+        return
+    often = _steps_with_predict(evidence, set(at)) >= OFTEN * len(evidence.steps.clean)
+    if not often and (computing > MAX_COMPUTING * at.total() or not _apart(evidence, at.most_common(1)[0][0])):
+        return
+    fits = _fits_beside(evidence, turns, set(at))
+    share += fits.total() / turns.whole
+    low, high = interval(share, len(turns.found))
+    bounds = speedups(low * (1 - PREDICT_LEFT[1]), high * (1 - PREDICT_LEFT[0]))
+    place = at.most_common(1)[0][0]
+    model = receiver(called_at(evidence, place, PREDICT))
+    yield Finding(
+        code="EAG004",
+        family="eager",
+        title=f"{model}.predict is called for little data {'inside the training loop' if often else 'in a loop'}",
+        severity=severity(1 - 1 / bounds[0]),
+        basis=basis(evidence, turns.turn_ms),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
+        evidence=(
+            Measurement("time in these calls", share, "share", "samples"),
+            Measurement("time in them per step", share * turns.turn_ms, "ms", "samples"),
+            Measurement("samples", float(len(turns.found)), "count", "baseline"),
+        ),
+        advice=(
+            f"Call the model itself: {model}(x) on a tensor, compiled once before the loop with "
+            f"call = tf.function({model}). Or collect the inputs and predict them in one batch"
+            f"{', and update with one train_on_batch for all of them' if fits else ''}."
+        ),
+        detail=(
+            "Each call of predict makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
+            "functions: that takes far longer than the network."
+        ),
+        absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006",) if fits else ())),
+        absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
+    )
+
+
+def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
+    """Whether the innermost loop around a line holds no training: one that makes a text or plays a game."""
+    around = loops(evidence, *place)
+    if not around:
+        return False
+    inner = around[-1]
+    updates = [site for site in sites(evidence) if site.kind != "next"]
+    trained = [at for site in updates for at in ((site.file, site.line), *site.chain)]
+    return bool(trained) and not any(file == place[0] and inner.line <= line <= inner.last for file, line in trained)
+
+
+def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]]) -> Counter[tuple[str, int]]:
+    """Samples in a ``fit`` that stands in the same loop, so is called as often: what it takes around its batch."""
+    around = {(file, own[-1].line) for file, line in places if (own := loops(evidence, file, line))}
+    at: Counter[tuple[str, int]] = Counter()
+    for stack, weight in turns.found:
+        if stack.frames and stack.activity != "graph" and in_fit(evidence, stack):
+            place = stack.frames[-1].file, stack.frames[-1].line
+            own = loops(evidence, *place)
+            if own and (place[0], own[-1].line) in around:
+                at[place] += weight
+    return at
+
+
+def _steps_with_predict(evidence: Evidence, places: set[tuple[str, int]]) -> int:
+    """In how many clean steps, or just behind them, samples saw Keras predict at these lines."""
+    clean = evidence.steps.clean
+    return len(
+        {
+            evidence.steps.number_at(when)
+            for when, stack in evidence.log.inside([(clean[0].begin_ns, clean[-1].end_ns)])
+            if stack.context == "evaluate" and stack.frames and (stack.frames[-1].file, stack.frames[-1].line) in places
+        }
+    )
+
+
+def model_called(evidence: Evidence) -> Iterable[Finding]:
+    """EAG004, for a model that is called operation by operation beside a compiled update (choosing an action)."""
+    if reached(evidence, "apply") or not reached(evidence, "call", "train_on_batch", "batch", "loop_call"):
+        return
+    samples = evidence.samples
+    if samples.count < MIN:
+        return
+    models: dict[Place, str] = {}
+
+    def calling(stack: Stack) -> Place | None:
+        """The outermost line that calls a model; none below what Keras' own training calls."""
+        for frame in stack.frames:
+            if calls(evidence, frame, TRAINER):
+                return None
+            if calls(evidence, frame, LAYER):
+                place = frame.file, frame.line
+                if place not in models:
+                    models[place] = callee(call_of(evidence, frame, LAYER), "the model")
+                return place
+        return None
+
+    for place, _, share in line_shares(evidence, _HANDED, calling)[:6]:
+        if share < calibrated.MIN_CALL.value or not _in_loop(evidence, place):
+            continue
+        low, high = interval(share, samples.count)
+        bounds = speedups(low * (1 - CALL_LEFT[1]), high * (1 - CALL_LEFT[0]))
+        model = models[place]
+        yield Finding(
+            code="EAG004",
+            family="eager",
+            title=f"{model} is called operation by operation inside the training loop",
+            severity=severity(1 - 1 / bounds[0]),
+            share_of_step=share,
+            predicted_speedup=middle(bounds),
+            predicted_range=bounds,
+            where=where(evidence, [place]),
+            evidence=(
+                Measurement("time in the call", share, "share", window(evidence)),
+                Measurement("samples", float(samples.count), "count", "baseline"),
+            ),
+            advice=(
+                f"Compile the call once, before the loop: call = tf.function({model}, reduce_retracing=True), and give "
+                "it tensors. Where several inputs are there at a time, call it once for all of them."
+            ),
+            detail="The update is compiled, this call is not: Python hands out each of its operations.",
+            absorbs_here=("LIN001",),
+        )
+        return
+
+
+def _in_loop(evidence: Evidence, place: tuple[str, int]) -> bool:
+    """Whether a line stands in a loop, or in a function, which a loop may call."""
+    return bool(loops(evidence, *place)) or enclosing(evidence, *place) is not None

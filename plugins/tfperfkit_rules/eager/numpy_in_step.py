@@ -1,0 +1,90 @@
+"""EAG002: NumPy in the middle of the step keeps it from being compiled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.eager.gain import compiled
+from tfperfkit_rules.eager.step import lost, measured, own_eager_step
+from tfperfkit_rules.measures.source_text import Function, enclosing
+from tfperfkit_rules.measures.step_place import StepPlace
+from tfperfkit_rules.measures.value_reads import first_read
+
+
+def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, when the eager step reads tensors and works on with NumPy or Python before its update."""
+    place = own_eager_step(evidence)
+    if place is None:
+        return
+    lines = _own_lines(evidence, place)
+    share = sum(lines.values()) / evidence.samples.count if evidence.samples.count else 0.0
+    read = _read(evidence, place)
+    if share < calibrated.MIN_NUMPY.value or read is None:
+        return
+    with_own, without = compiled(evidence, place), compiled(evidence, place, without_own=True)
+    if with_own is None or without is None:
+        return
+    replaced = (1 - calibrated.NUMPY_LEFT.value) * with_own.own_ms
+    low = speedup(1 - min(shared.MAX_STEP_SHARE.value, (with_own.most_ms - replaced) / with_own.step_ms))
+    bounds = (low, max(low, without.range[1]))
+    hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]
+    yield Finding(
+        code="EAG002",
+        family="eager",
+        title="The step leaves TensorFlow for NumPy, so it can't be compiled",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=min(1.0, lost(with_own) + share),
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((read, *hot, *place.where))),
+        evidence=(Measurement("Python and NumPy inside the step", share, "share", "samples"), *measured(with_own)),
+        advice=(
+            f"Write what follows {_short(read)} with TensorFlow (tf.reduce_sum, tf.where, tf.argmax, tf.gather on "
+            f"whole tensors), then put @tf.function on {place.functions[0].function or 'the step'}."
+            if place.functions
+            else f"Write what follows {_short(read)} with TensorFlow, then move the step into a @tf.function."
+        ),
+        detail="Between the forward pass and the update the value of a tensor is read and worked on in Python.",
+        absorbs=("EAG001",),
+        absorbs_here=("LIN001", "SYN001"),
+    )
+
+
+def _short(span: SourceSpan) -> str:
+    return f"{span.file.rpartition('/')[2]}:{span.line}"
+
+
+def _name(evidence: Evidence, file: str, line: int) -> str:
+    function = enclosing(evidence, file, line)
+    return function.name if function else ""
+
+
+def _functions(evidence: Evidence, place: StepPlace) -> list[tuple[str, Function]]:
+    found = ((span.file, enclosing(evidence, span.file, span.line)) for span in place.functions)
+    return [(file, function) for file, function in found if function is not None]
+
+
+def _own_lines(evidence: Evidence, place: StepPlace) -> Counter[tuple[str, int]]:
+    """Samples of the person's own Python in the functions that make the step, by innermost line."""
+    bodies = _functions(evidence, place)
+    found: Counter[tuple[str, int]] = Counter()
+    for leaf in evidence.samples.leaves():
+        own = evidence.samples.doing_innermost(leaf)["python"]
+        if own and any(file == leaf[0] and body.line <= leaf[1] <= body.last for file, body in bodies):
+            found[leaf] = own
+    return found
+
+
+def _read(evidence: Evidence, place: StepPlace) -> SourceSpan | None:
+    """The first line of the step that reads the value of a tensor."""
+    for file, body in _functions(evidence, place):
+        line = first_read(evidence, file, body.line, body.last)
+        if line is not None:
+            return SourceSpan(file, line, body.name)
+    return None

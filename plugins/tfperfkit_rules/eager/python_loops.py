@@ -1,0 +1,175 @@
+"""EAG005: a Python loop over time steps or examples runs its operations one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import LineCounts
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.eager.gain import Compiled, compiled
+from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, own_eager_step
+from tfperfkit_rules.measures.called import GRADIENT, UPDATE, calls, written
+from tfperfkit_rules.measures.loop_parts import goes_over_parts
+from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.step_place import StepPlace, sites
+from tfperfkit_rules.measures.value_reads import first_read
+
+MIN_TURNS, MIN_SHARE = calibrated.MIN_TURNS.value, calibrated.MIN_LOOP.value
+
+
+class _Found(NamedTuple):
+    file: str
+    loop: Loop
+    share: float
+    turns: float
+
+
+def python_loop(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for the outermost such loop within an eager step."""
+    place = own_eager_step(evidence)
+    if place is None:
+        return
+    found = max(_candidates(evidence, place), key=lambda item: item.share, default=None)
+    estimate = compiled(evidence, place)
+    if found is None or estimate is None or estimate.operations < MIN_OPS:
+        return
+    bounds = _range(evidence, found, estimate)
+    name = _name(evidence, found.file, found.loop.line)
+    yield Finding(
+        code="EAG005",
+        family="eager",
+        title=f"A Python loop runs the same operations {found.turns:,.0f} times over, one by one",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=max(lost(estimate), found.share),
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((SourceSpan(found.file, found.loop.line, name), *place.where))),
+        evidence=(
+            Measurement("iterations of the loop", found.turns, "count", evidence.offered_by(LineCounts)),
+            Measurement("forward part of the loop", found.share, "share", "samples"),
+            *measured(estimate),
+        ),
+        advice=_advice(evidence, found, place),
+        detail="Each turn calls its operations anew, and the backward pass repeats them all.",
+        absorbs=("EAG001",),
+    )
+
+
+def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
+    read = _read(evidence, found)
+    if read is not None:
+        return (
+            f"Line {read} needs values in Python at each turn, so the turns can't be joined as they are. Put what a "
+            "turn computes into one @tf.function and call that; in the loop keep only inputs and results. After it "
+            "compute the loss, its gradients and the update for all turns at once, on stacked tensors, in a second "
+            "@tf.function with reduce_retracing=True."
+        )
+    names = ", ".join(found.loop.names) or "turn"
+    step = next((span.function for span in place.functions if span.function), "")
+    then = f" Then put @tf.function on {step}." if step else " Then put the step into a @tf.function."
+    return (
+        f"Work on whole tensors instead of one {names} at a time: over examples with operations on the batch "
+        f"(axis=1), over time with keras.layers.RNN or LSTM(return_sequences=True), or tf.scan.{then}"
+    )
+
+
+def _read(evidence: Evidence, found: _Found) -> int | None:
+    """The first line of the loop's body that gives a tensor's value to Python, as for an environment's next step."""
+    return first_read(evidence, found.file, found.loop.line + 1, found.loop.last)
+
+
+def _name(evidence: Evidence, file: str, line: int) -> str:
+    function = enclosing(evidence, file, line)
+    return function.name if function else ""
+
+
+def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
+    """Loops inside the step whose lines run TensorFlow's operations, with their turns per step."""
+    hits, steps = _hits(evidence)
+    if not steps:
+        return
+    training = {(span.file, span.line) for span in (place.loop,) if span is not None}
+    seen: set[tuple[str, int]] = set()
+    for file, line in evidence.samples.places():
+        around = loops(evidence, file, line)
+        if training and any((file, loop.line) in training for loop in around):
+            inner = [i for i, loop in enumerate(around) if (file, loop.line) in training][-1]
+            around = around[inner + 1 :]
+        elif not _in_step(evidence, place, file, line):
+            continue
+        for loop in around:
+            if (file, loop.line) in seen:
+                continue
+            seen.add((file, loop.line))
+            body = range(loop.line + (loop.last > loop.line), loop.last + 1)  # its head is reached once more
+            turns = _turns(hits, file, loop, steps)
+            share = sum(evidence.samples.share((file, n)) for n in body)
+            eager = sum(evidence.samples.doing((file, n))[word] for n in body for word in ("eager_ops", "dispatch"))
+            busy = eager >= shared.MOSTLY.value * share * evidence.samples.count
+            if turns < MIN_TURNS or share < MIN_SHARE or not busy or _updates(evidence, file, loop):
+                continue
+            if not goes_over_parts(evidence, file, loop):
+                yield _Found(file, loop, min(share, 1.0), turns)
+                break
+
+
+def _updates(evidence: Evidence, file: str, loop: Loop) -> bool:
+    """Whether gradients are computed or applied inside the loop."""
+    body = range(loop.line, loop.last + 1)
+    applied = [at for site in sites(evidence) if site.kind == "apply" for at in ((site.file, site.line), *site.chain)]
+    if any(where == file and line in body for where, line in applied):
+        return True
+    if any(written(evidence, file, loop.line, loop.last, api) for api in (GRADIENT, UPDATE)):
+        return True
+    frames = (frame for stack in evidence.samples.stacks for frame in stack.frames if frame.file == file)
+    return any(frame.line in body and _is_backward(evidence, frame) for frame in frames)
+
+
+def _is_backward(evidence: Evidence, frame: Frame) -> bool:
+    return calls(evidence, frame, GRADIENT) or calls(evidence, frame, UPDATE)
+
+
+def _turns(hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
+    """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where the line
+    holds both."""
+    body = max((hits.get((file, line), 0) for line in range(loop.line + 1, loop.last + 1)), default=0)
+    head = hits.get((file, loop.line), 0)
+    if loop.last == loop.line or head <= body:
+        return max(head, body) / steps
+    return body / (head - body)
+
+
+def _in_step(evidence: Evidence, place: StepPlace, file: str, line: int) -> bool:
+    """Whether a line is in a function that makes the step or one that is called below it: not around the loop."""
+    if place.loop is None or file != place.loop.file:
+        return True
+    scope = enclosing(evidence, file, line)
+    return scope is not None and scope != enclosing(evidence, file, place.loop.line)
+
+
+def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
+    """How often each line ran in the window in which they were counted, and the steps in it."""
+    counts = evidence.offer(LineCounts)
+    if counts is None:
+        return {}, 0
+    steps = sum(step.count for step in evidence.steps.in_window(evidence.offered_by(LineCounts)))
+    return {(row.file, row.line): row.hits for row in counts.rows}, steps
+
+
+def _range(evidence: Evidence, found: _Found, estimate: Compiled) -> tuple[float, float]:
+    """At least: only the loop becomes one turn, forward and backward. At most: the step is compiled as well."""
+    samples = evidence.samples
+    seen = sum(
+        count for stack, count in samples.stacks.items() if stack.frames and _is_backward(evidence, stack.frames[-1])
+    )
+    backward = seen / samples.count if samples.count else 0.0
+    forward = max(1.0 - backward, found.share, calibrated.MIN_FORWARD.value)
+    with_backward = found.share + calibrated.BACKWARD_SAVED.value * backward * found.share / forward
+    low = speedup(with_backward * (1 - 2 / found.turns))
+    return low, max(low, estimate.range[1])

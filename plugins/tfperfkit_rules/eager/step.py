@@ -1,0 +1,126 @@
+"""EAG001: the training step runs operation by operation, not as a compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit.gain import LOW, middle, severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import HostReads
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.eager.gain import Compiled, compiled, handed_out
+from tfperfkit_rules.measures.source_text import Function, enclosing
+from tfperfkit_rules.measures.step_place import StepPlace, step_place
+
+MIN_OPS = calibrated.MIN_OPERATIONS.value
+
+
+def runs_eagerly(evidence: Evidence) -> bool:
+    """Whether eager operations and the Python that hands them out fill the step, rather than compiled functions."""
+    eager = evidence.part("eager_ops")
+    return (
+        eager + handed_out(evidence) >= calibrated.MIN_SHARE.value * (evidence.step_ms or 0.0)
+        and eager > LOW * (evidence.step_ms or 0.0)
+        and evidence.part("graph") <= eager + evidence.part("dispatch")
+    )
+
+
+def own_eager_step(evidence: Evidence) -> StepPlace | None:
+    """Where the step is, when it runs eagerly and the person's own lines make it, not Keras'."""
+    place = step_place(evidence) if runs_eagerly(evidence) else None
+    return place if place is not None and not place.by_keras else None
+
+
+def eager_step(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, or nothing when the step is compiled, has too few operations, or Keras makes it."""
+    place = own_eager_step(evidence)
+    if place is None:
+        return
+    estimate = compiled(evidence, place)
+    if estimate is None or estimate.operations < MIN_OPS:
+        return
+    yield Finding(
+        code="EAG001",
+        family="eager",
+        title=f"The step runs as {estimate.operations:,.0f} separate operations, called one by one from Python",
+        severity=severity(1 - estimate.most_ms / estimate.step_ms),
+        share_of_step=lost(estimate),
+        predicted_speedup=middle(estimate.range),
+        predicted_range=estimate.range,
+        where=place.where,
+        evidence=measured(estimate),
+        advice=_advice(evidence, place),
+        detail=_detail(estimate),
+    )
+
+
+def lost(estimate: Compiled) -> float:
+    """The share of the step that goes into running it one operation at a time."""
+    work = min(estimate.heavy_ms, estimate.eager_ms)
+    return min(1.0, max(0.0, estimate.eager_ms - work + estimate.dispatch_ms) / estimate.step_ms)
+
+
+def measured(estimate: Compiled) -> tuple[Measurement, ...]:
+    """What a finding of this family rests on."""
+    return (
+        Measurement("operations per step", estimate.operations, "count", estimate.traced_by),
+        Measurement("time in them", estimate.eager_ms, "ms", "breakdown"),
+        Measurement("of it heavy work (convolutions, products)", estimate.heavy_ms, "ms", "breakdown"),
+        Measurement("TensorFlow's Python that hands them out", estimate.dispatch_ms, "ms", "breakdown"),
+        Measurement("step now", estimate.step_ms, "ms", "baseline"),
+    )
+
+
+def _detail(estimate: Compiled) -> str:
+    digits = 0 if estimate.step_ms >= 1000 else 1
+    return (
+        f"Of {estimate.step_ms:,.{digits}f} ms, {estimate.dispatch_ms:,.{digits}f} ms is Python that hands out "
+        f"operations and {estimate.heavy_ms:,.{digits}f} ms heavy work that a compiled step must do too."
+    )
+
+
+def _advice(evidence: Evidence, place: StepPlace) -> str:
+    if place.functions:
+        names = [span.function for span in place.functions if span.function]
+        what = f"Put @tf.function on {' and '.join(names[:3])}" if names else "Put the step into a @tf.function"
+    else:
+        what = "Move the body of the loop, from the tape to the update, into a function with @tf.function"
+    return f"{what}, so that TensorFlow compiles the step once and runs it as one graph.{reads(evidence, place)}"
+
+
+def reads(evidence: Evidence, place: StepPlace) -> str:
+    """What in the step can't be compiled: lines where Python reads the value of a tensor, in the function or below."""
+    data = evidence.offer(HostReads)
+    around = enclosing(evidence, place.loop.file, place.loop.line) if place.loop is not None else None
+    if data is None:
+        return " Inside it use TensorFlow instead of NumPy and .numpy()."
+    lines = []
+    for row in data.rows:
+        function = enclosing(evidence, row.file, row.line)
+        if (row.per_step or 0) < 1 or function is None or function == around or row.through:
+            continue
+        if not _beside(evidence, place, row.file, function):
+            lines.append(f"{row.file.rpartition('/')[2]}:{row.line}")
+    if not lines:
+        return ""
+    return f" Before that, replace what reads values of tensors inside it ({', '.join(lines[:3])}) by TensorFlow."
+
+
+def _beside(evidence: Evidence, place: StepPlace, file: str, function: Function) -> bool:
+    """Whether samples saw a function at work, and never below those that are to be compiled."""
+
+    def within(frame: Frame, where: str, first: int, last: int) -> bool:
+        return frame.file == where and first <= frame.line <= last
+
+    spans = [(span.file, enclosing(evidence, span.file, span.line)) for span in place.functions]
+    compiled = [(where, item.first, item.last) for where, item in spans if item is not None]
+    seen = [
+        stack.frames
+        for _, stack in evidence.log.inside(evidence.log.whole)
+        if any(within(frame, file, function.first, function.last) for frame in stack.frames)
+    ]
+    return bool(seen and compiled) and not any(
+        within(frame, *item) for frames in seen for frame in frames for item in compiled
+    )

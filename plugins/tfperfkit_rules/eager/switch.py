@@ -1,0 +1,98 @@
+"""EAG003: a switch makes compiled functions, or Keras' training step, run operation by operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tfperfkit_probes.ops.model import OpsData
+
+from tfperfkit.gain import middle, severity
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import FunctionCalls
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.eager.gain import compiled
+from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, runs_eagerly
+from tfperfkit_rules.measures.source_calls import files, given, is_compiled, is_not_false
+from tfperfkit_rules.measures.source_text import code, enclosing
+from tfperfkit_rules.measures.step_place import StepPlace, step_place
+
+_GLOBAL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
+_OF_MODEL = "run_eagerly"
+#: What Keras calls the functions that it compiles for a training step.
+_COMPILED = re.compile(r"(one_step_on_(iterator|data)|multi_step_on_iterator|train_function)_\d+$")
+
+
+def left_eager(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, when the step really runs eagerly and a switch is what makes it."""
+    if not runs_eagerly(evidence):
+        return
+    place = step_place(evidence)
+    if place is None:
+        return
+    everywhere = evidence.settings.get("functions_run_eagerly") is True
+    if not everywhere and (not place.by_keras or _compiles(evidence)):
+        return
+    estimate = compiled(evidence, place)
+    if estimate is None or estimate.operations < MIN_OPS:
+        return
+    lines = _calls(evidence) if everywhere else given(evidence, _OF_MODEL, is_not_false)
+    switch = [SourceSpan(span.file, span.line, _name(evidence, span)) for span in lines[:2]]
+    what = "tf.config.run_functions_eagerly(True)" if everywhere else "run_eagerly=True"
+    yield Finding(
+        code="EAG003",
+        family="eager",
+        title=f"{what} makes the step run as {estimate.operations:,.0f} separate operations",
+        severity=severity(1 - estimate.most_ms / estimate.step_ms),
+        share_of_step=lost(estimate),
+        predicted_speedup=middle(estimate.range),
+        predicted_range=estimate.range,
+        where=tuple(dict.fromkeys((*switch, *place.where))),
+        evidence=measured(estimate),
+        advice=_advice(evidence, switch, everywhere, place),
+        detail="The switch is meant for debugging: no function is compiled while it is on."
+        if everywhere
+        else "With it Keras calls each operation of the training step from Python, as for debugging.",
+        absorbs=("EAG001",),
+    )
+
+
+def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, place: StepPlace) -> str:
+    text = code(evidence, switch[0].file, switch[0].line) if switch else ""
+    if everywhere:
+        what = f"Delete {text}" if text else "Call tf.config.run_functions_eagerly(False)"
+        compiles = any(
+            is_compiled(evidence, span.file, function)
+            for span in place.functions
+            if (function := enclosing(evidence, span.file, span.line)) is not None
+        )
+        rest = "" if compiles or place.by_keras else " Then see that the step is a @tf.function."
+        return f"{what}: your tf.functions and Keras' steps are compiled again.{rest}"
+    if not switch:
+        return "Something sets run_eagerly on the model: give compile(run_eagerly=False), or set it in no place."
+    return f"Take run_eagerly=True out ({text or 'see the line'}); switch it on only while you look for a fault."
+
+
+def _compiles(evidence: Evidence) -> bool:
+    """Whether Keras calls a compiled training step: what runs eagerly is around it (checkpoints, metrics)."""
+    calls = evidence.offer(FunctionCalls)
+    often = [name for name, n in calls.per_step.items() if n >= shared.MOSTLY.value] if calls is not None else []
+    ops = evidence.offer(OpsData)
+    own = {brief.graph for brief in ops.all if brief.owner != "keras"} if ops is not None else set()
+    return any(_COMPILED.search(name) and name not in own for name in often)
+
+
+def _calls(evidence: Evidence) -> list[SourceSpan]:
+    """Where all functions are switched to run eagerly."""
+    return [
+        SourceSpan(file, call.lineno)
+        for file, syntax in files(evidence)
+        for call in syntax.named(*_GLOBAL)
+        if any(map(is_not_false, [*call.args, *(word.value for word in call.keywords)]))
+    ]
+
+
+def _name(evidence: Evidence, span: SourceSpan) -> str:
+    function = enclosing(evidence, span.file, span.line)
+    return function.name if function else ""

@@ -1,0 +1,71 @@
+"""EAG007: in each step the weights of a network go through NumPy (``get_weights``, ``set_weights``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import WEIGHTS, calls
+from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
+
+_LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
+LEFT = calibrated.WEIGHTS_LEFT_MIN.value, calibrated.WEIGHTS_LEFT_MAX.value
+
+
+def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for lines that copy all weights in or out, and the NumPy between them."""
+
+    def copying(stack: Stack) -> Place | None:
+        return innermost(stack) if stack.frames and calls(evidence, stack.frames[-1], WEIGHTS) else None
+
+    rows = line_shares(evidence, _LIBRARY, copying)
+    copies = {row.place for row in rows}
+    if not rows or evidence.samples.count < MIN:
+        return
+    rows += _between(evidence, rows)
+    share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows))
+    if share < MEDIUM:
+        return
+    low, high = interval(share, evidence.samples.count)
+    bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
+    places = [row.place for row in sorted(rows, key=lambda row: -row.share)]
+    lines = [span(evidence, *place) for place in places if place in copies][:3]
+    yield Finding(
+        code="EAG007",
+        family="eager",
+        title="Each step copies a network's weights to NumPy and back",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((*lines, *callers(evidence, places[0])[:1]))),
+        evidence=(
+            Measurement("time in these lines", share, "share", window(evidence)),
+            Measurement("time in them per step", share * (evidence.step_ms or 0.0), "ms", window(evidence)),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=(
+            "Assign the variables within TensorFlow, in one function with @tf.function that uses both models: for a, b "
+            "in zip(target.variables, model.variables): a.assign(...). Use the models from outside of the function; a "
+            "list of variables given to it as an argument arrives as tensors. Or do it every hundredth step."
+        ),
+        detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one.",
+        absorbs_here=("LIN001", "SYN001"),
+    )
+
+
+def _between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:
+    """The person's own Python in the functions that hold these lines: NumPy on the copies."""
+    functions = {(row.place[0], enclosing(evidence, *row.place)) for row in rows}
+    return [
+        row
+        for row in line_shares(evidence, ("python",))
+        if (function := enclosing(evidence, *row.place)) is not None and (row.place[0], function) in functions
+    ]

@@ -1,0 +1,27 @@
+"""Rules about compiled functions: work that need not be done, and what in a graph costs more than it should."""
+
+from __future__ import annotations
+
+from tfperfkit.rule import Rule
+from tfperfkit_rules.graph.big_constants import big_constants
+from tfperfkit_rules.graph.float64 import float64
+from tfperfkit_rules.graph.gradients import repeated_gradients
+from tfperfkit_rules.graph.metrics import metrics
+from tfperfkit_rules.graph.prints import prints
+from tfperfkit_rules.graph.python_calls import python_calls, side_effects
+from tfperfkit_rules.graph.repeated_forward import repeated_forward
+from tfperfkit_rules.graph.slow_layers import slow_layers
+from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
+
+RULES: tuple[Rule, ...] = (
+    repeated_forward,
+    metrics,
+    slow_layers,
+    unrolled_loops,
+    big_constants,
+    float64,
+    python_calls,
+    side_effects,
+    prints,
+    repeated_gradients,
+)

@@ -1,0 +1,98 @@
+"""A large constant that is baked into a graph (OPS002)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+from tfperfkit_probes.ops.model import Brief, Constant
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Severity, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import called, counted, definition, first_place, largest_first, of_run, places
+
+TOLD_BYTES = calibrated.CONSTANT_BYTES.value
+LOW_BYTES, MEDIUM_BYTES = calibrated.CONSTANT_LOW_BYTES.value, calibrated.CONSTANT_MEDIUM_BYTES.value
+
+
+class _Baked(NamedTuple):
+    """The constants of one place, as the largest function has them. ``users``: the functions that pay for a copy: it,
+    and each other one that runs by itself."""
+
+    constants: Sequence[Constant]
+    where: tuple[SourceSpan, ...]
+    users: list[Brief]
+
+    @property
+    def total(self) -> int:
+        return sum(constant.bytes for constant in self.constants)
+
+
+def big_constants(evidence: Evidence) -> Iterator[Finding]:
+    """OPS002: what copying it costs while tracing, as a share of the run; a risk where that is little."""
+    found: dict[tuple[str, int], _Baked] = {}
+    for function in largest_first(evidence):
+        for baked in _of(function):
+            known = found.setdefault(first_place(baked.where), baked)
+            if known is not baked and function.first_execution_ms is not None:
+                known.users.append(function)
+    for baked in found.values():
+        yield _finding(evidence, baked)
+
+
+def _of(function: Brief) -> Iterator[_Baked]:
+    by_place: dict[SourceSpan | None, list[Constant]] = {}
+    for constant in function.marks.constants:
+        by_place.setdefault(constant.where, []).append(constant)
+    for place, constants in by_place.items():
+        baked = _Baked(constants, places([place, definition(function)]), [function])
+        if baked.total >= (TOLD_BYTES if place is not None else LOW_BYTES):
+            yield baked
+
+
+def _finding(evidence: Evidence, baked: _Baked) -> Finding:
+    function, total = baked.users[0], baked.total
+    trace_ms = sum(user.trace_ms for user in baked.users)
+    first_ms = sum(user.first_execution_ms or 0.0 for user in baked.users)
+    operations = sum(user.operations for user in baked.users)
+    largest = max(baked.constants, key=lambda constant: constant.bytes)
+    severity: Severity = "medium" if total >= MEDIUM_BYTES else "low" if total >= LOW_BYTES else "info"
+    name = largest.type if len(baked.constants) == 1 else f"{len(baked.constants)} arrays, the largest {largest.type}"
+    finding = Finding(
+        code=codes.BIG_CONSTANT,
+        family="input" if total >= MEDIUM_BYTES else "graph",
+        severity=severity,
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"{_size(total)} of constants are baked into {called(function)}: {name}",
+        where=baked.where,
+        evidence=(
+            counted("constant_bytes", total, "bytes"),
+            counted("constants", len(baked.constants)),
+            counted("constants_bytes_of_the_function", function.constants_bytes, "bytes"),
+            counted("traces", function.traces),
+            counted("trace_ms", trace_ms, "ms"),
+            counted("first_execution_ms", first_ms, "ms"),
+            counted("operations", operations),
+        ),
+        advice="Pass the array as an argument, feed it with a tf.data.Dataset, or make it a tensor before the function "
+        "(tf.constant, tf.Variable): then it is captured by reference. A NumPy array used inside is copied into "
+        "every trace, through Grappler, and into every SavedModel.",
+    )
+    # Never more than the function's own trace and first run took.
+    lost = min(total / 1e6 * calibrated.CONSTANT_MB_MS.value, trace_ms + first_ms) * max(function.traces, 1)
+    if operations:  # what is left of the measured time, if that is more
+        ordinary = calibrated.TRACE_CALL_MS.value + calibrated.TRACE_OPERATION_MS.value * operations
+        lost = max(lost, trace_ms + first_ms - ordinary)
+    priced = of_run(evidence, finding, lost, "copying it while tracing, estimated")
+    if gain.severity(priced.share_of_step) == "info":  # memory and SavedModels still pay for it
+        return msgspec.structs.replace(finding, basis="risk")
+    return msgspec.structs.replace(priced, absorbs=("CMP004",))
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 20):,.0f} MiB" if count >= 10 << 20 else f"{count / (1 << 20):.1f} MiB"

@@ -1,0 +1,70 @@
+"""A compiled function that computes in float64 (OPS003)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from tfperfkit_probes.ops.model import Brief
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
+from tfperfkit_rules.measures import graph_time
+
+SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SAVED_MAX.value
+
+
+def float64(evidence: Evidence) -> Iterator[Finding]:
+    """OPS003: priced by its part of the FLOPs in the step; not at all outside of it, as a metric there."""
+    for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
+        yield _priced(evidence, finding)
+
+
+def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
+    share, marks = function.float64_flops_share, function.marks
+    if share < calibrated.MIN_FLOAT64.value or not function.flops:
+        return
+    ops = sum(each.ops for each in marks.float64)
+    starts = [each for each in marks.float64_sources if each.where is not None]
+    own = [each for each in starts if each.where is not None and evidence.is_user(each.where.file)] or starts
+    inputs = marks.float64_arguments
+    # What starts a chain first; without one (arguments and variables are float64 already) the lines that compute.
+    where: list[SourceSpan | None] = [each.where for each in (*own, *marks.float64)]
+    begins = f"The arguments {', '.join(inputs[:4])} are float64. " if inputs else ""
+    if own:
+        kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
+        begins += f"It begins at {kinds}. "
+    yield Finding(
+        code=codes.FLOAT64,
+        family="precision",
+        severity="low",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"{called(function)} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
+        where=places([*where, definition(function)]),
+        evidence=(
+            counted("float64_operations", ops),
+            counted("float64_flops_share", share, "share"),
+            counted("operations", function.operations),
+        ),
+        advice="Cast to float32 at the entrance (tf.cast, array.astype('float32') or the dataset's map): NumPy makes "
+        "float64 by default. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on "
+        "a GPU.",
+        detail=begins.strip(),
+    )
+
+
+def _priced(evidence: Evidence, finding: Finding) -> Finding:
+    if evidence.settings.get("floatx") == "float64":
+        where = [*evidence.calls("keras.backend.set_floatx", "keras.config.set_floatx"), *finding.where]
+        finding = msgspec.structs.replace(finding, where=tuple(dict.fromkeys(where)))
+    in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    flops = sum((brief.flops or 0.0) * n for brief, n in in_step)
+    wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in in_step)
+    if not flops:
+        return finding
+    share = evidence.share("graph") * wide / flops
+    return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, "float64 arithmetic, of the step")

@@ -1,0 +1,118 @@
+"""A persistent tape asked for the gradient of each loss term, where that of their sum is wanted (GRF004)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import StepPhases
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.added_up import only_added
+from tfperfkit_rules.measures.step_place import TAPE
+
+
+class Passes(NamedTuple):
+    """Backward passes over the same variables. ``times``: how many, at least 2."""
+
+    file: str
+    tape: int
+    line: int
+    function: str
+    tape_name: str
+    times: int
+
+
+def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
+    """GRF004: told from the source, priced with the backward time of graph lines."""
+    backward = _backward_share(evidence)
+    for file in evidence.files():
+        for passes in find(file, evidence.source(file)):
+            most = backward * (1 - 1 / passes.times)
+            if most < gain.LOW:
+                continue
+            bounds = gain.speedups(calibrated.GRADIENTS_SAVED_MIN.value * most, most)
+            yield Finding(
+                code=codes.REPEATED_GRADIENTS,
+                family="graph",
+                severity="low",
+                share_of_step=most,
+                title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
+                predicted_speedup=gain.middle(bounds),
+                predicted_range=bounds,
+                where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
+                evidence=(
+                    Measurement("backward, of the step", backward, "share", "breakdown"),
+                    Measurement("backward passes in the source", passes.times, "count", "run"),
+                ),
+                advice=(
+                    f"Add the losses up inside the tape and take one gradient, {passes.tape_name}.gradient(total_loss, "
+                    "variables): the gradient of a sum is the sum of the gradients. persistent=True can go then."
+                ),
+                absorbs=(codes.SLOW_LAYER,),
+            )
+
+
+def _backward_share(evidence: Evidence) -> float:
+    """The share of the step that gradients take in compiled functions, by their lines."""
+    phases = evidence.offer(StepPhases)
+    if phases is None:
+        return 0.0
+    whole = phases.forward_ms + phases.backward_ms + phases.update_ms + phases.rest_ms
+    return evidence.share("graph") * phases.backward_ms / whole if whole else 0.0
+
+
+def find(file: str, lines: tuple[str, ...]) -> Iterator[Passes]:
+    """The functions of a source that add up gradients of a persistent tape over the same variables."""
+    syntax = parse(lines)
+    if syntax is None:
+        return
+    for function in ast.walk(syntax.tree):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.With):
+                for item in node.items:
+                    name = _persistent(syntax, item)
+                    if name:
+                        yield from _of_tape(syntax, file, function, node.lineno, name)
+
+
+def _persistent(syntax: Syntax, item: ast.withitem) -> str:
+    call, name = item.context_expr, item.optional_vars
+    if not isinstance(call, ast.Call) or syntax.name(call.func) != TAPE:
+        return ""
+    given = [word.value for word in call.keywords if word.arg == "persistent"] or call.args[:1]
+    is_true = bool(given) and isinstance(given[0], ast.Constant) and given[0].value is True
+    return name.id if is_true and isinstance(name, ast.Name) else ""
+
+
+def _of_tape(syntax: Syntax, file: str, function: Any, tape: int, name: str) -> Iterator[Passes]:
+    by_sources: dict[str, list[tuple[ast.Call, int]]] = {}
+    for call, turns in _calls(function, name, 1, frozenset()):
+        by_sources.setdefault(ast.unparse(call.args[1]), []).append((call, turns))
+    for calls in by_sources.values():
+        count = sum(turns for _, turns in calls)
+        if count > 1 and only_added(syntax, function, {call for call, _ in calls}):
+            yield Passes(file, tape, min(call.lineno for call, _ in calls), function.name, name, count)
+
+
+def _calls(node: ast.AST, tape: str, turns: int, names: frozenset[str]) -> Iterator[tuple[ast.Call, int]]:
+    """Calls of the tape's ``gradient`` with targets and sources, and how often the loops around repeat them for other
+    targets over the same sources."""
+    if isinstance(node, (ast.For, ast.ListComp, ast.GeneratorExp)):
+        over = node if isinstance(node, ast.For) else node.generators[0]
+        names = names | {item.id for item in ast.walk(over.target) if isinstance(item, ast.Name)}
+        known = isinstance(over.iter, (ast.Tuple, ast.List))
+        turns *= len(over.iter.elts) if isinstance(over.iter, (ast.Tuple, ast.List)) and known else 2
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{tape}.gradient" and len(node.args) >= 2:
+        used = [{item.id for item in ast.walk(arg) if isinstance(item, ast.Name)} for arg in node.args[:2]]
+        repeated = bool(names & used[0]) and not names & used[1]
+        yield node, turns if repeated else 1
+    for child in ast.iter_child_nodes(node):
+        yield from _calls(child, tape, turns, names)

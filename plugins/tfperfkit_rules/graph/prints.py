@@ -1,0 +1,66 @@
+"""A compiled function that prints or checks in every call (OPS006)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tfperfkit_probes.ops.model import Brief, Marked
+
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
+from tfperfkit_rules.measures import graph_time
+
+#: tf.print formats its tensors before it prints them.
+TYPES = (
+    "Print",
+    "PrintV2",
+    "StringFormat",
+    "LogSummary",
+    "Assert",
+    "CheckNumerics",
+    "CheckNumericsV2",
+    "AsString",
+)
+SAVED_MIN, SAVED_MAX = calibrated.PRINT_SAVED_MIN.value, calibrated.PRINT_SAVED_MAX.value
+
+
+def prints(evidence: Evidence) -> Iterator[Finding]:
+    """OPS006: priced by the time of such operations in the trace."""
+    share = graph_time.share(evidence, lambda row: row.type in TYPES)
+    for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
+        name = "printing and checking, of the step"
+        yield of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, name)
+
+
+def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
+    printed, checked = (_own(evidence, rows) for rows in (function.marks.prints, function.marks.asserts))
+    if not printed and not checked:
+        return
+    what = " and ".join(
+        f"{_total(found)} {word}{'' if _total(found) == 1 else 's'}"
+        for found, word in ((printed, "print"), (checked, "check"))
+        if found
+    )
+    yield Finding(
+        code=codes.PRINT,
+        family="graph",
+        severity="low" if printed else "info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"{called(function)} makes {what} in every call",
+        where=places([*(each.where for each in (*printed, *checked)), definition(function)]),
+        evidence=(counted("prints", _total(printed)), counted("checks", _total(checked))),
+        advice="Print every hundredth step from Python, and keep checks behind a flag: each waits for its tensor, "
+        "copies it to the host, and keeps operations from being fused or compiled by XLA.",
+    )
+
+
+def _own(evidence: Evidence, rows: Sequence[Marked]) -> list[Marked]:
+    return [each for each in rows if each.where is not None and evidence.is_user(each.where.file)]
+
+
+def _total(found: Sequence[Marked]) -> int:
+    return sum(each.ops for each in found)

@@ -1,0 +1,52 @@
+"""A forward pass that a step runs twice where one could serve (GRF001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.lines.graph.data import GraphFunction
+
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
+
+
+def repeated_forward(evidence: Evidence) -> Iterator[Finding]:
+    """GRF001: calls of a model of which one could serve for all, in each compiled function."""
+    for function, step_ms in traced_functions(evidence):
+        yield from _of(function, step_ms)
+
+
+def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+    saved = sum(row.forward_ms * (row.calls - 1) / row.calls for row in function.repeated)
+    share = saved / step_ms
+    if share < calibrated.MIN_REPEATED.value:
+        return
+    least = calibrated.REPEATED_SAVED_MIN.value * share
+    most = min(calibrated.REPEATED_SAVED_MAX.value * share, calibrated.REPEATED_SHARE_MAX.value)
+    lines = dict.fromkeys(line for row in function.repeated for line in row.lines)
+    callers = dict.fromkeys(line for row in function.repeated for line in row.callers)
+    places: tuple[SourceSpan, ...] = (*sorted(lines, key=lambda place: (place.file, place.line)), *callers)
+    words = " and ".join(dict.fromkeys(row.model for row in function.repeated))
+    yield Finding(
+        code=codes.REPEATED_FORWARD,
+        family="graph",
+        title=f"The forward pass of {words} runs twice in a step",
+        severity=graph_severity(share),
+        share_of_step=share,
+        predicted_speedup=1 / (1 - share),
+        predicted_range=(1 / (1 - least), 1 / (1 - most)),
+        where=tuple(dict.fromkeys(places)) or definition(function),
+        evidence=(
+            Measurement("repeated forward pass", saved, "ms", WINDOW),
+            Measurement("share of the step", share, "share", WINDOW),
+            Measurement("all of these forward passes", sum(row.forward_ms for row in function.repeated), "ms", WINDOW),
+        ),
+        advice=(
+            f"Run {words} once and take every gradient from that pass: one GradientTape(persistent=True) around it, "
+            "all gradients before the first update. Updates then see the same weights and the same random numbers, "
+            "which alternating updates do not: check that it trains as well."
+        ),
+    )

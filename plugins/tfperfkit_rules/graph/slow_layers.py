@@ -1,0 +1,65 @@
+"""A layer that computes far more slowly than others of its kind (GRF003)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from tfperfkit_probes.lines.graph.data import GraphFunction
+
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.traced_step import WINDOW, traced_functions
+
+
+def slow_layers(evidence: Evidence) -> Iterator[Finding]:
+    """GRF003, in each compiled function."""
+    for function, step_ms in traced_functions(evidence):
+        yield from _of(function, step_ms)
+
+
+def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+    rated = [row for row in function.layers if row.gflop_per_s and (row.gflop or 0.0) >= calibrated.MIN_GFLOP.value]
+    for row in rated:
+        others = [item.gflop_per_s or 0.0 for item in rated if item.kind == row.kind and item is not row]
+        if len(others) < calibrated.NEIGHBOURS.value or not row.gflop_per_s:
+            continue
+        usual = statistics.median(others)
+        share = row.share * (function.ms_per_step or 0.0) / step_ms
+        if share < calibrated.MIN_LAYER.value or row.gflop_per_s * calibrated.SLOWER.value > usual:
+            continue
+        place = next(_lines_of(function, row.layer), None)
+        span = SourceSpan(*place) if place else SourceSpan(function.file, function.line, function.function)
+        yield Finding(
+            code=codes.SLOW_LAYER,
+            family="graph",
+            title=f"{row.layer} computes {usual / row.gflop_per_s:.0f} times more slowly than other {row.kind} layers",
+            severity="info",
+            share_of_step=share,
+            predicted_speedup=None,
+            where=(span,),
+            evidence=(
+                Measurement("GFLOP/s of the layer", row.gflop_per_s, "number", WINDOW),
+                Measurement(f"GFLOP/s of the other {row.kind} layers (median)", usual, "number", WINDOW),
+                Measurement("share of the step", share, "share", WINDOW),
+            ),
+            advice=(
+                "Look at its shapes and its number format: few channels, a dilation or groups, a stride over a large "
+                "image, float64, or a size that is no multiple of 8 keep a layer from using the processor well."
+            ),
+        )
+
+
+def _lines_of(function: GraphFunction, layer: str) -> Iterator[tuple[str, int, str]]:
+    """The lines on which a layer is called, from the outermost."""
+    wanted = layer.rpartition("/")[2]
+    for top in function.lines:
+        pending = [(top, (top.file, top.line, top.function))]
+        while pending:
+            item, place = pending.pop()
+            if item.kind == "layer" and item.name == wanted:
+                yield place
+            for child in item.children:
+                pending.append((child, (child.file, child.line, child.function) if child.kind == "line" else place))

@@ -1,0 +1,96 @@
+"""A Python loop that tracing unrolled into thousands of operations (OPS001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from tfperfkit_probes.ops.model import Brief, Control
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_run, once, places
+
+UNROLLED_OPS, UNROLLED_COPIES = calibrated.UNROLLED_OPERATIONS.value, calibrated.UNROLLED_COPIES.value
+
+
+def unrolled_loops(evidence: Evidence) -> Iterator[Finding]:
+    """OPS001: the loop's part of the traces and the first run, as a share of the run."""
+    yield from once(found for function in largest_first(evidence) for found in _of(evidence, function))
+
+
+def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
+    loops = [each for each in function.marks.unrolled if not each.per_variable]
+    large = [each for each in loops if each.ops >= UNROLLED_OPS and each.copies >= UNROLLED_COPIES]
+    inner = {(each.file, each.line) for each in large for other in large if _holds(other, each)}
+    for loop in large:
+        if (loop.file, loop.line) not in inner:
+            yield _finding(evidence, function, loop)
+
+
+def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
+    figures = [
+        counted("operations_of_the_loop", loop.ops),
+        counted("copies_of_its_body", loop.copies),
+        counted("operations", function.operations),
+        counted("trace_ms", function.trace_ms, "ms"),
+        counted("operations_of_gradients", function.gradient_operations),
+        counted("traces", function.traces),
+    ]
+    first = ""
+    if function.first_execution_ms is not None:
+        figures.append(counted("first_execution_ms", function.first_execution_ms, "ms"))
+        first = f" and its first run {_time(function.first_execution_ms)}"
+    known = "" if function.lines_known > calibrated.LINES_KNOWN.value else "at least "
+    finding = Finding(
+        code=codes.UNROLLED_LOOP,
+        family="graph",
+        severity="low",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"the {_name(loop)} in {loop.function} is unrolled: {known}{loop.copies:,} copies of its body, "
+        f"{known}{loop.ops:,} operations",
+        where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
+        evidence=tuple(figures),
+        advice=_advice(loop),
+        detail=f"{called(function)} has {function.operations:,} operations; its trace took {_time(function.trace_ms)}"
+        f"{first}. Both grow with every iteration of the loop, and each new trace pays them again.",
+    )
+    # A gradient of the loop stands at the line that asks for it: its operations are as many times those of the loop.
+    forward = function.operations - function.gradient_operations
+    part = min(1.0, loop.ops / max(forward, 1.0))
+    traces = max(function.traces, 1)  # the second one where variables are made counts too
+    lost = part * (traces * function.trace_ms + (function.first_execution_ms or 0.0))
+    return msgspec.structs.replace(
+        of_run(evidence, finding, lost, "tracing and first run of the loop"), absorbs=("CMP004",)
+    )
+
+
+def _holds(outer: Control, inner: Control) -> bool:
+    return (
+        outer is not inner
+        and outer.function == inner.function
+        and outer.ops >= inner.ops
+        and (outer.line < inner.line and outer.copies <= inner.copies)
+    )
+
+
+def _name(loop: Control) -> str:
+    return "comprehension" if loop.statement == "comprehension" else f"{loop.statement} loop"
+
+
+def _advice(loop: Control) -> str:
+    if loop.statement == "comprehension":
+        return "Compute all elements in one operation, or use tf.vectorized_map or tf.map_fn."
+    if loop.statement == "while":
+        return "Make the condition a tensor, so that AutoGraph makes one tf.while_loop of it."
+    return (
+        "Loop over a tensor, for i in tf.range(n), so that AutoGraph makes one tf.while_loop of it; better still, work "
+        "on the whole axis in one operation."
+    )
+
+
+def _time(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"

@@ -1,0 +1,30 @@
+"""Rules about the input pipeline, loaders and generators."""
+
+from __future__ import annotations
+
+from tfperfkit.rule import Rule
+from tfperfkit_rules.input.freed import freed
+from tfperfkit_rules.input.python_batches import python_beside, python_input
+from tfperfkit_rules.input.rebuilt import constant_data, made_in_loop
+from tfperfkit_rules.input.reloading import constant_values, reloads
+from tfperfkit_rules.input.sequential_stages import per_example, sequential
+from tfperfkit_rules.input.stage_order import large_buffer, late_prefetch, order, repeated
+from tfperfkit_rules.input.waiting import no_prefetch, waits
+
+RULES: tuple[Rule, ...] = (
+    reloads,
+    constant_values,
+    made_in_loop,
+    constant_data,
+    repeated,
+    late_prefetch,
+    order,
+    large_buffer,
+    python_input,
+    python_beside,
+    per_example,
+    sequential,
+    no_prefetch,
+    waits,
+    freed,
+)

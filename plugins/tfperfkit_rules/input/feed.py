@@ -1,0 +1,272 @@
+"""What the step waits for: the pipeline that feeds it, its slowest section, and what a change there would leave."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import msgspec
+from tfperfkit_probes.input.bound import PARALLEL
+from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+
+from tfperfkit import gain
+from tfperfkit.model import Measurement, SourceSpan
+from tfperfkit.offers import RanOperations, StepBreakdown
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
+
+MIN_SHARE, MIN_MS = calibrated.MIN_WAIT.value, shared.FETCH_MS.value
+#: Causes of an outlier at the beginning of an epoch that may be the fetch of its first batch: inside ``fit`` Python
+#: sees a compiled function only. Where it sees the fetches themselves, nothing else is one.
+_FETCHES = ("input", "a compiled function", "operations", "")
+KEEPS_UP = calibrated.KEEPS_UP.value
+
+
+class Feed(msgspec.Struct, frozen=True, kw_only=True):
+    """The step and the training pipeline. Times are ms of the mean clean step.
+
+    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill anew).
+    ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
+    compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
+    or a processor that the pipeline holds.
+    """
+
+    pipeline: Pipeline
+    step_ms: float
+    wait_ms: float
+    epoch_ms: float
+    overlaps: bool
+    cpus: int
+    stalled_ms: float = 0.0
+
+    @property
+    def share(self) -> float:
+        return min(self.wait_ms / self.step_ms, 1.0)
+
+    @property
+    def other_ms(self) -> float:
+        """The step without the wait."""
+        return max(self.step_ms - self.wait_ms, shared.MIN_REST_MS.value)
+
+    @property
+    def least_other_ms(self) -> float:
+        """The step without the wait and without what its compiled functions stood still: see ``stalled_ms``."""
+        return max(self.other_ms - self.stalled_ms, shared.LEFT_MIN.value * self.other_ms)
+
+    @property
+    def bound(self) -> Stage | None:
+        """The stage that sets the pace."""
+        if self.lost:
+            working = [item for item in self.pipeline.stages if not item.kind.startswith(("Prefetch", *PARALLEL))]
+            return max(working, key=lambda item: item.trace_self_ms_per_step or 0.0)
+        index = self.pipeline.bound_by
+        return self.pipeline.stages[index] if index is not None and index < len(self.pipeline.stages) else None
+
+    @property
+    def lost(self) -> bool:
+        """The step waits far longer than the model's times explain: TensorFlow forgets them where a stage is exhausted,
+        as below ``repeat``. Then the trace's times are taken, if there are some."""
+        slowest = self.pipeline.bound_ms_per_output
+        if slowest is None or self.filling or self.share < calibrated.LOST_SHARE.value:
+            return False
+        if not any(item.trace_self_ms_per_step for item in self.pipeline.stages):
+            return False
+        index = self.pipeline.bound_by
+        if index is not None and self.pipeline.stages[index].kind == "Prefetch":
+            return False
+        return slowest * (self.pipeline.outputs_per_step or 1.0) < KEEPS_UP * self.section_ms
+
+    @property
+    def filling(self) -> bool:
+        """The wait is at the beginnings of epochs, for buffers that fill anew."""
+        return self.epoch_ms >= calibrated.FILLING.value * self.wait_ms
+
+    @property
+    def keeps_up(self) -> bool:
+        """By its own measured times the pipeline is the faster side: no change of it helps."""
+        slowest = self.pipeline.bound_ms_per_output
+        if slowest is None or self.filling or not self.overlaps or self.lost:
+            return False
+        if self.bound is not None and self.bound.kind == "Prefetch":
+            return True  # it only hands over: what it takes is its thread's wait for a processor
+        return slowest * (self.pipeline.outputs_per_step or 1.0) < KEEPS_UP * self.step_ms
+
+    @property
+    def section_ms(self) -> float:
+        """What the slowest section takes for a step: all of the step when it works at the same time."""
+        return self.step_ms if self.overlaps else self.wait_ms
+
+    def part(self, stage: Stage) -> float:
+        """The share (0 to 1) that a stage has of the slowest section; 1 when nothing tells."""
+        if self.lost:
+            traced = [
+                item.trace_self_ms_per_step or 0.0
+                for item in self.pipeline.stages
+                if not item.kind.startswith(("Prefetch", *PARALLEL))
+            ]
+            return (stage.trace_self_ms_per_step or 0.0) / sum(traced) if sum(traced) else 1.0
+        whole = self.pipeline.bound_ms_per_output
+        if not whole or stage.self_ms_per_output is None:
+            return 1.0
+        return min(stage.self_ms_per_output / max(stage.parallelism or 1.0, 1.0) / whole, 1.0)
+
+    @property
+    def freed_other_ms(self) -> float:
+        """The step without the wait on processors that the pipeline's work has left: at best it gets faster by as much
+        as that work kept them busy. (A parallel map that was relieved by batching first: 12.5 ms became 7.1 ms.)"""
+        worked = sum(stage.self_ms_per_output or 0.0 for stage in self.pipeline.stages)
+        busy = min(worked * (self.pipeline.outputs_per_step or 1.0) / (self.cpus * self.step_ms), 1.0)
+        return self.other_ms / (1 + busy) if self.overlaps else self.other_ms
+
+    def relieved(self, least_left: float, most_left: float) -> tuple[float, float]:
+        """``after``, for a change that takes work away instead of moving it."""
+        low, _ = self.after(least_left, most_left)
+        return low, max(low, self.between(max(self.freed_other_ms, least_left), self.step_ms)[1])
+
+    def after(self, least_left: float, most_left: float) -> tuple[float, float]:
+        """The range of speed-ups when the slowest section falls to ``least_left`` .. ``most_left`` ms.
+
+        At best the section works beside the step and the slower of both sets the pace. At worst the step has used the
+        processors itself: then most of what is left of the section is added (``calibrated.CONTENDED``).
+        """
+        best = max(self.other_ms, least_left)
+        contended = min(calibrated.CONTENDED.value + 1 / self.cpus, 1.0)
+        return self.between(best, max(most_left, self.other_ms + contended * most_left))
+
+    def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
+        """The range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""
+        low, high = (max(self.step_ms / value, 1.0) for value in (worst_ms, best_ms))
+        return min(low, high), max(low, high)
+
+
+def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
+    """The pipeline for which the steps wait; None when they do not, or when none is known."""
+    data = evidence.offer(InputData)
+    step_ms = evidence.step_ms
+    if data is None or not step_ms:
+        return None
+    pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
+    if pipeline is None:
+        return None
+    found = epochs(evidence)
+    waited = min(evidence.part("input") + (found.unseen_ms if found else 0.0), step_ms)
+    if waited < max(least * step_ms, MIN_MS):
+        return None
+    made = Feed(
+        pipeline=pipeline,
+        step_ms=step_ms,
+        wait_ms=waited,
+        epoch_ms=found.late_ms if found else 0.0,
+        overlaps=overlaps(pipeline),
+        cpus=evidence.cpus,
+        stalled_ms=_stalled(evidence),
+    )
+    return None if made.keeps_up else made
+
+
+def _stalled(evidence: Evidence) -> float:
+    traced, breakdown = evidence.offer(RanOperations), evidence.offer(StepBreakdown)
+    graph = breakdown.parts_ms.get("graph", 0.0) if breakdown is not None else 0.0
+    if traced is None or not traced.steps or not graph:
+        return 0.0
+    worked = sum(op.self_ms for op in traced.rows if op.where in ("graph", "xla")) + traced.rest_ms
+    return evidence.part("graph") * max(1 - worked / traced.steps / graph, 0.0)
+
+
+def overlaps(pipeline: Pipeline) -> bool:
+    """Whether a stage with threads of its own stands before the stage that sets the pace, or is it."""
+    last = pipeline.bound_by if pipeline.bound_by is not None else len(pipeline.stages) - 1
+    return any(stage.kind.startswith((*PARALLEL, "Prefetch")) for stage in pipeline.stages[: last + 1])
+
+
+class Epochs(msgspec.Struct, frozen=True):
+    """First steps of epochs that take longer. ms per step, over all clean steps; ``length`` in steps."""
+
+    length: int
+    late_ms: float  # beyond an ordinary step, in all
+    unseen_ms: float  # of it, what is not in the account's part "input"
+
+
+def epochs(evidence: Evidence) -> Epochs | None:
+    """None when the steps that take longer don't fall on beginnings of epochs."""
+    account = evidence.account
+    if account is None or not account.steps:
+        return None
+    seen = any(step.input_ns for step in evidence.steps.clean)
+    late = [item for item in account.outliers if item.cause in (_FETCHES[:1] if seen else _FETCHES)]
+    most = max((item.excess_ms for item in late), default=0.0)
+    late = [item for item in late if item.excess_ms >= calibrated.CLEAR.value * most][: calibrated.MAX_LATE.value]
+    clean = {step.number for step in evidence.steps.clean}
+    length = _length([item.step for item in late], [item.excess_ms for item in late], clean)
+    if length is None:
+        return None
+    first = [item for item in late if (item.step - 1) % length == 0]
+    return Epochs(
+        length,
+        sum(item.excess_ms for item in first) / account.steps,
+        sum(item.excess_ms for item in first if item.cause != "input") / account.steps,
+    )
+
+
+def _length(steps: list[int], weights: list[float], clean: set[int]) -> int | None:
+    """The steps of an epoch, when nearly all of the late steps' time falls on first steps of epochs of that length."""
+    whole = sum(weights)
+    pairs = {b - a for index, a in enumerate(steps) for b in steps[index + 1 :]}
+    lengths = {value for value in (*pairs, *(n - 1 for n in steps)) if value >= calibrated.MIN_EPOCH.value}
+    for length in sorted(lengths, reverse=True):
+        on = [(n, w) for n, w in zip(steps, weights, strict=True) if (n - 1) % length == 0]
+        if len(on) < 2 or sum(w for _, w in on) < calibrated.ON_EPOCHS.value * whole:
+            continue
+        if len(on) >= calibrated.OF_EPOCHS.value * sum(1 for n in clean if n > 1 and (n - 1) % length == 0):
+            return length
+    return None
+
+
+def place(stage: Stage | None, pipeline: Pipeline) -> SourceSpan:
+    """Where a stage stands; the pipeline's line for one that TensorFlow added."""
+    if stage is not None and stage.file and stage.line:
+        return SourceSpan(stage.file, stage.line, stage.function)
+    return SourceSpan(pipeline.file, pipeline.line, pipeline.function)
+
+
+def places(evidence: Evidence, *spans: SourceSpan | None) -> tuple[SourceSpan, ...]:
+    """The places that are the person's own, each once."""
+    known = dict.fromkeys((span.file, span.line) for span in spans if span is not None)
+    by_line = {(span.file, span.line): span for span in spans if span is not None}
+    own = tuple(by_line[key] for key in known if evidence.is_user(key[0]) or not evidence.files())
+    return own or tuple(by_line.values())
+
+
+def waiting(item: Feed) -> list[Measurement]:
+    """The measured wait, for the evidence of a finding."""
+    rows = [
+        Measurement("waiting for input, of the step", item.share, "share", "breakdown"),
+        Measurement("waiting for input per step", item.wait_ms, "ms", "breakdown"),
+    ]
+    if item.epoch_ms > 0:
+        rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "breakdown"))
+    return rows
+
+
+def own_time(stage: Stage) -> list[Measurement]:
+    """A stage's own time, if it was measured."""
+    if stage.self_ms_per_output is None:
+        return []
+    return [Measurement(f"{stage.kind}, self time for a batch", stage.self_ms_per_output, "ms", "run")]
+
+
+def called(stage: Stage) -> str:
+    """How to call a stage in a sentence: "map(load)"."""
+    name = stage.kind.replace("Parallel", "")
+    word = {"FlatMap": "flat_map", "Generator": "from_generator"}.get(name, name.lower())
+    return f"{word}({stage.mapped.function})" if stage.mapped is not None and name != "Generator" else word
+
+
+def name_at(evidence: Evidence, where: SourceSpan) -> str:
+    """ "file.py:12"."""
+    return f"{os.path.basename(where.file)}:{where.line}"
+
+
+def middle(bounds: tuple[float, float]) -> float:
+    return gain.middle(bounds) if all(map(math.isfinite, bounds)) else bounds[0]

@@ -1,0 +1,89 @@
+"""Waiting for the threads of a tf.data pipeline while its iterator is freed (INP013)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.input.model import InputData
+
+from tfperfkit import gain
+from tfperfkit.clock import NS_PER_S
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import Frame, SampleLog
+from tfperfkit.rule import Evidence
+
+#: A wait shorter than this is none that a person notices in a run.
+MIN_NS = NS_PER_S // 2
+#: Two samples further apart than this are not of one wait: samples are taken every 0.5 s at the rarest.
+_APART_NS = NS_PER_S
+
+
+class Wait(NamedTuple):
+    """The main thread did nothing from ``begin_ns`` to ``end_ns`` where objects are freed, below ``frames``."""
+
+    begin_ns: int
+    end_ns: int
+    frames: tuple[Frame, ...]
+
+
+def freed(evidence: Evidence) -> Iterator[Finding]:
+    """INP013: seconds in which the script waits until an iterator has gone."""
+    data = evidence.offer(InputData)
+    if data is None or not any(not pipeline.in_graph for pipeline in data.pipelines):
+        return  # what was freed was no iterator
+    found = [wait for wait in waits(evidence.log) if wait.end_ns - wait.begin_ns >= MIN_NS]
+    if not found:
+        return
+    longest = max(found, key=lambda wait: wait.end_ns - wait.begin_ns)
+    whole_s = sum(wait.end_ns - wait.begin_ns for wait in found) / NS_PER_S
+    longest_s = (longest.end_ns - longest.begin_ns) / NS_PER_S
+    last = evidence.steps.steps[-1].end_ns if evidence.steps.steps else None
+    when = " after the last step" if last is not None and last <= longest.begin_ns else ""
+    share = min(whole_s / evidence.run.wall_s, 1.0) if evidence.run.wall_s else 0.0
+    places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: wait.begin_ns - wait.end_ns))
+    yield Finding(
+        code="INP013",
+        family="input",
+        # A part of the waits is TensorFlow's own: what is short beside the run is a remark.
+        severity="high" if share >= gain.HIGH else "info",
+        basis="run",
+        share_of_step=share,
+        title=f"{longest_s:.1f} s{when} went by while an iterator was freed",
+        predicted_speedup=None,
+        where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
+        evidence=(
+            Measurement("longest wait", longest_s, "s", "samples"),
+            Measurement("waits", len(found), "count", "samples"),
+            Measurement("time in them", whole_s, "s", "samples"),
+            Measurement("share of the run", share, "share", "run"),
+        ),
+        advice=(
+            "Switch tf.data's optimiser off for this pipeline, with num_parallel_calls and buffer sizes as calibrated: "
+            "options = tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
+        ),
+        detail=(
+            "The main thread did nothing there but let go of objects; a tf.data iterator goes when its threads have "
+            "ended. One of them is tf.data's optimiser: it sleeps for 10 ms, then 20 ms, and so on up to a minute, and "
+            "TensorFlow sometimes fails to wake it (a race of its own, without tfperf too). Another is whatever "
+            "function of the pipeline is still running."
+        ),
+    )
+
+
+def waits(log: SampleLog) -> list[Wait]:
+    """The stretches of samples that show a wait. The first sample in one can't be told from work yet: it counts when it
+    shows the same lines."""
+    found: list[Wait] = []
+    begin, before, frames = 0, 0, None
+    for when, stack in log.inside(log.whole):
+        same = stack.frames == frames and when - before < _APART_NS
+        if stack.activity != "waiting" or not stack.frames:
+            begin, frames = when, stack.frames
+        elif same and found and found[-1].end_ns == before:
+            found[-1] = found[-1]._replace(end_ns=when)
+        else:
+            found.append(Wait(begin if same else when, when, stack.frames))
+            frames = stack.frames
+        before = when
+    return found

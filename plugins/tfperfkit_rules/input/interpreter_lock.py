@@ -1,0 +1,57 @@
+"""What the pipeline's Python takes from the training thread's: only one thread at a time has the interpreter's lock."""
+
+from __future__ import annotations
+
+import msgspec
+from tfperfkit_probes.input.model import Pipeline, Stage
+
+from tfperfkit.model import Measurement
+from tfperfkit.records.parts import PartName
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
+
+#: TensorFlow's and Keras' own Python, in which the training thread needs the lock.
+_PYTHON: PartName = "dispatch"
+#: The share of the training thread's Python that is waiting, at least and at most: nothing where the pipeline's waits
+#: itself (for a service, or in NumPy, without the lock).
+WAITING = (0.0, calibrated.LOCK_WAITING_MAX.value)
+
+
+class Lock(msgspec.Struct, frozen=True):
+    """ms of the mean clean step: the Python of the training thread's calls, and what of it waits for the lock, at least
+    and at most. ``freed``: the share (0 to 1) of the processors that the pipeline's Python takes. All 0 where it hardly
+    matters."""
+
+    python_ms: float = 0.0
+    least_ms: float = 0.0
+    most_ms: float = 0.0
+    freed: float = 0.0
+    measured: tuple[Measurement, ...] = ()
+
+    def left(self, step_ms: float) -> float:
+        """At best, of ``step_ms`` without the pipeline's Python: its processors are free as well."""
+        return max(step_ms - self.most_ms, shared.LEFT_MIN.value * step_ms) / (1 + self.freed)
+
+
+def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
+    """What a stage that runs Python takes from the training thread."""
+    step_ms, python, worked = evidence.step_ms, evidence.part(_PYTHON), work(pipeline, stage)
+    if not step_ms or python < max(calibrated.LOCK_MIN_PYTHON.value * step_ms, calibrated.LOCK_MIN_MS.value):
+        return Lock()
+    if (
+        worked < calibrated.LOCK_MIN_WORK.value * step_ms
+        or evidence.share("eager_ops") > calibrated.LOCK_MAX_EAGER.value
+    ):
+        return Lock()
+    least, most = (share * min(worked / step_ms, 1.0) * min(python, step_ms) for share in WAITING)
+    measured = (
+        Measurement("TensorFlow's Python on the training thread, a step", python, "ms", "breakdown"),
+        Measurement("in the pipeline's Python, a step, waiting included", worked, "ms", "run"),
+    )
+    return Lock(python, least, most, min(worked / (evidence.cpus * step_ms), 1.0), measured)
+
+
+def work(pipeline: Pipeline, stage: Stage) -> float:
+    """ms for a step in which the stage works, on all its threads together, waiting for the lock included."""
+    return (stage.self_ms_per_output or 0.0) * (pipeline.outputs_per_step or 1.0)

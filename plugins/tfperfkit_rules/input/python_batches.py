@@ -1,0 +1,166 @@
+"""INP005: Python prepares the batches: the step waits for them, or for the interpreter's lock (``input_lock``)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
+
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.feed import feed, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
+from tfperfkit_rules.measures.source_calls import files
+
+PYTHON_LEFT, MIN_PART = calibrated.PYTHON_LEFT.value, calibrated.MIN_PART.value
+#: Rules that take the training thread's waiting for the lock for the cost of its calls.
+_SAME_WAITING = ("BAT001", "STP002")
+
+
+def python_input(evidence: Evidence) -> Iterator[Finding]:
+    """INP005: a generator, py_function or PyDataset sets the pace."""
+    item = feed(evidence)
+    if item is None or item.bound is None:
+        return
+    stage = _python_stage(item.pipeline, item.bound)
+    if stage is None or item.part(stage) < MIN_PART:
+        return
+    source = _keras(evidence, item.pipeline)
+    worked = item.section_ms * item.part(stage)
+    rest = item.section_ms - worked
+    low, _ = item.after(rest, rest + PYTHON_LEFT * worked)
+    # The generator's Python also held the lock that the training thread needs.
+    disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
+    held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
+    low = max(low, item.step_ms / (item.step_ms - held.least_ms))
+    bounds = low, item.between(max(held.left(item.least_other_ms), rest), item.step_ms)[1]
+    yield Finding(
+        code="INP005",
+        family="input",
+        severity="low",
+        title=f"Python prepares the batches: {_what(stage, source)}",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=_places(evidence, item.pipeline, stage, source),
+        evidence=(*waiting(item), *held.measured, *own_time(stage), *_setup(source)),
+        advice=_advice(stage, source),
+        detail=(
+            "Only one thread at a time runs Python: it is not sped up by num_parallel_calls, and it takes turns with "
+            "the training thread's own Python."
+        ),
+        absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.most_ms else ())),
+    )
+
+
+def python_beside(evidence: Evidence) -> Iterator[Finding]:
+    """INP005: the pipeline keeps up, but its Python slows the training thread's."""
+    data, step_ms = evidence.offer(InputData), evidence.step_ms
+    if data is None or not step_ms or feed(evidence) is not None:
+        return  # it waits for batches: the rules about that know more
+    pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
+    if pipeline is None or not overlaps(pipeline):
+        return
+    stage = max((row for row in pipeline.stages if row.is_python), key=lambda row: work(pipeline, row), default=None)
+    held = lock(evidence, pipeline, stage) if stage is not None else None
+    if stage is None or held is None or not held.most_ms:
+        return
+    source = _keras(evidence, pipeline)
+    if source is not None and source.use_multiprocessing:
+        return  # it has an interpreter of its own
+    bounds = step_ms / (step_ms - held.least_ms), step_ms / held.left(step_ms)
+    yield Finding(
+        code="INP005",
+        family="input",
+        severity="low",
+        title=f"Python prepares the batches, beside the step's own: {_what(stage, source)}",
+        share_of_step=0.0,  # what it waits is not measured
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=_places(evidence, pipeline, stage, source),
+        evidence=(*held.measured, *own_time(stage), *_setup(source)),
+        advice=_advice(stage, source),
+        detail=(
+            "Only one thread at a time runs Python. The step hardly waits for batches, but each of its calls waits "
+            "until the pipeline's Python gives the interpreter's lock up."
+        ),
+        absorbs=("INP001", "INP003", "INP004", "OPS004", *_SAME_WAITING),
+    )
+
+
+def _python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:
+    """The bounding stage itself, or the generator that runs inside it."""
+    if bound.is_python:
+        return bound
+    index = pipeline.stages.index(bound)
+    return next((stage for stage in pipeline.stages if stage.nested == index and stage.is_python), None)
+
+
+def _keras(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
+    """The PyDataset or generator given to ``fit`` that Keras makes this pipeline of."""
+    data = evidence.offer(InputData)
+    if data is None:
+        return None
+    index = data.pipelines.index(pipeline)
+    kinds = ("PyDataset", "generator")
+    return next((row for row in data.keras if row.pipeline == index and row.kind in kinds), None)
+
+
+def _what(stage: Stage, source: KerasInput | None) -> str:
+    if source is not None:
+        return f"{source.cls or 'the'} {source.kind}" if source.kind == "PyDataset" else "a generator given to fit"
+    return "a generator" if stage.kind == "Generator" else "a function called through py_function or numpy_function"
+
+
+def _places(evidence: Evidence, pipeline: Pipeline, stage: Stage, source: KerasInput | None) -> tuple[SourceSpan, ...]:
+    call = place(stage, pipeline)
+    if source is None and stage.by == "keras":  # what Keras was given was not seen: the method, if there is only one
+        methods = [
+            SourceSpan(file, item.lineno)
+            for file, syntax in files(evidence)
+            for node in ast.walk(syntax.tree)
+            if isinstance(node, ast.ClassDef)
+            for item in node.body
+            if isinstance(item, ast.FunctionDef) and item.name == "__getitem__"
+        ]
+        return places(evidence, methods[0] if len(methods) == 1 else None, call)
+    if source is not None:
+        return places(evidence, source.place, SourceSpan(source.file, source.line, source.function))
+    if stage.kind != "Generator" and stage.mapped is not None:
+        return places(evidence, _python_call(evidence, stage.mapped), stage.mapped, call)
+    return places(evidence, call, stage.mapped)
+
+
+def _python_call(evidence: Evidence, function: SourceSpan) -> SourceSpan | None:
+    """The line of the mapped function that calls Python, the first after its ``def``."""
+    lines = evidence.calls("tensorflow.py_function", "tensorflow.numpy_function", "tensorflow.py_func")
+    after = [span.line for span in lines if span.file == function.file and span.line >= function.line]
+    return SourceSpan(function.file, min(after), function.function) if after else None
+
+
+def _setup(source: KerasInput | None) -> list[Measurement]:
+    if source is None or source.workers is None:
+        return []
+    return [Measurement("workers", float(source.workers), "count", "run")]
+
+
+def _advice(stage: Stage, source: KerasInput | None) -> str:
+    if source is not None and source.kind == "PyDataset":
+        where = f"{source.cls or 'the class'}.__getitem__"
+        text = f"Work on the whole batch at once in {where}, with NumPy's functions over arrays"
+        if not source.use_multiprocessing:
+            text += "; or prepare batches in other processes: super().__init__(workers=4, use_multiprocessing=True)"
+        return f"{text}."
+    name = stage.mapped.function if stage.mapped is not None else "the generator"
+    if stage.kind == "Generator":
+        return (
+            f"Let {name} yield whole batches instead of single examples, or, when the data fit into memory, replace it "
+            "by tf.data.Dataset.from_tensor_slices(arrays).shuffle(n).batch(b). Write what it computes with TensorFlow "
+            "operations in a map with num_parallel_calls=tf.data.AUTOTUNE."
+        )
+    return (
+        f"Write what {name} does with TensorFlow operations, so that "
+        "map(..., num_parallel_calls=tf.data.AUTOTUNE) runs it on all processors."
+    )

@@ -1,0 +1,191 @@
+"""Pipelines that are made anew in the loop (INP012), and data baked into graphs or copied on the way (INP010)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import MemoryLimit
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.feed import place, places
+
+MIN_MADE, FLOOR = calibrated.MIN_MADE.value, gain.LOW
+#: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
+_OF_DEVICES = "PerDevice"
+
+
+def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
+    """INP012: an iterator for each step, or a data set made anew again and again."""
+    data = evidence.offer(InputData)
+    if data is None or evidence.step_ms is None or evidence.samples.count < MIN or data.steps < MIN_MADE:
+        return
+    for pipeline in data.pipelines:
+        if pipeline.way or pipeline.in_graph or pipeline.role == "validation":
+            continue
+        if any(_OF_DEVICES in stage.cls for stage in pipeline.stages):
+            continue
+        if (pipeline.iterators_per_step or 0.0) >= calibrated.PER_STEP.value:
+            found = _each_step(evidence, evidence.step_ms, pipeline)
+        elif pipeline.datasets_made >= MIN_MADE and pipeline.in_training is not False:
+            found = _again(evidence, evidence.step_ms, pipeline)
+        else:
+            found = None
+        if found is not None:
+            yield found
+
+
+def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
+    line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
+    sampled = evidence.samples.share((line.file, line.line))
+    low, high = gain.interval(sampled, evidence.samples.count)
+    # Freeing the old iterator, with its buffer, falls between the lines ("other").
+    waited = min(evidence.share("input", "other"), 1.0)
+    share, window = max((sampled, "samples"), (waited, "breakdown"))
+    if share < FLOOR:
+        return None
+    goes = 1 - calibrated.ITERATOR_STAYS.value
+    bounds = gain.speedups(goes * min(low, share), min(max(high, share), shared.MAX_STEP_SHARE.value))
+    shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
+    rows = [
+        Measurement("iterators per step", pipeline.iterators_per_step or 0.0, "count", "run"),
+        Measurement("share of step", share, "share", window),
+        Measurement("time per step", step_ms * share, "ms", window),
+    ]
+    detail = "Making an iterator starts its threads and its buffers anew, and each begins with the first elements."
+    if shuffle is not None and isinstance(shuffle.parameters.get("buffer_size"), int):
+        size = shuffle.parameters["buffer_size"]
+        rows.append(Measurement("elements in the shuffle buffer", float(size or 0), "count", "run"))
+        detail += " The shuffle buffer is filled each time, to take one batch from it."
+    return Finding(
+        code="INP012",
+        family="input",
+        severity="low",
+        title="A new iterator is made for every step",
+        share_of_step=share,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
+        evidence=tuple(rows),
+        advice=(
+            "Make it once, before the loop: batches = iter(dataset.repeat()), and in the step: batch = next(batches); "
+            "or loop over it: for batch in dataset.repeat().take(steps)."
+        ),
+        detail=detail,
+        absorbs=("INP001", "INP004", "INP009", "RET012"),
+        absorbs_here=("LIN001",),
+    )
+
+
+def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
+    """The lines that build it cost: map traces its function each time."""
+    own = {(stage.file, stage.line) for stage in pipeline.stages if stage.by == "user" and stage.file}
+    own.add((pipeline.file, pipeline.line))
+    span = _steady(evidence)
+    if span is None:
+        return None
+    samples = evidence.log.inside([span])
+    if len(samples) < MIN:
+        return None
+    building = [
+        stack
+        for _, stack in samples
+        if stack.activity != "input"
+        and any((frame.file, frame.line) in own for frame in stack.frames[-1:])
+        and stack.library in ("tensorflow", "keras")
+    ]
+    share = len(building) / len(samples)
+    if share < FLOOR:
+        return None
+    bounds = gain.speedups(*gain.interval(share, len(samples)))
+    counts: dict[tuple[str, int], int] = {}
+    for stack in building:
+        key = (stack.frames[-1].file, stack.frames[-1].line)
+        counts[key] = counts.get(key, 0) + 1
+    file, line = max(counts, key=lambda key: counts[key])
+    return Finding(
+        code="INP012",
+        family="input",
+        severity="low",
+        share_of_step=share,
+        title=f"The data set is built {pipeline.datasets_made} times over",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, SourceSpan(pipeline.file, pipeline.line, pipeline.function), SourceSpan(file, line)),
+        evidence=(
+            Measurement("times built", pipeline.datasets_made, "count", "run"),
+            Measurement("share of the time after the warm-up", share, "share", "samples"),
+        ),
+        advice="Build it once, before the loop, and iterate over it in each epoch: for batch in dataset.",
+        detail="Each time map traces its function again, and the old pipeline's threads and buffers go.",
+        absorbs=("INP001", "RET012"),
+        absorbs_here=("LIN001",),
+    )
+
+
+def _steady(evidence: Evidence) -> tuple[int, int] | None:
+    clean = evidence.steps.clean
+    return (clean[0].begin_ns, clean[-1].end_ns) if clean else None
+
+
+def _end(pipeline: Pipeline) -> Stage:
+    return next((stage for stage in pipeline.stages if not stage.added), pipeline.stages[0])
+
+
+def constant_data(evidence: Evidence) -> Iterator[Finding]:
+    """INP010: whole data sets as constants of a graph, or copied into TensorFlow's memory."""
+    data = evidence.offer(InputData)
+    if data is None:
+        return
+    limit = evidence.offer(MemoryLimit)
+    memory = limit.limit_bytes if limit is not None else 0
+    for pipeline in data.pipelines:
+        stage = max(pipeline.stages, key=lambda item: item.memory_bytes, default=None)
+        if stage is None:
+            continue
+        size = stage.memory_bytes
+        where = places(evidence, place(stage, pipeline))
+        rows = (Measurement("arrays in the data set", size, "bytes", "run"),)
+        if pipeline.in_graph and size >= calibrated.IN_GRAPH_BYTES.value:
+            yield Finding(
+                code="INP010",
+                family="input",
+                severity="medium",
+                basis="risk",
+                share_of_step=0.0,
+                title=f"The whole data set is a constant of the graph of {pipeline.in_graph}",
+                predicted_speedup=None,
+                where=where,
+                evidence=rows,
+                advice=(
+                    f"Make the data set outside of {pipeline.in_graph} and pass it in as an argument, or its iterator."
+                ),
+                detail="Each trace copies it, and a graph over 2 GB can't be saved.",
+                absorbs=("OPS002",),
+            )
+        elif (
+            not pipeline.in_graph
+            and size >= calibrated.COPIED_BYTES.value
+            and memory
+            and size >= calibrated.COPIED_SHARE.value * memory
+        ):
+            yield Finding(
+                code="INP010",
+                family="input",
+                severity="low",
+                basis="risk",
+                share_of_step=0.0,
+                title="from_tensor_slices copies large arrays into TensorFlow's memory",
+                predicted_speedup=None,
+                where=where,
+                evidence=(*rows, Measurement("of the memory limit", size / memory, "share", "run")),
+                advice=(
+                    "Make a data set of indexes and pick from the array in a map, or read the data from TFRecord files."
+                ),
+                detail="The NumPy array stays beside the copy as long as a name holds it.",
+            )

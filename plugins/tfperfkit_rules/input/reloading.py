@@ -1,0 +1,236 @@
+"""Work of the step's own Python that need not be repeated: a file loaded again (INP002), an equal value (INP011)."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.loaders import loaders
+from tfperfkit_probes.input.model import ConstantFunction, InputData, Loader
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Samples
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.feed import name_at
+from tfperfkit_rules.measures.step_shares import interval, share_of, window
+
+RELOAD_RATE, ONLY_LOADS, FLOOR = calibrated.RELOAD_RATE.value, calibrated.ONLY_LOADS.value, gain.LOW
+#: A loader, where it stands, and the samples of its lines by activity.
+_Row = tuple[Loader, tuple[SourceSpan, ...], Counter[str]]
+
+
+def reloads(evidence: Evidence) -> Iterator[Finding]:
+    """INP002: a file that the person's code opens again at (nearly) every step."""
+    samples, step_ms = evidence.samples, evidence.step_ms
+    if step_ms is None or samples.count < MIN:
+        return
+    by_place: dict[tuple[str, int], list[_Row]] = {}
+    for loader in _loaders(evidence):
+        if loader.opens_per_step < RELOAD_RATE:
+            continue
+        depth, doing = _extent(loader, evidence)
+        if share_of(evidence, doing) < FLOOR:
+            continue
+        where = tuple(reversed(loader.chain[: depth + 1])) if depth else (loader.chain[0], *loader.chain[1:3])
+        where = (*where, *_inside(samples, where))
+        by_place.setdefault((where[0].file, where[0].line), []).append((loader, where, doing))
+    found = sorted(by_place.values(), key=lambda rows: -max(sum(row[2].values()) for row in rows))
+    for rows in found[: shared.MAX_FINDINGS.value]:
+        yield _reload(evidence, step_ms, rows)
+
+
+def _loaders(evidence: Evidence) -> tuple[Loader, ...]:
+    data = evidence.offer(InputData)
+    if data is not None:
+        found = data.loaders
+    else:  # the probe did not run; the session saw the files all the same
+        opens, sites = evidence.records("opens"), evidence.sites()
+        found = loaders(evidence.steps, opens, sites, evidence.samples, evidence.step_ms)
+    own = evidence.run.directory  # what we read ourselves is not the script's
+    return tuple(item for item in found if not (own and item.path.startswith(own.rstrip("/\\") + os.sep)))
+
+
+def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
+    """(how many calls outwards of the open still do nothing but load, the samples of that by activity)."""
+    samples, data = evidence.samples, evidence.offer(InputData)
+    same = {(row.file, row.function.rpartition(".")[2]) for row in data.constant_functions} if data else set()
+    watched = {name for _, name in same} if data is not None and data.watched else None
+    most = loader.chain.index(loader.loader) if loader.loader in loader.chain else 0
+    depth = 0
+    for index in range(1, most + 1):
+        callee = loader.chain[index - 1]
+        name = callee.function.rpartition(".")[2]
+        # Without the probe input nobody watched what functions return: then a call that only leads to the file counts
+        # as loading as a whole, with what it makes of the data.
+        if data is not None and (callee.file, name) not in same:
+            key = _key(samples, callee)
+            whole = sum(samples.doing_in(key).values()) if key is not None else 0
+            if watched is not None or not whole or sum(_loading(samples, key, loader).values()) < ONLY_LOADS * whole:
+                break
+        depth = index
+    if depth:
+        place = loader.chain[depth]
+        return depth, samples.doing((place.file, place.line))
+    first = loader.chain[0]
+    loading = _loading(samples, _key(samples, first), loader)
+    return 0, loading or samples.doing((first.file, first.line))
+
+
+def _inside(samples: Samples, where: tuple[SourceSpan, ...]) -> list[SourceSpan]:
+    """The lines below the first place that take most: what else points there is the same finding."""
+    top, told = (where[0].file, where[0].line), {(place.file, place.line) for place in where}
+    below = [
+        place
+        for place in samples.leaves()
+        if place not in told and samples.within(place, top) >= ONLY_LOADS and samples.leaf_share(place) >= FLOOR
+    ]
+    return [SourceSpan(*place) for place in below[:3]]
+
+
+def _key(samples: Samples, span: SourceSpan) -> FunctionKey | None:
+    """The sampled function that a place of a chain lies in: the last of its name that begins at or before it."""
+    name = span.function.rpartition(".")[2]
+    keys = [
+        key
+        for key in samples.functions()
+        if key[0] == span.file and key[2].rpartition(".")[2] == name and key[1] <= span.line
+    ]
+    return max(keys, key=lambda key: key[1], default=None)
+
+
+def _loading(samples: Samples, key: FunctionKey | None, loader: Loader) -> Counter[str]:
+    """The samples of the lines of a function that load: those on the way to the file, and from there on those that a
+    library reads below (``archive["x"]``, ``json.load(file)``)."""
+    found: Counter[str] = Counter()
+    if key is None:
+        return found
+    chain = {(place.file, place.line) for place in loader.chain}
+    lines = samples.by_function().get(key, {})
+    first = min((line for file, line in chain if file == key[0] and line in lines), default=key[1])
+    for line in lines:
+        below = samples.below((key[0], line))
+        library = sum(n for name, n in below.items() if name != "own" and name not in TENSORFLOW)
+        if (key[0], line) in chain or (line > first and library >= shared.MOSTLY.value * sum(below.values())):
+            found += samples.doing((key[0], line))
+    return found
+
+
+def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
+    first, where, doing = max(rows, key=lambda row: sum(row[2].values()))
+    share, (low, high) = share_of(evidence, doing), interval(evidence, doing)
+    bounds = gain.speedups(low, min(high, shared.MAX_STEP_SHARE.value))
+    name = os.path.basename(first.path)
+    files = sum(row[0].paths for row in rows)
+    evidence_rows = [
+        Measurement("opens per step", sum(row[0].opens_per_step for row in rows), "count", "run"),
+        Measurement("share of step", share, "share", window(evidence)),
+        Measurement("time per step", step_ms * share, "ms", window(evidence)),
+        Measurement("size of the files per step", max(row[0].bytes_per_step for row in rows), "bytes", "run"),
+    ]
+    if files > 1:
+        evidence_rows.append(Measurement("files opened there", float(files), "count", "run"))
+    line = evidence.line(where[0].file, where[0].line)
+    if files <= 2:
+        title = f"{name} is loaded again at every step"
+        advice = f"Load {name} once, before the training loop, and keep the result"
+        if _is_known(evidence, first, where[0]):
+            advice += f": move {_quoted(line)} out of the step, which then only picks its batch."
+        else:
+            advice += f"; what {name_at(evidence, where[0])} calls should only pick its batch."
+    else:
+        title = f"Files like {name} are read by the step itself"
+        advice = (
+            "Read them ahead of the step, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE), or once "
+            "before the loop when all of them fit into memory."
+        )
+    return Finding(
+        code="INP002",
+        family="input",
+        severity="low",
+        title=title,
+        share_of_step=share,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=tuple(evidence_rows),
+        advice=advice,
+        absorbs=("INP001", "INP011"),
+        absorbs_here=("LIN001",),
+    )
+
+
+def _is_known(evidence: Evidence, loader: Loader, place: SourceSpan) -> bool:
+    """Whether what a line gives is the same each time, so that it can be moved as it is: it opens the file itself, or
+    what the functions on the way return was watched. Else the line may pick a batch as well."""
+    data = evidence.offer(InputData)
+    return place == loader.chain[0] or (data is not None and bool(data.watched))
+
+
+def _quoted(line: str) -> str:
+    most = shared.MAX_LINE.value
+    return f'"{line if len(line) <= most else line[: most - len("...")] + "..."}"' if line else "it"
+
+
+def constant_values(evidence: Evidence) -> Iterator[Finding]:
+    """INP011: a function gives the same value at every step."""
+    data, samples, step_ms = evidence.offer(InputData), evidence.samples, evidence.step_ms
+    if data is None or step_ms is None or samples.count < MIN:
+        return
+    found = []
+    for row in data.constant_functions:
+        doing, call = _called_from(evidence, row)
+        if (share := share_of(evidence, doing)) >= FLOOR:
+            found.append((share, doing, row, call))
+    found.sort(key=lambda item: -item[0])
+    told: list[SourceSpan] = []
+    for share, doing, row, call in found[: shared.MAX_FINDINGS.value]:
+        if call in told:
+            continue
+        told.append(call)
+        bounds = gain.speedups(*interval(evidence, doing))
+        line = evidence.line(call.file, call.line)
+        where = tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function))))
+        yield Finding(
+            code="INP011",
+            family="input",
+            severity="low",
+            title=f"{row.function} gives the same value at every step",
+            share_of_step=share,
+            predicted_speedup=gain.middle(bounds),
+            predicted_range=bounds,
+            where=(*where, *_inside(samples, where)),
+            evidence=(
+                Measurement("share of step", share, "share", window(evidence)),
+                Measurement("time per step", step_ms * share, "ms", window(evidence)),
+                Measurement("calls with an equal value", row.calls, "count", "run"),
+                Measurement("size of the value", row.size, "bytes", "run"),
+            ),
+            advice=f"Call it once, before the training loop, and use the result: move {_quoted(line)} there.",
+            detail=f"Each watched call returned the same {row.returns}.",
+            absorbs_here=("LIN001",),
+            absorbs=("INP001",),
+        )
+
+
+def _called_from(evidence: Evidence, row: ConstantFunction) -> tuple[Counter[str], SourceSpan]:
+    """(the samples of the function by activity, the line that calls it most), from the sampled stacks."""
+    name = row.function.rpartition(".")[2]
+    clean = [(step.begin_ns, step.end_ns) for step in evidence.steps.clean]
+    calls: Counter[tuple[str, int, str]] = Counter()
+    for _, stack in evidence.log.inside(clean):
+        for index, frame in enumerate(stack.frames):
+            if frame.file == row.file and frame.name.rpartition(".")[2] == name and frame.first == row.line:
+                if index:
+                    above = stack.frames[index - 1]
+                    calls[above.file, above.line, above.name] += 1
+                break
+    keys = [key for key in evidence.samples.functions() if (key[0], key[1]) == (row.file, row.line)]
+    doing = evidence.samples.doing_in(keys[0]) if keys else Counter[str]()
+    if not calls:
+        return doing, SourceSpan(row.file, row.line, row.function)
+    (file, line, function), _ = calls.most_common(1)[0]
+    return doing, SourceSpan(file, line, function)

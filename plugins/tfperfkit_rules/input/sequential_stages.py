@@ -1,0 +1,147 @@
+"""Stages that set the pace: work done one element at a time (INP003), or for each example (INP007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import Pipeline, Stage
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.feed import called, feed, middle, own_time, place, places, waiting
+
+MIN_PART = calibrated.MIN_PART.value
+#: Stages that work on one element after the other though they could work on several.
+_READS = ("TFRecord", "TextLine", "FixedLengthRecord")
+CALL_US, OPERATION_US, SMALL_BYTES = (
+    calibrated.MAP_CALL_US.value,
+    calibrated.MAP_OPERATION_US.value,
+    calibrated.SMALL_BYTES.value,
+)
+MIN_BATCH, LEFT = calibrated.MAP_MIN_BATCH.value, (0.0, calibrated.MAP_LEFT_MAX.value)
+
+
+def per_example(evidence: Evidence) -> Iterator[Finding]:
+    """INP007: a cheap function is called for each example where it could be called for a batch."""
+    item = feed(evidence)
+    stage = item.bound if item is not None else None
+    if item is None or stage is None or not is_cheap(item.pipeline, stage):
+        return
+    worked = item.section_ms * item.part(stage)
+    rest = item.section_ms - worked
+    bounds = item.relieved(rest + LEFT[0] * worked, rest + LEFT[1] * worked)
+    size = _batch(item.pipeline, stage)
+    each_us = (stage.self_ms_per_output or 0.0) * 1000 / size
+    name = stage.mapped.function if stage.mapped is not None else "the function"
+    yield Finding(
+        code="INP007",
+        family="input",
+        severity="low",
+        title=f"{name} is mapped over single examples, each of little work",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(stage, item.pipeline), stage.mapped),
+        evidence=(
+            *waiting(item),
+            Measurement("for one example", each_us / 1000, "ms", "run"),
+            Measurement("operations in the function", stage.ops, "count", "run"),
+            Measurement("examples in a batch", size, "count", "run"),
+            *own_time(stage),
+        ),
+        advice=(
+            f"Batch first, then map: .batch({size}).map({name}, num_parallel_calls=tf.data.AUTOTUNE). {name} then gets "
+            "arrays with one more dimension in front."
+        ),
+        detail="Nearly all of its time is calling the function, once for each example.",
+        absorbs=("INP001", "INP003", "INP004"),
+    )
+
+
+def is_cheap(pipeline: Pipeline, stage: Stage) -> bool:
+    """Whether a mapped function does so little that calling it is most of its time."""
+    if stage.kind not in ("Map", "ParallelMap") or stage.is_python or stage.stateful_or_random or not stage.ops:
+        return False
+    index = pipeline.stages.index(stage)
+    sizes = [item.bytes_per_element for item in (stage, *pipeline.stages[index + 1 : index + 2])]
+    size = _batch(pipeline, stage)
+    if size < MIN_BATCH or stage.self_ms_per_output is None:
+        return False
+    if any(item.kind in ("Batch", "PaddedBatch") for item in pipeline.stages[index + 1 :]):
+        return False
+    if any(item is None or item > SMALL_BYTES for item in sizes):
+        return False  # shapes differ from example to example, or the work is in the bytes
+    return stage.self_ms_per_output * 1000 / size <= CALL_US + OPERATION_US * stage.ops
+
+
+def _batch(pipeline: Pipeline, stage: Stage) -> int:
+    """The size of the batch that is made after this stage; 0 when there is none."""
+    for item in pipeline.stages[: pipeline.stages.index(stage)]:
+        size = item.parameters.get("batch_size")
+        if item.kind in ("Batch", "PaddedBatch") and isinstance(size, int):
+            return size
+    return 0
+
+
+def sequential(evidence: Evidence) -> Iterator[Finding]:
+    """INP003: the stage that sets the pace works on one element after the other."""
+    item = feed(evidence)
+    stage = item.bound if item is not None else None
+    if item is None or stage is None or item.cpus < 2 or stage.is_python:
+        return
+    kind = _sequential_kind(stage)
+    if not kind or item.part(stage) < MIN_PART:
+        return
+    worked = item.section_ms * item.part(stage)
+    left = item.section_ms - worked + worked / item.cpus
+    # The work does not get less. At best the step leaves processors to it; at worst the step uses all of them itself.
+    bounds = item.between(max(item.other_ms, left), item.other_ms + left)
+    name = called(stage)
+    yield Finding(
+        code="INP003",
+        family="input",
+        severity="low",
+        title=f"{name} {kind}",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(stage, item.pipeline), stage.mapped),
+        evidence=(
+            *waiting(item),
+            *own_time(stage),
+            Measurement("processors", item.cpus, "count", "run"),
+            Measurement("of the slowest section", item.part(stage), "share", "tfprof" if item.lost else "run"),
+        ),
+        advice=_parallel_advice(stage, name),
+        detail=(
+            f"At most {item.cpus} times as fast, on {item.cpus} processors, and only as far as the step's own graph "
+            "leaves them free."
+        ),
+        absorbs=("INP001", "INP004"),
+    )
+
+
+def _sequential_kind(stage: Stage) -> str:
+    calls = stage.parameters.get("num_parallel_calls")
+    if stage.kind == "Map" or (stage.kind == "ParallelMap" and calls == 1):
+        return "prepares one element at a time"
+    if stage.kind == "Interleave" or (stage.kind == "ParallelInterleave" and calls == 1):
+        return "reads its files one after the other"
+    if stage.kind in _READS and stage.parameters.get("num_parallel_reads") in (None, 1):
+        return "reads its files one after the other"
+    return ""
+
+
+def _parallel_advice(stage: Stage, name: str) -> str:
+    if stage.kind in ("Map", "ParallelMap"):
+        function = stage.mapped.function if stage.mapped is not None else "..."
+        return f"Call it for several elements at a time: .map({function}, num_parallel_calls=tf.data.AUTOTUNE)."
+    if stage.kind.endswith("Interleave"):
+        return "Read several files at a time: .interleave(..., num_parallel_calls=tf.data.AUTOTUNE, cycle_length=4)."
+    return (
+        f"Read several files at a time: tf.data.{stage.kind}Dataset(files, num_parallel_reads=tf.data.AUTOTUNE)"
+        if stage.kind == "TFRecord"
+        else f"Read several files at a time: Dataset.from_tensor_slices(files).interleave(tf.data.{stage.kind}Dataset, "
+        "num_parallel_calls=tf.data.AUTOTUNE)"
+    )

@@ -1,0 +1,297 @@
+"""Work that each epoch repeats (INP006), stages in a costly order (INP008), buffers that are too large (INP009)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.offers import MemoryLimit
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.feed import Feed, called, epochs, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.sequential_stages import is_cheap
+
+CACHE_SHARE, MIN_PART = calibrated.CACHE_SHARE.value, calibrated.MIN_PART.value
+CACHED_LEFT = (0.0, calibrated.CACHED_LEFT_MAX.value)
+BUFFER_BYTES, SMALLER = calibrated.BUFFER_BYTES.value, calibrated.BUFFER_SMALLER.value
+BUFFER_SHARE, BUFFER_GRAVE = calibrated.BUFFER_SHARE.value, calibrated.BUFFER_GRAVE.value
+
+
+def repeated(evidence: Evidence) -> Iterator[Finding]:
+    """INP006: what is the same in each epoch is computed in each; INP008 when a cache() stands before it."""
+    item = feed(evidence)
+    if item is None or not _epochs(item.pipeline) or (item.bound is not None and is_cheap(item.pipeline, item.bound)):
+        return
+    last = _cacheable(item.pipeline)
+    if last is None:
+        return
+    stages = item.pipeline.stages
+    kept = [stage for stage in stages[last:] if stage.nested is None]
+    part = _part(item, kept)
+    needed = _needed(evidence, item.pipeline, stages[last])
+    limit = _limit(evidence)
+    if part < MIN_PART or needed is None or (limit and needed > CACHE_SHARE * limit):
+        return
+    early = next((stage for stage in stages[last + 1 :] if stage.kind == "Cache" and not stage.added), None)
+    worked = item.section_ms * part
+    rest = item.section_ms - worked
+    bounds = item.relieved(rest + CACHED_LEFT[0] * worked, rest + CACHED_LEFT[1] * worked)
+    stage = stages[last]
+    rows = (*waiting(item), *own_time(stage), Measurement("all elements, kept", needed, "bytes", "run"))
+    name = called(stage)
+    where = places(evidence, place(stage, item.pipeline), stage.mapped)
+    if early is not None:
+        code, title = "INP008", f"cache() stands before {name}, so it keeps what costs nothing"
+        where = places(evidence, place(early, item.pipeline), *where)
+        advice = f"Move cache() behind {name}: .{_call(stage)}.cache()."
+    else:
+        code, title = "INP006", f"{name} does the same work again in each epoch"
+        advice = f"Keep its results: .{_call(stage)}.cache(), before shuffle and batch."
+    yield Finding(
+        code=code,
+        family="input",
+        severity="low",
+        title=title,
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=rows,
+        advice=advice,
+        detail=(
+            "Nothing in it or before it is random. The first epoch takes as long as before; the kept elements need the "
+            "memory named here (or a file: .cache(path))."
+        ),
+        absorbs=("INP001", "INP003", "INP004", "INP007", "BAT001"),
+    )
+
+
+def _call(stage: Stage) -> str:
+    function = stage.mapped.function if stage.mapped is not None else "..."
+    name = stage.kind.replace("Parallel", "").lower()
+    parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
+    return f"{name}({function}{parallel})"
+
+
+def _epochs(pipeline: Pipeline) -> bool:
+    """Whether the data are gone through more than once: several iterators, or a repeat."""
+    repeats = any(stage.kind == "Repeat" and stage.parameters.get("count") != 1 for stage in pipeline.stages)
+    many = pipeline.iterators >= 2 and (pipeline.iterators_per_step or 0.0) < calibrated.PER_STEP.value
+    return repeats or many
+
+
+def _cacheable(pipeline: Pipeline) -> int | None:
+    """The last map (nearest the end) below which nothing is random, after which no cache keeps its results."""
+    found: int | None = None
+    for index in reversed(range(len(pipeline.stages))):
+        stage = pipeline.stages[index]
+        if stage.added or stage.nested is not None:
+            continue
+        if stage.is_python or (stage.stateful_or_random and stage.kind != "Shuffle") or stage.kind == "Random":
+            break
+        if stage.kind in ("Map", "ParallelMap"):
+            found = index
+        if stage.kind == "Cache":
+            found = None
+    return found
+
+
+def _part(item: Feed, kept: list[Stage]) -> float:
+    """What the stages have of the slowest section. When the wait is for buffers that fill at the beginning of an
+    epoch, the section is what fills them, and its model is often gone by then: all of it."""
+    if item.bound is None or item.bound not in kept:
+        unmeasured = all(stage.self_ms_per_output is None for stage in kept)
+        return 1.0 if item.filling and unmeasured else 0.0
+    return min(sum(item.part(stage) for stage in kept if stage.self_ms_per_output is not None), 1.0)
+
+
+def _needed(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float | None:
+    """Bytes of all elements that the stage gives in an epoch, an upper bound (with an endless repeat: of all that the
+    run consumed). None when element sizes are open."""
+    size = stage.bytes_per_element
+    if size is None or not evidence.steps.count:
+        return None
+    return size * _elements(evidence, pipeline, stage)
+
+
+def _elements(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float:
+    """How many elements a stage gives in an epoch, at most."""
+    batch = 1
+    for other in pipeline.stages[: pipeline.stages.index(stage)]:
+        given = other.parameters.get("batch_size")
+        if other.kind in ("Batch", "PaddedBatch") and isinstance(given, int):
+            batch = batch * given
+    steps = float(evidence.steps.count)
+    found = epochs(evidence)
+    if found is not None:
+        steps = found.length
+    elif pipeline.iterators >= 2:  # Keras makes up to two for an epoch
+        steps = steps / pipeline.iterators * (calibrated.TWO_AN_EPOCH.value if pipeline.way else 1.0)
+    full = [other.buffered_mean for other in pipeline.stages if other.kind == "Shuffle" and other.buffered_mean]
+    return max([steps * (pipeline.outputs_per_step or 1.0) * batch, *full])
+
+
+def _limit(evidence: Evidence) -> float:
+    """The memory limit in bytes; 0 when it is not known."""
+    limit = evidence.offer(MemoryLimit)
+    return float(limit.limit_bytes) if limit is not None else 0.0
+
+
+def order(evidence: Evidence) -> Iterator[Finding]:
+    """INP008: stages of the training pipeline in an order that changes what they do. Only remarks: what costs time is
+    told by ``repeated`` and ``late_prefetch``, with its price."""
+    data = evidence.offer(InputData)
+    if data is None:
+        return
+    for pipeline in data.pipelines:
+        if not pipeline.in_training:
+            continue
+        own = [stage for stage in reversed(pipeline.stages) if not stage.added and stage.by == "user"]
+        for first, second, title, advice in _wrong(own):
+            yield Finding(
+                code="INP008",
+                family="input",
+                severity="info",
+                title=title,
+                share_of_step=0.0,
+                predicted_speedup=None,
+                where=places(evidence, place(second, pipeline), place(first, pipeline)),
+                evidence=(Measurement("stages of the pipeline", len(own), "count", "run"),),
+                advice=advice,
+            )
+
+
+def _wrong(own: list[Stage]) -> Iterator[tuple[Stage, Stage, str, str]]:
+    """(earlier stage, later stage, what is wrong, advice), from the source to the end."""
+    kinds = [stage.kind for stage in own]
+    shuffle = own[kinds.index("Shuffle")] if "Shuffle" in kinds else None
+    for index, stage in enumerate(own):
+        before = own[:index]
+        batch = next((other for other in before if other.kind in ("Batch", "PaddedBatch")), None)
+        random = next((o for o in before if o.stateful_or_random and o.kind in ("Map", "ParallelMap")), None)
+        repeat = next((other for other in before if other.kind == "Repeat"), None)
+        if stage.kind == "Shuffle" and batch is not None and kinds.count("Shuffle") == 1:
+            yield (
+                batch,
+                stage,
+                "shuffle() after batch() changes the order of batches, not of examples",
+                ("Shuffle first: .shuffle(n).batch(b)."),
+            )
+        if stage.kind == "Cache" and random is not None:
+            yield (
+                random,
+                stage,
+                f"cache() keeps the random results of {called(random)}: each epoch sees the same",
+                ("Put cache() before the random map."),
+            )
+        elif stage.kind == "Cache" and shuffle is not None and shuffle in before and kinds.count("Shuffle") == 1:
+            yield (
+                shuffle,
+                stage,
+                "cache() after shuffle() keeps one order for all epochs",
+                ("Put cache() before shuffle()."),
+            )
+        if stage.kind == "Cache" and repeat is not None and repeat.parameters.get("count") in (None, -1):
+            yield (
+                repeat,
+                stage,
+                "cache() after an endless repeat() is never complete and grows without end",
+                ("Put cache() before repeat()."),
+            )
+
+
+def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
+    """INP008: prefetch() is followed by the work that the step waits for."""
+    item = feed(evidence)
+    if item is None or item.overlaps or item.bound is None:
+        return
+    late = next((stage for stage in item.pipeline.stages if stage.kind == "Prefetch" and not stage.added), None)
+    if late is None:
+        return
+    bounds = item.after(item.wait_ms, item.wait_ms)
+    yield Finding(
+        code="INP008",
+        family="input",
+        severity="low",
+        title=f"{called(item.bound)} stands behind prefetch(), so it runs only when the step asks",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(late, item.pipeline), place(item.bound, item.pipeline)),
+        evidence=(*waiting(item), *own_time(item.bound)),
+        advice="Make prefetch(tf.data.AUTOTUNE) the last stage.",
+        absorbs=("INP001", "INP004"),
+    )
+
+
+def large_buffer(evidence: Evidence) -> Iterator[Finding]:
+    """INP009: a shuffle buffer takes much memory and is filled before the first step of each epoch."""
+    data, limit = evidence.offer(InputData), _limit(evidence)
+    for pipeline in data.pipelines if data is not None else ():
+        for index, stage in enumerate(pipeline.stages):
+            if stage.kind != "Shuffle" or stage.added:
+                continue
+            held = _held(evidence, pipeline, stage)
+            size = _element_bytes(pipeline, index)
+            given = stage.parameters.get("buffer_size")
+            if held is None or size is None or not isinstance(given, int):
+                continue
+            needed, expanded = held * size, _expanded(pipeline, index)
+            grave = limit > 0 and needed > BUFFER_SHARE * limit
+            if not grave and not (needed >= BUFFER_BYTES and expanded is not None):
+                continue
+            share = needed / limit if limit else 0.0
+            severity: Severity = "high" if share >= BUFFER_GRAVE else "medium" if grave else "low"
+            cause = SourceSpan(expanded.file, expanded.line, expanded.function) if expanded is not None else None
+            yield Finding(
+                code="INP009",
+                family="input",
+                severity=severity,
+                basis="risk",
+                title="The shuffle buffer holds whole decoded examples"
+                if expanded is not None
+                else "The shuffle buffer takes a large part of the memory",
+                share_of_step=0.0,
+                predicted_speedup=None,
+                where=places(evidence, place(stage, pipeline), cause),
+                evidence=(
+                    Measurement("memory of the buffer", needed, "bytes", "run"),
+                    Measurement("elements in it", held, "count", "run"),
+                    Measurement("bytes of an element", size, "bytes", "run"),
+                    *([Measurement("of the memory limit", share, "share", "run")] if limit else []),
+                ),
+                advice=(
+                    f"Shuffle before {called(expanded)}, while elements are small: .shuffle({given}).{_call(expanded)}."
+                    if expanded is not None
+                    else f"Take a smaller buffer than {given}, or shuffle file names or indexes and load after that."
+                ),
+                detail="It is filled before the first step of each epoch.",
+            )
+
+
+def _held(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> float | None:
+    """Elements in the full buffer: no more than an epoch has. None when it was never seen at work."""
+    given = stage.parameters.get("buffer_size")
+    if not stage.buffered_mean or not isinstance(given, int):
+        return None
+    if pipeline.way and epochs(evidence) is None:
+        return min(stage.buffered_mean, given)
+    return min(max(stage.buffered_mean, _elements(evidence, pipeline, stage)), given)
+
+
+def _element_bytes(pipeline: Pipeline, index: int) -> int | None:
+    return next((item.bytes_per_element for item in pipeline.stages[index:] if item.bytes_per_element), None)
+
+
+def _expanded(pipeline: Pipeline, index: int) -> Stage | None:
+    """The map right below the shuffle that makes small elements large; None when what it gets is as large."""
+    stage = pipeline.stages[index + 1] if index + 1 < len(pipeline.stages) else None
+    if stage is None or stage.kind not in ("Map", "ParallelMap") or not stage.bytes_per_element:
+        return None
+    source = pipeline.stages[index + 2 :]
+    small = next((item.bytes_per_element for item in source if not item.added), None)
+    if small is not None and stage.bytes_per_element < SMALLER * small:
+        return None
+    return stage

@@ -1,0 +1,168 @@
+"""The step waits for its input: nothing is fetched ahead (INP004), or no special cause is known (INP001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import InputData, Stage
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import InputPrefetch, RanOperations
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.feed import (
+    MIN_MS,
+    MIN_SHARE,
+    Feed,
+    called,
+    feed,
+    middle,
+    name_at,
+    own_time,
+    place,
+    places,
+    waiting,
+)
+
+#: What to do where the slowest stage is a library's.
+_LIBRARY = (
+    "Keras, or the library that made the pipeline, takes the batches out of the data itself: a larger batch_size makes "
+    "fewer of them; a tf.data pipeline of your own can do less for each."
+)
+
+
+def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
+    """INP004: batches are made only when the step asks for them, so the two take turns.
+
+    TensorFlow puts a prefetch at the end of most pipelines by itself (its "inject_prefetch"). Adding one there gained
+    0.83 to 1.15 (median 1.0) in five pairs, so it is told only where neither the model nor the trace shows any.
+    """
+    item = feed(evidence)
+    if item is None or item.overlaps or any(stage.kind == "Prefetch" for stage in item.pipeline.stages):
+        return
+    seen = evidence.offer(InputPrefetch)
+    if (seen is not None and seen.there) or not (item.pipeline.measured or seen is not None):
+        return
+    bounds = item.after(item.wait_ms, item.wait_ms)
+    end = place(item.pipeline.stages[0], item.pipeline)
+    yield Finding(
+        code="INP004",
+        family="input",
+        severity="low",
+        title="No batch is prepared while the step computes",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, end, SourceSpan(item.pipeline.file, item.pipeline.line, item.pipeline.function)),
+        evidence=(
+            *waiting(item),
+            Measurement("the rest of the step", item.other_ms, "ms", "breakdown"),
+            Measurement("processors", item.cpus, "count", "run"),
+        ),
+        advice=f"End the dataset with .prefetch(tf.data.AUTOTUNE) at {name_at(evidence, end)}.",
+        detail="Then the step takes as long as the slower of the two, as far as the processors suffice for both.",
+        absorbs=("INP001",),
+    )
+
+
+def waits(evidence: Evidence) -> Iterator[Finding]:
+    """INP001: the step waits; whatever explains it better absorbs this."""
+    item = feed(evidence)
+    if item is None:
+        yield from _unknown(evidence)
+        return
+    stage = item.bound
+    bounds = (1.0, gain.speedup(item.share))
+    if stage is not None:
+        left = item.section_ms * (1 - item.part(stage))
+        bounds = item.between(max(item.other_ms, left), item.step_ms)
+    where = places(evidence, place(stage, item.pipeline), stage.mapped if stage is not None else None)
+    library = stage is not None and _of_library(evidence, stage)
+    settled = library or (stage is not None and stage.mapped is None and not item.filling)
+    plain = settled and item.section_ms < calibrated.PLAIN_MS.value
+    slow = f"; {called(stage)} sets the pace" if stage is not None and not stage.added and not library else ""
+    yield Finding(
+        code="INP001",
+        family="input",
+        severity="info" if plain else "low",
+        title=f"The step waits for its input{slow}",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=(*waiting(item), *(own_time(stage) if stage is not None else ()), *_measured_by(evidence)),
+        advice=_LIBRARY if library else _advice(item),
+        detail=(
+            "Batches are prepared ahead, and preparing them is still the slower side."
+            if item.overlaps
+            else "A batch is prepared only when the step asks for it."
+        ),
+    )
+
+
+def _of_library(evidence: Evidence, stage: Stage) -> bool:
+    """Whether the stage's function is not the person's but Keras' own, which takes batches out of arrays."""
+    return stage.mapped is not None and bool(evidence.files()) and not evidence.is_user(stage.mapped.file)
+
+
+def _unknown(evidence: Evidence) -> Iterator[Finding]:
+    """The trace shows a wait, but no pipeline is known: made by a library, or in a way that can't be followed."""
+    step_ms, share, waited = evidence.step_ms, evidence.share("input"), evidence.part("input")
+    data = evidence.offer(InputData)
+    known = data is not None and any(item.in_training for item in data.pipelines)
+    if step_ms is None or known or share < MIN_SHARE or waited < MIN_MS:
+        return
+    bounds = (1.0, gain.speedup(share))
+    fetches = [SourceSpan(site.file, site.line, site.function) for site in evidence.sites() if site.kind == "next"]
+    yield Finding(
+        code="INP001",
+        family="input",
+        severity="low",
+        title="The step waits for its input",
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(fetches[:2]),
+        evidence=(
+            Measurement("waiting for input, of the step", share, "share", "breakdown"),
+            Measurement("waiting for input per step", waited, "ms", "breakdown"),
+            *_measured_by(evidence),
+        ),
+        advice=(
+            "Prepare batches while the step computes: a dataset that ends with .prefetch(tf.data.AUTOTUNE), or, for a "
+            "loader of your own, a thread that fills a queue."
+        ),
+    )
+
+
+def _measured_by(evidence: Evidence) -> list[Measurement]:
+    """The busiest operation of the pipeline in the trace."""
+    traced = evidence.offer(RanOperations)
+    if traced is None or not traced.steps:
+        return []
+    busy = next((op for op in traced.input if not op.type.startswith("Iterator")), None)
+    if busy is None:
+        return []
+    name = f"{busy.type}, the busiest operation of the pipeline"
+    return [Measurement(name, busy.self_ms / traced.steps, "ms", evidence.offered_by(RanOperations))]
+
+
+def _advice(item: Feed) -> str:
+    stage = item.bound
+    if stage is None:
+        return (
+            "Make the pipeline faster: map with num_parallel_calls=tf.data.AUTOTUNE, cache() after what is the same in "
+            "each epoch, batch before a cheap map, prefetch(tf.data.AUTOTUNE) at the end."
+        )
+    if stage.kind in ("ParallelMap", "ParallelInterleave"):
+        name = stage.mapped.function if stage.mapped is not None else "it"
+        return (
+            f"All processors that tf.data may use work on it already: make {name} do less (smaller images, cheaper "
+            "operations), store the result once and read that, or cache() what is the same in each epoch."
+        )
+    if stage.kind == "Shuffle":
+        return "Shuffle what is small (file names, records) and load it in a map after that."
+    if stage.kind in ("Batch", "PaddedBatch"):
+        return "Copying examples together bounds it: .batch(n, num_parallel_calls=tf.data.AUTOTUNE)."
+    return f"Make {called(stage)} faster, or do it once: cache() keeps what is the same in each epoch."

@@ -1,0 +1,46 @@
+"""What each step of ``fit`` pays for its own call from Python."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit.records.steps import Site
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.batch_cost import StepCost, step_cost
+from tfperfkit_rules.measures.step_place import reached
+
+
+class FitCalls(NamedTuple):
+    """``around_ms``: of a step, outside of the compiled function; ``launch_ms``: in it, beside its operations."""
+
+    site: Site
+    cost: StepCost
+    around_ms: float
+    launch_ms: float
+
+    @property
+    def share(self) -> float:
+        """Of the step, 0 to 1."""
+        return min(1.0, (self.around_ms + self.launch_ms) / self.cost.step_ms)
+
+
+def costly_calls(evidence: Evidence) -> FitCalls | None:
+    """The call of ``fit`` whose steps cost more to call than to compute; None where there is none, or where several
+    steps run in one call already."""
+    sites = reached(evidence, "batch")
+    clean = evidence.steps.clean
+    if not sites or not clean or any(step.count > 1 for step in clean):
+        return None
+    if evidence.steps.count < shared.FIT_CALLS_MIN_STEPS.value:
+        return None
+    cost = step_cost(evidence)
+    if cost is None or cost.step_ms > shared.FIT_CALLS_MAX_STEP_MS.value:
+        return None
+    around = cost.step_ms - cost.graph_ms - cost.input_ms
+    launch = max(0.0, cost.graph_ms - cost.operations_ms)
+    if around < shared.FIT_CALLS_MIN_AROUND.value * cost.step_ms:
+        return None
+    if around + launch < shared.FIT_CALLS_MIN_SHARE.value * cost.step_ms:
+        return None
+    return FitCalls(sites[0], cost, around, launch)

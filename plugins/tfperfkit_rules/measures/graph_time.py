@@ -1,0 +1,84 @@
+"""How much of the step the operations of compiled functions take, by type, and what the arithmetic should take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tfperfkit_probes.ops.brief import ELEMENTWISE, is_heavy
+
+from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOperation, RanOperations
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+
+#: Operations that only call or wait for others: their own time is somebody else's work.
+WAITING = ("PartitionedCall", "StatefulPartitionedCall", "While", "If", "Case", "_XlaRun", "XlaLaunch", "_Recv")
+
+
+def rows(evidence: Evidence) -> tuple[RanOperation, ...]:
+    """The operations of compiled functions in the traced steps; those that only wait are left out."""
+    data = evidence.offer(RanOperations)
+    if data is None or not data.steps:
+        return ()
+    kept = (row for row in data.rows if row.where in ("graph", "xla", "device"))
+    return tuple(row for row in kept if row.type not in WAITING)
+
+
+def share(evidence: Evidence, wanted: Callable[[RanOperation], bool]) -> float:
+    """The share of the mean step (0 to 1) that the wanted operations of compiled functions take: their part of the
+    time of all operations there. What the trace summed up as the rest counts as not wanted."""
+    known = rows(evidence)
+    data = evidence.offer(RanOperations)
+    if not known or data is None:
+        return 0.0
+    whole = sum(row.self_ms for row in known) + data.rest_ms
+    return evidence.share("graph") * sum(row.self_ms for row in known if wanted(row)) / whole if whole else 0.0
+
+
+def is_arithmetic(row: RanOperation) -> bool:
+    """Whether the operation is a product, a convolution or the like."""
+    return is_heavy(row.type)
+
+
+def is_elementwise(row: RanOperation) -> bool:
+    """Whether the operation works number by number, forward or in a gradient."""
+    return row.type in ELEMENTWISE
+
+
+#: Types that XLA fuses with elementwise operations: slices, their gradients, paddings, sums.
+FUSABLE = frozenset(
+    ("StridedSlice", "StridedSliceGrad", "Slice", "Pad", "PadV2", "Tile", "BroadcastTo", "Sum", "Mean", "Max", "Min")
+)
+
+
+def is_fusable(row: RanOperation) -> bool:
+    """Whether XLA would make the operation part of a fused pass: elementwise, a slice, a sum and the like."""
+    return row.type in FUSABLE or is_elementwise(row)
+
+
+def called(evidence: Evidence) -> list[tuple[FunctionCost, float]]:
+    """The functions that Python called in the traced steps, and how often per step."""
+    calls, costs = evidence.offer(FunctionCalls), evidence.offer(FunctionCosts)
+    if calls is None or costs is None:
+        return []
+    return [(each, calls.per_step[each.graph]) for each in costs.functions if calls.per_step.get(each.graph)]
+
+
+def float32_ms(evidence: Evidence, functions: Iterable[tuple[FunctionCost, float]]) -> tuple[float, float] | None:
+    """ms of a step that these functions should take in float32, operation by operation, at best and at worst.
+
+    None when their FLOPs or what the machine reaches is not known.
+    """
+    if not evidence.machine_gflops:
+        return None
+    best = worst = 0.0
+    for brief, per_step in functions:
+        if brief.flops is None or "counted" in brief.flops_note.replace("dimensions counted as", ""):
+            return None  # sizes or turns of loops are not known: more is computed than was counted
+        arithmetic = per_step * brief.flops / (evidence.machine_gflops * 1e6)
+        moved, count = per_step * brief.moved_bytes, per_step * brief.operations
+        apart = shared.MOVED_APART.value * moved
+        best += arithmetic / shared.RATE_MAX.value + apart / shared.MEMORY_MAX_BYTES.value
+        best += count * shared.GRAPH_OP_MIN_MS.value
+        worst += arithmetic / shared.RATE_MIN.value + apart / shared.MEMORY_MIN_BYTES.value
+        worst += count * shared.GRAPH_OP_MAX_MS.value
+    return (best, worst) if worst else None

@@ -1,0 +1,105 @@
+"""What the person's source says about a line: the function around it, the loops around it, what stands in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Function(NamedTuple):
+    """A function of the person's: the line of its ``def``, where its decorators begin, where it ends."""
+
+    name: str
+    line: int
+    first: int
+    last: int
+
+
+class Loop(NamedTuple):
+    """A loop statement or comprehension and what it goes over ("" for ``while``)."""
+
+    line: int
+    last: int
+    over: str
+    names: tuple[str, ...] = ()
+
+
+class _Outline(NamedTuple):
+    functions: tuple[Function, ...]
+    loops: tuple[Loop, ...]
+
+
+def enclosing(evidence: Evidence, file: str, line: int) -> Function | None:
+    """The innermost function around a line; None at a module's top or when the source was not kept."""
+    around = [item for item in _outline(evidence.source(file)).functions if item.first <= line <= item.last]
+    return max(around, key=lambda item: item.first, default=None)
+
+
+def function_span(evidence: Evidence, file: str, line: int) -> SourceSpan:
+    """The ``def`` around a line; the line itself where there is none."""
+    function = enclosing(evidence, file, line)
+    return SourceSpan(file, function.line, function.name) if function else SourceSpan(file, line)
+
+
+def loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
+    """The loops around a line within its function, outermost first."""
+    scope = enclosing(evidence, file, line)
+    found = [
+        loop
+        for loop in _outline(evidence.source(file)).loops
+        if loop.line <= line <= loop.last and enclosing(evidence, file, loop.line) == scope
+    ]
+    return tuple(sorted(found, key=lambda loop: (loop.line, -loop.last)))
+
+
+def loop_at(evidence: Evidence, file: str, line: int) -> Loop | None:
+    """The loop whose statement stands at a line."""
+    return next((loop for loop in _outline(evidence.source(file)).loops if loop.line == line), None)
+
+
+def code(evidence: Evidence, file: str, line: int, most: int = shared.MAX_LINE.value) -> str:
+    """A line as code to quote, without its comment; "" where it is too long to read."""
+    row = evidence.line(file, line).partition("#")[0].strip()
+    return row if len(row) <= most else ""
+
+
+@lru_cache(maxsize=64)
+def _outline(lines: tuple[str, ...]) -> _Outline:
+    try:
+        tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
+        return _Outline(tuple(_functions(tree)), tuple(_loops(tree)))
+    except (SyntaxError, ValueError, RecursionError):
+        return _Outline((), ())
+
+
+def _functions(tree: ast.AST) -> Iterator[Function]:
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS):
+            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            yield Function(node.name, node.lineno, first, node.end_lineno or node.lineno)
+
+
+def _loops(tree: ast.AST) -> Iterator[Loop]:
+    for node in ast.walk(tree):
+        if isinstance(node, _LOOPS):
+            over = ast.unparse(node.iter) if not isinstance(node, ast.While) else ""
+            names = tuple(_names(node.target)) if not isinstance(node, ast.While) else ()
+            yield Loop(node.lineno, node.end_lineno or node.lineno, over, names)
+        elif isinstance(node, _COMPREHENSIONS):
+            first = node.generators[0]
+            last = node.end_lineno or node.lineno
+            yield Loop(node.lineno, last, ast.unparse(first.iter), tuple(_names(first.target)))
+
+
+def _names(target: ast.AST) -> Iterator[str]:
+    return (node.id for node in ast.walk(target) if isinstance(node, ast.Name))

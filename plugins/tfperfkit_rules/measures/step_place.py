@@ -1,0 +1,165 @@
+"""Where the training step stands in the person's code: the function that makes it, and the loop around it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.steps import Site
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import enclosing, function_span, loop_at
+
+TAPE = "tensorflow.GradientTape"
+_KNOWN: WeakKeyDictionary[Evidence, tuple[list[Site], Counter[int]]] = WeakKeyDictionary()
+
+
+class StepPlace(NamedTuple):
+    """``functions``: the ``def`` of each function that makes the step's updates; empty when the body stands in the
+    loop itself: then ``tape`` is where it begins. ``updates``: optimizers applied per step (1 when not known)."""
+
+    functions: tuple[SourceSpan, ...]
+    loop: SourceSpan | None
+    tape: SourceSpan | None
+    updates: int
+    by_keras: bool = False  # ``fit`` or ``train_on_batch`` makes it: ``functions`` is the line of the call
+
+    @property
+    def where(self) -> tuple[SourceSpan, ...]:
+        """The function first, then the loop; without a function the loop and the line of the tape."""
+        spans = (*self.functions[:3], self.loop) if self.functions else (self.loop, self.tape)
+        return tuple(dict.fromkeys(span for span in spans if span is not None))
+
+
+def reached(evidence: Evidence, *kinds: str) -> list[Site]:
+    """The sites of these kinds that the run turned on, the busiest first."""
+    known, counts = _known(evidence)
+    found = [site for site in known if site.kind in kinds and counts[site.id]]
+    most = max((counts[site.id] for site in found), default=0)
+    kept = [site for site in found if counts[site.id] >= shared.RARE_SITE.value * most]
+    return sorted(kept, key=lambda site: -counts[site.id])
+
+
+def sites(evidence: Evidence) -> list[Site]:
+    """All sites of the run."""
+    return _known(evidence)[0]
+
+
+def _known(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
+    """The sites, and how often each was reached: several rules ask, and a long run has many markers to read."""
+    found = _KNOWN.get(evidence)
+    if found is None:
+        counts: Counter[int] = Counter()
+        for row in evidence.records("markers"):
+            if isinstance(row, (list, tuple)) and row and isinstance(row[0], int):
+                counts[row[0]] += 1
+        found = _KNOWN[evidence] = (evidence.sites(), counts)
+    return found
+
+
+def step_place(evidence: Evidence) -> StepPlace | None:
+    """The place of a step whose updates Python makes; None when no such update was seen."""
+    found = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
+    if not found:
+        return _named(evidence)
+    applied = [site for site in found if site.kind == "apply"]
+    if not applied:
+        span = SourceSpan(found[0].file, found[0].line, found[0].function)
+        return StepPlace((span,), _loop(evidence, found[0]), None, 1, by_keras=True)
+    functions: list[SourceSpan] = []
+    tape = None
+    loop = None
+    for site in sorted(applied, key=lambda site: site.id):
+        loop = _loop(evidence, site) or loop
+        handed = _handed_to_strategy(evidence, site)
+        if handed is not None:
+            functions.append(handed)
+            continue
+        inner = _inside(evidence, site, loop)
+        if inner:
+            functions.append(_maker(evidence, inner))
+        elif loop is not None:
+            whole = loop_at(evidence, loop.file, loop.line)
+            line = _tape(evidence, loop.file, loop.line, whole.last if whole else site.line)
+            tape = tape or SourceSpan(loop.file, line or site.line)
+        else:
+            functions.append(function_span(evidence, site.file, site.line))
+    fetches = [site for site in reached(evidence, "next") if site.loops]
+    if loop is None and fetches:
+        loop = SourceSpan(fetches[0].loops[-1].file, fetches[0].loops[-1].line, fetches[0].function)
+    updates = len({(site.target, site.file, site.line) for site in applied})
+    return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1))
+
+
+def _named(evidence: Evidence) -> StepPlace | None:
+    """The function that the person named as the step, where another library updates the weights (SciPy's minimize)."""
+    for site in reached(evidence, "named"):
+        function = enclosing(evidence, site.file, site.line)
+        if function is not None and _tape(evidence, site.file, function.line, function.last):
+            return StepPlace((SourceSpan(site.file, function.line, function.name),), None, None, 1)
+    return None
+
+
+def _loop(evidence: Evidence, site: Site) -> SourceSpan | None:
+    """The training loop: the one that the steps were counted by, else the innermost around the update."""
+    counted = evidence.steps.loop
+    if counted is None or counted.file not in {loop.file for loop in site.loops}:
+        counted = None
+    if counted is None and not site.loops:
+        return None
+    last = counted or site.loops[-1]
+    return SourceSpan(last.file, last.line, _name(evidence, last.file, last.line))
+
+
+def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
+    """Where ``strategy.run`` is given the function that updates in another thread, whose stack ends there."""
+    function = enclosing(evidence, site.file, site.line)
+    if function is None or site.loops or len(site.chain) > 1:
+        return None
+    for file in evidence.files():
+        syntax = evidence.syntax(file)
+        for call in syntax.calls if syntax is not None else ():
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "run" and call.args:
+                given = call.args[0]
+                name = given.id if isinstance(given, ast.Name) else getattr(given, "attr", "")
+                if name == function.name:
+                    return function_span(evidence, file, call.lineno)
+    return None
+
+
+def _tape(evidence: Evidence, file: str, first: int, last: int) -> int | None:
+    """The first of these lines that opens a gradient tape."""
+    opened = (span.line for span in evidence.calls(TAPE) if span.file == file)
+    return next((line for line in opened if first <= line <= last), None)
+
+
+def _name(evidence: Evidence, file: str, line: int) -> str:
+    function = enclosing(evidence, file, line)
+    return function.name if function else ""
+
+
+def _inside(evidence: Evidence, site: Site, loop: SourceSpan | None) -> list[tuple[str, int]]:
+    """The lines that lead from the loop to the update, outermost first, the one in the loop itself left out."""
+    chain = list(reversed(site.chain or ((site.file, site.line),)))
+    if loop is None:
+        return []
+    scope = enclosing(evidence, loop.file, loop.line)
+    whole = loop_at(evidence, loop.file, loop.line)
+    for index, (file, line) in enumerate(chain):
+        within = whole is None or whole.line <= line <= whole.last
+        if file == loop.file and within and enclosing(evidence, file, line) == scope:
+            return chain[index + 1 :]
+    return chain[-1:] if enclosing(evidence, *chain[-1]) else []
+
+
+def _maker(evidence: Evidence, inner: list[tuple[str, int]]) -> SourceSpan:
+    """Of the functions on the way to the update, the outermost that holds the tape, so that all of the step is in it;
+    else the outermost: the tape is in a function that it calls (``strategy.run``)."""
+    for file, line in inner:
+        function = enclosing(evidence, file, line)
+        if function is not None and _tape(evidence, file, function.line, function.last):
+            return SourceSpan(file, function.line, function.name)
+    return function_span(evidence, *inner[0])

@@ -1,0 +1,157 @@
+"""What lines take of a step: stack samples say where, the step's account how much.
+
+A sample is taken when the sampler gets the interpreter's lock, so it falls on compiled functions, which give the lock
+up, more often than on Python and C code that hold it: loading JSON was 54 % of the samples and 71 % of the step by the
+trace. The account's parts are right about that; the samples divide each part among the lines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tfperfkit import gain
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.parts import Activity, PartName
+from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import enclosing, loops
+
+#: Activities of samples, and the parts of the account that they make up. Where TensorFlow hands operations out,
+#: a sample falls on either: the two are one.
+_PARTS: tuple[tuple[tuple[Activity, ...], tuple[PartName, ...]], ...] = (
+    (("eager_ops", "dispatch"), ("eager_ops", "dispatch")),
+    (("graph",), ("graph", "copies", "collectives")),
+    (("saving", "summary"), ("saving",)),
+    (("python",), ("python",)),
+    (("host_sync",), ("host_sync",)),
+    (("input",), ("input",)),
+    (("tracing",), ("tracing",)),
+)
+#: What garbage collections interrupt.
+_COLLECTED = ("python", "dispatch")
+#: A part that holds no activity of its own: freeing arrays, on top of the Python that made them.
+_FREEING: PartName = "other"
+
+
+class LineShare(NamedTuple):
+    """A line of the person's, its samples of the activities asked for, and its share of the step."""
+
+    place: Place
+    samples: int
+    share: float
+
+
+def share_of(evidence: Evidence, doing: Mapping[str, int]) -> float:
+    """The share of the mean step (0 to 1) of samples, counted by activity."""
+    return _share(evidence, doing, shared.SAMPLED_MAX.value)
+
+
+def _share(evidence: Evidence, doing: Mapping[str, int], most: float) -> float:
+    samples = evidence.samples
+    if not samples.count:
+        return 0.0
+    known = evidence.account.parts_ms if evidence.account is not None else {}
+    left = sum(doing.values())
+    total = 0.0
+    for activities, parts in _PARTS:
+        count = sum(doing.get(word, 0) for word in activities)
+        if count and any(part in known for part in parts):
+            every = sum(samples.activities[word] for word in activities)
+            whole = evidence.share(*parts) + _collecting(evidence, activities)
+            total += min(whole, most * every / samples.count) * count / every
+            left -= count
+    return min(total + left / samples.count, 1.0)
+
+
+def _collecting(evidence: Evidence, activities: tuple[str, ...]) -> float:
+    """The share of garbage collections in these activities: a part of its own in the account, which they interrupt."""
+    known = {word: evidence.samples.activities[word] for word in _COLLECTED}
+    mine = sum(known.get(word, 0) for word in activities)
+    return evidence.share("gc") * mine / sum(known.values()) if mine else 0.0
+
+
+def window(evidence: Evidence) -> str:
+    """Where these shares were measured: the samples alone when the account has no parts."""
+    return "breakdown" if evidence.account is not None and evidence.account.parts_ms else "samples"
+
+
+def interval(evidence: Evidence, doing: Mapping[str, int]) -> tuple[float, float]:
+    """(least, most) of ``share_of``. At most it has all that the trace says, with the samples' 95 % interval, and what
+    its lines leave behind. At least the trace and the samples are each half right: the trace's own steps are slower.
+    """
+    samples, traced = evidence.samples, _share(evidence, doing, math.inf)
+    raw = min(sum(doing.values()) / max(samples.count, 1), 1.0)
+    least, _ = gain.interval(min((raw + traced) / 2, traced), samples.count)
+    _, most = gain.interval(max(traced, raw), samples.count)
+    python = samples.activities["python"]
+    left = doing.get("python", 0) / python * evidence.share(_FREEING) if python else 0.0
+    return least, min(most + left, 1.0)
+
+
+def innermost(stack: Stack) -> Place | None:
+    """The innermost line of the person's."""
+    return (stack.frames[-1].file, stack.frames[-1].line) if stack.frames else None
+
+
+def line_shares(
+    evidence: Evidence, activities: tuple[str, ...], at: Callable[[Stack], Place | None] = innermost
+) -> list[LineShare]:
+    """What lines take of the step with these activities, the costliest first. ``at``: the line that a sample counts
+    for, if any."""
+    samples = evidence.samples
+    if samples.count < MIN or evidence.account is None:
+        return []
+    found: dict[Place, Counter[str]] = {}
+    for stack, count in samples.stacks.items():
+        place = at(stack) if stack.activity in activities else None
+        if place is not None:
+            found.setdefault(place, Counter())[stack.activity] += count
+    rows = [LineShare(place, doing.total(), share_of(evidence, doing)) for place, doing in found.items()]
+    return sorted(rows, key=lambda row: (-row.share, -row.samples))
+
+
+def text_of(evidence: Evidence, place: Place) -> str:
+    """A line without its comment."""
+    return evidence.line(*place).partition("#")[0].strip()
+
+
+def span(evidence: Evidence, file: str, line: int) -> SourceSpan:
+    """A line with the name of the function around it."""
+    function = enclosing(evidence, file, line)
+    return SourceSpan(file, line, function.name if function else "")
+
+
+def callers(evidence: Evidence, place: Place) -> tuple[SourceSpan, ...]:
+    """The lines on whose way a line was nearly always reached, the nearest first; at most two, other functions'."""
+    own = enclosing(evidence, *place)
+    above = [
+        other
+        for other in evidence.samples.places()
+        if other != place
+        and evidence.samples.within(place, other) >= shared.NEARLY_ALWAYS.value
+        and enclosing(evidence, *other) != own
+        and evidence.line(*other)
+    ]
+    above.sort(key=lambda other: evidence.samples.share(other))
+    return tuple(span(evidence, *other) for other in above[:2])
+
+
+def heaviest_loop(evidence: Evidence, rows: list[LineShare], keep: Callable[[LineShare], bool]) -> SourceSpan | None:
+    """The innermost loop that holds most of these lines' time; None without one."""
+    rows = [row for row in rows if keep(row)]
+    whole = sum(row.share for row in rows)
+    found: dict[tuple[str, int], float] = {}
+    length: dict[tuple[str, int], int] = {}
+    for row in rows:
+        for loop in loops(evidence, *row.place):
+            key = (row.place[0], loop.line)
+            found[key] = found.get(key, 0.0) + row.share
+            length[key] = loop.last - loop.line
+    wide = [key for key, share in found.items() if share >= shared.LOOP_SHARE.value * whole]
+    if not wide:
+        return None
+    return span(evidence, *min(wide, key=lambda key: length[key]))

@@ -1,0 +1,61 @@
+"""One turn of the training loop, what runs between its steps included; and the calls of Keras that it makes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit.clock import ms
+from tfperfkit.model import MIN_BETWEEN, Basis, SourceSpan
+from tfperfkit.records.samples import MIN, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.measures.called import FIT, calls
+from tfperfkit_rules.measures.source_text import enclosing, loops
+
+
+class Stretch(NamedTuple):
+    """The clean steps and what ran between them: samples, each with the time that it stands for (later ones are fewer),
+    the sum of these times, and ms of one iteration of the loop."""
+
+    found: list[tuple[Stack, int]]
+    whole: int
+    turn_ms: float
+
+
+def stretch(evidence: Evidence) -> Stretch | None:
+    """None where too few samples were taken."""
+    clean = evidence.steps.clean
+    if not clean or evidence.account is None:
+        return None
+    spans = [(step.begin_ns, step.end_ns) for step in clean]
+    spans += [
+        (before.end_ns, after.begin_ns)
+        for before, after in zip(clean, clean[1:], strict=False)
+        if after.number == before.number + before.count and after.begin_ns > before.end_ns
+    ]
+    found = evidence.log.weighted(spans)
+    turn_ms = ms(sum(end - begin for begin, end in spans)) / sum(step.count for step in clean)
+    if len(found) < MIN or turn_ms <= 0:
+        return None
+    return Stretch(found, sum(weight for _, weight in found), turn_ms)
+
+
+def basis(evidence: Evidence, turn_ms: float) -> Basis:
+    """What a share of a turn is a share of: the turn, where it is much longer than the step in it."""
+    return "turn" if evidence.step_ms and turn_ms > (1 + MIN_BETWEEN) * evidence.step_ms else "step"
+
+
+def in_fit(evidence: Evidence, stack: Stack) -> bool:
+    """Whether a call of ``fit`` was the innermost line of the person's own."""
+    return bool(stack.frames) and calls(evidence, stack.frames[-1], FIT)
+
+
+def where(evidence: Evidence, places: list[tuple[str, int]]) -> tuple[SourceSpan, ...]:
+    """The lines, and the loop around the first."""
+    spans = []
+    for file, line in places:
+        function = enclosing(evidence, file, line)
+        spans.append(SourceSpan(file, line, function.name if function else ""))
+    around = loops(evidence, *places[0])
+    if around:
+        spans.append(SourceSpan(places[0][0], around[-1].line, spans[0].function))
+    return tuple(dict.fromkeys(spans))

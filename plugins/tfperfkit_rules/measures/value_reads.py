@@ -1,0 +1,35 @@
+"""Where Python reads the value of a tensor: as it was measured, else as the source says."""
+
+from __future__ import annotations
+
+import ast
+
+from tfperfkit_probes.devices.model import DevicesData
+
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import UNKNOWN, Syntax
+
+_METHODS = frozenset({"numpy", "item", "tolist"})
+
+
+def first_read(evidence: Evidence, file: str, first: int, last: int) -> int | None:
+    """The first of these lines that reads a tensor: by the probe ``devices``, else one that calls NumPy."""
+    data = evidence.offer(DevicesData)
+    rows = [
+        row.line
+        for row in (data.host_syncs if data is not None else ())
+        if row.file == file and first <= row.line <= last and not row.through
+    ]
+    if rows:
+        return min(rows)
+    syntax = evidence.syntax(file)
+    lines = [call.lineno for call in syntax.calls if _reads(syntax, call)] if syntax is not None else []
+    return min((line for line in lines if first <= line <= last), default=None)
+
+
+def _reads(syntax: Syntax, call: ast.Call) -> bool:
+    name = syntax.name(call.func)
+    owner, _, method = name.rpartition(".")
+    if method in _METHODS:
+        return owner == UNKNOWN or owner.startswith(("tensorflow.", "keras.", "numpy."))
+    return name.startswith("numpy.") and bool(call.args)

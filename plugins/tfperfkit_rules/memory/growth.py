@@ -1,0 +1,239 @@
+"""What grows with the steps: containers (MEM001), graphs (MEM002)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfperfkit_probes.memory.model import Grower, MemoryData
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import Syntax
+from tfperfkit_rules.calibration import memory as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import loops
+
+_SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
+#: What TensorFlow's functions that make no operation begin with; nor do classes and the call of the session itself.
+_OTHER = ("tensorflow.summary.", "tensorflow.errors.", "tensorflow.global_variables_initializer", "tensorflow.train.")
+#: The modules of those that do, operators included.
+_MAKING = ("tensorflow.python.ops.", "tensorflow.python.framework.")
+
+
+def kept(evidence: Evidence) -> Iterator[Finding]:
+    """MEM001: something that the script keeps gets longer with each step."""
+    data = evidence.offer(MemoryData)
+    if data is None:
+        return
+    growers = [row for row in data.growers if row.kind != "graphs"]
+    known = [
+        row for row in growers if row.bytes_per_step is not None and _grown(row) >= calibrated.MIN_GROWTH_BYTES.value
+    ]
+    if known:
+        for row in sorted(known, key=_grown, reverse=True)[: shared.MAX_FINDINGS.value]:
+            if (row.bytes_per_step or 0.0) >= calibrated.MIN_STEP_BYTES.value:
+                yield _kept(evidence, data, row, row.bytes_per_step or 0.0)
+        return
+    if not data.growth_is_significant or not data.growth_bytes_per_step:
+        return
+    # Memory grows, and what holds it has no size that is known: a list of objects, say.
+    unknown = [row for row in growers if row.bytes_per_step is None]
+    if unknown:
+        yield _kept(evidence, data, unknown[0], data.growth_bytes_per_step)
+    elif _sure(data) and not any(row.kind == "graphs" for row in data.growers):
+        yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count)
+
+
+def _sure(data: MemoryData) -> bool:
+    """An allocator's arenas give and take, so that a growth is told though next to none is as likely."""
+    least = calibrated.SURE.value * (data.growth_bytes_per_step or 0.0)
+    return data.growth_range is None or data.growth_range[0] >= least
+
+
+def _grown(row: Grower) -> float:
+    """Bytes that it grew by, while it was looked at."""
+    return (row.bytes_per_step or 0.0) * (row.last - row.first) / row.per_step if row.per_step else 0.0
+
+
+def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) -> Finding:
+    where = SourceSpan(row.file, row.line, row.function)
+    name = row.name
+    return Finding(
+        code="MEM001",
+        family="memory",
+        severity=_severity(evidence, data, per_step),
+        basis="risk",
+        title=f"{name} grows with every step",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=(where,),
+        evidence=(
+            Measurement("growth per step", per_step, "bytes", "run"),
+            Measurement("elements per step", row.per_step, "number", "run"),
+            Measurement("elements at the last look", row.last, "count", "run"),
+            *_limits(data, per_step),
+        ),
+        advice=_advice(row),
+        detail=f"It holds {row.element or row.kind} and is never emptied.",
+    )
+
+
+def _advice(row: Grower) -> str:
+    name = row.name
+    if row.container in ("dict", "set"):
+        return f"Delete what is no longer needed from {name}, or bound it: functools.lru_cache(maxsize=100)."
+    if row.kind == "tensors":
+        return (
+            f"Keep numbers, not tensors: {name}.append(float(value)) for a scalar; for more, keep the newest only: "
+            f"{name} = collections.deque(maxlen=100)."
+        )
+    if row.kind == "variables":
+        return "Make variables once, before the loop, and assign to them."
+    if row.container in ("ndarray", "tensor"):
+        return f"{name} is copied and gets longer each time: make it once in its full size, or write it to a file."
+    return f"Keep the newest only: {name} = collections.deque(maxlen=100); or keep a mean, or write to a file."
+
+
+def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
+    tops = [row for row in data.functions if row.mean_increase_bytes and row.mean_increase_bytes > 0 and row.file]
+    tops.sort(key=lambda row: -(row.mean_increase_bytes or 0.0))
+    lasting = steps >= calibrated.LONG_STEPS.value and steps * per_step >= calibrated.LARGE_BYTES.value
+    return Finding(
+        code="MEM001",
+        family="memory",
+        basis="risk",
+        title="Memory grows with every step",
+        severity="low" if lasting else "info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1]),
+        evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
+        advice=(
+            "No container of the script's grows: look for what a library keeps (callbacks, loggers, caches), or let "
+            "tracemalloc compare two snapshots a few hundred steps apart."
+        ),
+    )
+
+
+def _limits(data: MemoryData, per_step: float) -> list[Measurement]:
+    rows = []
+    left = steps_left(data, per_step)
+    if left is not None:
+        rows.append(Measurement("steps until the limit", left, "count", "run"))
+    if data.rss_last_bytes is not None:
+        rows.append(Measurement("memory at the end", data.rss_last_bytes, "bytes", "run"))
+    return rows
+
+
+def steps_left(data: MemoryData, per_step: float) -> float | None:
+    """Steps until the memory limit at this growth; None when it is not known."""
+    if not data.limit_bytes or not data.rss_last_bytes or per_step <= 0:
+        return None
+    return max(data.limit_bytes - data.rss_last_bytes, 0) / per_step
+
+
+def _severity(evidence: Evidence, data: MemoryData, per_step: float) -> Severity:
+    left, steps = steps_left(data, per_step), max(evidence.steps.count, 1)
+    if left is not None and left <= calibrated.NEAR_RUNS.value * steps:
+        return "high"
+    if data.limit_bytes and per_step * steps >= calibrated.KEPT_SHARE.value * data.limit_bytes:
+        return "high"
+    return "medium" if left is None or left <= calibrated.FAR_RUNS.value * steps else "low"
+
+
+def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
+    """MEM002: each step leaves graphs, or operations in the default graph, behind."""
+    data = evidence.offer(MemoryData)
+    for row in data.growers if data is not None else ():
+        if row.kind != "graphs" or row.last - row.first < calibrated.MIN_GRAPHS.value:
+            continue
+        default = row.element == "operation"
+        where = SourceSpan(row.file, row.line, row.function)
+        yield Finding(
+            code="MEM002",
+            family="memory",
+            severity="medium",
+            basis="risk",
+            title="Every step adds operations to the default graph"
+            if default
+            else f"Every trace of {row.function or 'a function'} is kept",
+            share_of_step=0.0,
+            predicted_speedup=None,
+            where=(where,) if row.file else (),
+            evidence=(
+                Measurement("operations per step" if default else "graphs per step", row.per_step, "number", "run"),
+                Measurement("alive at the last look", row.last, "count", "run"),
+                *([Measurement("operations in them", row.operations, "count", "run")] if row.operations else []),
+            ),
+            advice=(
+                "Build all operations before the loop and only run them in it; tf.Graph.finalize() then tells who adds "
+                "more."
+                if default
+                else "Let it trace once: pass tensors, not Python values, and define the tf.function outside of the "
+                "loop."
+            ),
+        )
+
+
+def session_graph(evidence: Evidence) -> Iterator[Finding]:
+    """MEM002: a loop around ``session.run`` makes operations, so the graph is extended and optimised anew each time.
+
+    Scripts of TensorFlow 1 have no steps that are seen; the price is a share of the run, by its stack samples.
+    """
+    samples = evidence.samples
+    if evidence.steps.count or samples.count < MIN:
+        return
+    files = {span.file for span in evidence.calls(*_SESSION)}
+    found = []
+    for file in sorted(files):
+        for line in _made_in_loops(evidence, file):
+            share = samples.share((file, line))
+            if share >= calibrated.MIN_RUN_SHARE.value:
+                found.append((share, SourceSpan(file, line)))
+    if not found:
+        return
+    found.sort(key=lambda item: -item[0])
+    share, where = found[0]
+    bounds = gain.speedups(calibrated.GRAPH_SAVED_MIN.value * share, gain.interval(share, samples.count)[1])
+    yield Finding(
+        code="MEM002",
+        family="memory",
+        severity=gain.severity(share),
+        basis="run",
+        share_of_step=share,
+        title="Every iteration of the loop adds operations to the session's graph",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=(where, *(span for _, span in found[1:3])),
+        evidence=(
+            Measurement("share of the run", share, "share", "samples"),
+            Measurement("samples", samples.count, "count", "run"),
+        ),
+        advice=(
+            "Make the operation once, before the loop, with a placeholder for what changes, and only run it there: "
+            "session.run(op, {placeholder: value}). graph.finalize() before the loop tells who adds more."
+        ),
+        detail="After each change the session extends and optimises its graph again: the larger, the longer.",
+        absorbs_here=("LIN001",),
+    )
+
+
+def _made_in_loops(evidence: Evidence, file: str) -> list[int]:
+    """Lines inside of loops that make operations: by the frames of TensorFlow that samples saw there, and by what they
+    call."""
+    syntax = evidence.syntax(file)
+    lines = {call.lineno for call in syntax.calls if _makes(syntax, call)} if syntax is not None else set[int]()
+    for stack in evidence.samples.stacks:
+        for frame in stack.frames:
+            if frame.file == file and any(name.startswith(_MAKING) for name in (frame.calls or ())[:1]):
+                lines.add(frame.line)
+    return sorted(line for line in lines if loops(evidence, file, line))
+
+
+def _makes(syntax: Syntax, call: ast.Call) -> bool:
+    name = syntax.name(call.func)
+    is_function = name.startswith("tensorflow.") and name.rpartition(".")[2][:1].islower() and "(" not in name
+    return is_function and not name.startswith(_OTHER)

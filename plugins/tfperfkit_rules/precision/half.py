@@ -1,0 +1,119 @@
+"""Rules about number formats."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import Gpus
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import precision as calibrated
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.source_calls import files
+
+HALF_SHARE = calibrated.HALF_SHARE.value
+HALF_MIN, HALF_MAX = calibrated.HALF_SAVED_MIN.value, calibrated.HALF_SAVED_MAX.value
+_POLICY = (
+    "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_dtype_policy",
+    "keras.mixed_precision.experimental.set_policy",
+    "keras.config.set_dtype_policy",
+    "keras.mixed_precision.Policy",
+    "keras.mixed_precision.DTypePolicy",
+    "keras.dtype_policies.DTypePolicy",
+    "keras.DTypePolicy",
+)
+_HALF = ("float16", "mixed_float16", "half")
+_OF_LIBRARY = ("tensorflow.float16", "tensorflow.half", "tensorflow.dtypes.float16", "numpy.float16", "numpy.half")
+
+
+def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
+    """PRC003: float16 where no processor computes it: TensorFlow's CPU kernels convert each number."""
+    if evidence.accelerated:
+        return
+    functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    flops = sum((brief.flops or 0.0) * n for brief, n in functions)
+    half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
+    policy = str(evidence.settings.get("dtype_policy", ""))
+    where = _half_lines(evidence)
+    if not flops or half < HALF_SHARE * flops or "bfloat16" in policy or not (where or "float16" in policy):
+        return
+    arithmetic = graph_time.share(evidence, graph_time.is_arithmetic)
+    saved = HALF_MIN * arithmetic * half / flops, HALF_MAX * evidence.share("graph") * half / flops
+    bounds = gain.speedups(*saved)
+    name = "mixed_float16" if "mixed" in policy else "float16"
+    yield Finding(
+        code="PRC003",
+        family="precision",
+        severity="low",
+        title=f"{name} on a processor that has no float16 arithmetic",
+        share_of_step=min(saved[1], 1.0),
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=(
+            Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
+            Measurement("products and convolutions, of the step", arithmetic, "share", "breakdown"),
+        ),
+        advice=(
+            "Compute in float32 on a CPU: take the policy out, or set it only where there is a GPU: "
+            'if tf.config.list_physical_devices("GPU"): keras.mixed_precision.set_global_policy("mixed_float16").'
+        ),
+        detail="Here each number is converted to float32 and back, and oneDNN's fast kernels are not used.",
+    )
+
+
+def _half_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
+    lines = [
+        SourceSpan(file, node.lineno)
+        for file, syntax in files(evidence)
+        for node in ast.walk(syntax.tree)
+        if (isinstance(node, ast.Constant) and node.value in _HALF)
+        or (isinstance(node, (ast.Attribute, ast.Name)) and syntax.name(node) in _OF_LIBRARY)
+    ]
+    policies = set(evidence.calls(*_POLICY))
+    return tuple(
+        sorted(dict.fromkeys(sorted(lines, key=lambda span: span.line)), key=lambda span: span not in policies)
+    )[:3]
+
+
+def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
+    """PRC002: a GPU with tensor cores, and arithmetic in float32. Silent on CPUs: on one with avx512_bf16 bfloat16
+    made elementwise work 4 to 9 times slower and a convolution 1.5 times faster or 2 times slower, by its shape."""
+    capability = _capability(evidence)
+    if not evidence.accelerated or capability is None or capability[0] < calibrated.CAPABILITY.value:
+        return
+    functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    flops = sum((brief.flops or 0.0) * n for brief, n in functions)
+    half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
+    wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in functions)
+    share = graph_time.share(evidence, lambda row: row.where == "device" or graph_time.is_arithmetic(row))
+    if not flops or half >= HALF_SHARE * flops or wide >= HALF_SHARE * flops or share < gain.MEDIUM:
+        return
+    yield Finding(
+        code="PRC002",
+        family="precision",
+        severity="info",
+        title="The GPU's 16-bit arithmetic is not used",
+        share_of_step=share,
+        predicted_speedup=None,
+        where=(),
+        evidence=(
+            Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
+            Measurement("compute capability", float(f"{capability[0]}.{capability[1]}"), "number", "run"),
+            Measurement("computing, of the step", share, "share", "breakdown"),
+        ),
+        advice=(
+            'Try keras.mixed_precision.set_global_policy("mixed_float16") before the model is made, with the last '
+            "layer in float32; a loop of your own also needs a LossScaleOptimizer."
+        ),
+        detail="What it gains depends on the shapes: nothing here measured it, so nothing is predicted.",
+    )
+
+
+def _capability(evidence: Evidence) -> tuple[int, int] | None:
+    """The least compute capability of the GPUs, where it is known."""
+    gpus = evidence.offer(Gpus)
+    return min(gpus.capabilities, default=None) if gpus is not None else None

@@ -1,0 +1,118 @@
+"""Traces that could have been avoided, with their cause and what they cost (RET001 to RET013)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tfperfkit_probes.retrace.model import RetraceData, Trace, TracedFunction
+
+from tfperfkit import gain
+from tfperfkit.clock import NS_PER_S, ms
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit_rules.retrace import advice, codes
+from tfperfkit_rules.retrace.cost import Time, lost_ns
+from tfperfkit_rules.retrace.words import detail, title
+
+NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
+#: What happens once is told for these causes; for the others once is how it should be.
+_TOLD_ONCE = {
+    codes.PYTHON_VALUE,
+    codes.VARYING_BATCH,
+    codes.VARYING_LENGTH,
+    codes.VARYING_RANK,
+    codes.VARYING_DTYPE,
+    codes.VARYING_STRUCTURE,
+    codes.CONTEXT,
+}
+
+
+def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
+    """One finding for each function and cause that cost enough to be told, the costliest first."""
+    data = evidence.offer(RetraceData)
+    if data is None or data.limits:
+        return
+    time = Time(evidence.steps, evidence.run.wall_s * NS_PER_S)
+    found = []
+    for function in data.functions:
+        by_code: dict[str, list[Trace]] = {}
+        for trace in function.traces:
+            if trace.blame:
+                by_code.setdefault(codes.OF_BLAME[trace.blame], []).append(trace)
+        found += [_finding(evidence, code, function, traces, time) for code, traces in by_code.items()]
+    yield from sorted(filter(None, found), key=lambda finding: -finding.share_of_step)
+
+
+def _finding(
+    evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace], time: Time
+) -> Finding | None:
+    share = time.share(traces)
+    once = len(traces) == 1
+    if once and (code not in _TOLD_ONCE or share < NOTICEABLE_SHARE or function.owner == "keras"):
+        return None
+    if code == codes.PIPELINE_REBUILT and share < NOTICEABLE_SHARE:
+        return None
+    lost_ms = ms(sum(lost_ns(trace) for trace in traces))
+    total = len(function.traces) + function.earlier
+    after = total - len(traces)
+    figures = [
+        Measurement("retraces", len(traces), "count", "run"),
+        Measurement("traces", total, "count", "run"),
+        Measurement("traces after the fix", after, "count", "run"),
+        Measurement("time lost", lost_ms, "ms", "run"),
+        Measurement("time for each retrace", lost_ms / len(traces), "ms", "run"),
+    ]
+    median = time.median_step_ns
+    if median:
+        figures.append(Measurement("median step", ms(median), "ms", "baseline"))
+        figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
+    costliest = max(traces, key=lost_ns)
+    fix = advice.remedy(code, function, traces)
+    # What happened once does not come back with every step, so the steady step gains nothing that we know of.
+    bounds = None if once or not time.steps.steps else (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
+    return Finding(
+        code=code,
+        family="retrace",
+        title=title(code, function, traces),
+        severity=_severity(code, share, once, traces),
+        share_of_step=share,
+        predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
+        predicted_range=bounds,
+        where=_where(evidence, code, function, costliest),
+        evidence=tuple(figures),
+        advice=fix[:1].upper() + fix[1:] + ".",
+        # The same traces, seen as a part of the step, and as what they leave behind.
+        absorbs=(codes.UNEXPLAINED, "MEM002"),
+        detail=detail(function, costliest, traces, fix, after, median),
+    )
+
+
+def _severity(code: str, share: float, once: bool, traces: list[Trace]) -> Severity:
+    if once:
+        harmless = code == codes.VARYING_BATCH or share < gain.MEDIUM
+        return "info" if harmless else "low"
+    return gain.severity(share)
+
+
+def _where(evidence: Evidence, code: str, function: TracedFunction, costliest: Trace) -> tuple[SourceSpan, ...]:
+    """The place to change first, then the others."""
+    site = costliest.call_site
+    places: list[SourceSpan | None] = [
+        SourceSpan(function.file, function.line, function.function) if function.file else None
+    ]
+    if code == codes.MADE_IN_LOOP:
+        making = advice.making_line(function, site, evidence.source(site.file) if site else ())
+        places = [making, site, *places]
+    elif function.owner == "keras" and site is not None:
+        places = [site]  # Keras' own source is nothing to change
+    elif code in (codes.PIPELINE_REBUILT, codes.CONTEXT, codes.PER_INSTANCE):
+        places = [site, *places] if site else places
+    else:
+        places.append(site)
+    unique: list[SourceSpan] = []
+    for place in places:
+        if place is not None and place not in unique:
+            unique.append(place)
+    return tuple(unique)

@@ -1,0 +1,66 @@
+"""What avoidable traces cost, as a share of the steps' time."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Sequence
+
+from tfperfkit_probes.retrace.model import Trace
+
+from tfperfkit.clock import NS_PER_MS
+from tfperfkit.records.steps import StepTable
+from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit_rules.calibration import shared
+
+
+def lost_ns(trace: Trace) -> int:
+    """What the trace took."""
+    return round(trace.ms * NS_PER_MS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Time:
+    """What lost time is compared with."""
+
+    steps: StepTable
+    run_ns: float = 0.0
+
+    @property
+    def median_step_ns(self) -> float | None:
+        """Of the clean steps; of all where none is marked so."""
+        durations = [step.duration_ns for step in self.steps.clean or self.steps.steps]
+        return statistics.median(durations) if durations else None
+
+    def share(self, traces: Sequence[Trace]) -> float:
+        """Time lost in these traces, over the steps' time without warm-up but with what was lost there; 0 to 1."""
+        return self._share(traces, sum(lost_ns(trace) for trace in traces))
+
+    def share_with_first_runs(self, traces: Sequence[Trace]) -> float:
+        """The same with what else made these steps longer than the others: Grappler, XLA, first runs. An upper bound:
+        other things may have happened in them."""
+        by_step: dict[int, float] = {}
+        for trace in traces:
+            by_step[trace.step] = by_step.get(trace.step, 0.0) + lost_ns(trace)
+        steps = {step.number: step for step in self.steps.steps if step.window != "warmup"}
+        if not steps:
+            return self.share(traces)
+        others = [step.duration_ns for step in steps.values() if step.number not in by_step]
+        if not others or (len(others) < calibrated.ORDINARY.value and 2 * len(others) <= len(steps)):
+            return calibrated.MAX_TRACED.value
+        usual = statistics.median(others)
+        excess = {
+            number: steps[number].end_ns - steps[number].begin_ns - usual * steps[number].count
+            for number in by_step
+            if number in steps
+        }
+        return self._share(traces, sum(max(spent, excess.get(number, 0.0)) for number, spent in by_step.items()))
+
+    def _share(self, traces: Sequence[Trace], lost: float) -> float:
+        warmup = {step.number for step in self.steps.in_window("warmup")}
+        steady = sum(step.end_ns - step.begin_ns for step in self.steps.steps if step.number not in warmup)
+        if steady:
+            total: float = steady + sum(lost_ns(trace) for trace in traces if trace.step in warmup or trace.step == 0)
+        else:
+            total = sum(step.end_ns - step.begin_ns for step in self.steps.steps) or self.run_ns
+        return min(shared.MAX_RUN_SHARE.value, lost / total) if total else 0.0

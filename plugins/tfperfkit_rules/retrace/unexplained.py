@@ -1,0 +1,77 @@
+"""Rules about tracing in the steady phase that no cause of the probe ``retrace`` explains."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import receiver
+from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.retrace import codes
+
+
+def traced_again(evidence: Evidence) -> Iterable[Finding]:
+    """Steady steps go on tracing: Keras' functions after ``compile``, a new model or optimizer, a pipeline's maps.
+
+    Absorbed by every finding of ``avoidable_traces``, which knows the cause of the traces that it blames.
+    """
+    share = evidence.share("tracing")
+    account = evidence.account
+    if account is None or share < calibrated.MIN_TRACING.value:
+        return
+    samples = evidence.samples
+    lines = [place for place in samples.leaves() if samples.doing_innermost(place)["tracing"] >= 2]
+    lines.sort(key=lambda place: -samples.doing_innermost(place)["tracing"])
+    steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
+    if not lines or not steps:
+        return
+    compiles = _compiles(evidence, lines)
+    places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
+        : shared.MAX_PLACES.value
+    ]
+    low, high = gain.speedups(calibrated.CERTAIN.value * share, share)
+    if compiles:
+        name = receiver(compiles[0][1], "the model")
+        title = "compile() is called in the training loop, so Keras traces the step again"
+        advice = (
+            f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning rate) "
+            "can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
+        )
+    else:
+        title = f"Functions are traced anew in {len(steps)} of {len(evidence.steps.clean)} clean steps"
+        advice = (
+            "Make models, optimizers, tf.functions and tf.data pipelines once, before the loop, and use them again: "
+            "each new one is traced and optimised anew."
+        )
+    yield Finding(
+        code=codes.UNEXPLAINED,
+        family="retrace",
+        title=title,
+        severity=gain.severity(share),
+        share_of_step=share,
+        predicted_speedup=gain.middle((low, high)),
+        predicted_range=(low, high),
+        where=tuple(places),
+        evidence=(
+            Measurement("tracing per step", evidence.part("tracing"), "ms", "breakdown"),
+            Measurement("steps that traced", len(steps), "count", "baseline"),
+        ),
+        advice=advice,
+        absorbs=("CMP004", "EAG006"),
+    )
+
+
+def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:
+    """The calls of ``compile`` inside the loops around the lines that trace."""
+    around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
+    return [
+        (file, call)
+        for file, call in methods(evidence, "compile")
+        if any(file == where and loop.line <= call.lineno <= loop.last for where, loop in around)
+    ]

@@ -1,0 +1,92 @@
+"""The title and the detail of a finding about traces: what changed from call to call, and since which trace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from tfperfkit_probes.retrace.differences import main_difference
+from tfperfkit_probes.retrace.model import Trace, TracedFunction
+
+from tfperfkit.clock import NS_PER_S, ms
+from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit_rules.retrace import advice, codes
+from tfperfkit_rules.retrace.cost import lost_ns
+
+
+def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
+    count, total = len(traces), len(function.traces) + function.earlier
+    name = "Keras' compiled step" if function.owner == "keras" else function.function
+    times = {1: "once", 2: "twice"}.get(count, f"{count} times")
+    paths = {main.path for trace in traces if (main := main_difference(trace.cause)) is not None}
+    path = paths.pop() if len(paths) == 1 else "its arguments" if paths else ""
+    if code == codes.MADE_IN_LOOP:
+        return f"{name} is made into a new tf.function in a loop: traced {total} times"
+    if code == codes.PER_INSTANCE:
+        return f"{name} is traced for each new {function.instance_of}: {total} times"
+    if code == codes.PIPELINE_REBUILT:
+        return f"a tf.data pipeline with {name} is built anew: traced {total} times"
+    if code == codes.FAILING:
+        return f"tracing {name} fails and is tried again {times}"
+    why = {
+        codes.PYTHON_VALUE: f"the Python value of {path} changes",
+        codes.VARYING_BATCH: f"the size of dim 0 of {path} changes",
+        codes.VARYING_LENGTH: f"the shape of {path} changes",
+        codes.VARYING_RANK: f"the rank of {path} changes",
+        codes.VARYING_DTYPE: f"the dtype of {path} changes",
+        codes.VARYING_STRUCTURE: f"the structure of {path} changes",
+        codes.OBJECT_IDENTITY: f"{path} is another object",
+        codes.CONTEXT: f"the {path.removeprefix('context.').replace('_', ' ')} changes",
+    }.get(code, f"{path or 'an argument'} changes")
+    if code == codes.VARYING_BATCH and advice.partial_batch(traces):
+        why = f"a partial batch changes dim 0 of {path}"
+    return f"{name} is traced again {times}: {why}"
+
+
+def detail(
+    function: TracedFunction, trace: Trace, traces: Sequence[Trace], fix: str, after: int, median: float | None
+) -> str:
+    head = "TRACE" if trace.kind in ("new_function_object", "expected") else "RETRACE"
+    worth = ""
+    if median:
+        steps = lost_ns(trace) / median
+        worth = f", worth {steps:.0f} steps" if steps >= 1.5 else ", worth a step" if steps >= 0.5 else ""
+    step = f" at step {trace.step}" if trace.step else ""
+    place = _place(function.function, function.file, function.line)
+    lines = [f"{head} #{trace.number} of {place}{step} · {_time(lost_ns(trace))}{worth}"]
+    if trace.call_site is not None:
+        site = trace.call_site
+        lines.append(f"  called from {_place(site.function, site.file, site.line)}")
+    partial, shown = advice.partial_batch(traces), calibrated.MAX_CAUSES.value
+    closest = f"closest trace #{trace.closest}: " if trace.closest else "before: "
+    for number, difference in enumerate(trace.cause[:shown]):
+        if difference.way == "failed":
+            continue
+        path = (
+            difference.path.removeprefix("context.").replace("_", " ")
+            if difference.way == "context"
+            else (difference.path)
+        )
+        label = closest if number == 0 else " " * len(closest)
+        said = advice.remark(difference, partial)
+        lines.append(f"  {label} {path}  {difference.before} → {difference.after}   {said}".rstrip())
+    if len(trace.cause) > shown:
+        more = len(trace.cause) - shown
+        lines.append(f"  and {more} more difference{'s' * (more != 1)}")
+    if trace.error:
+        lines.append(f"  the trace failed with {trace.error}")
+    if function.pattern:
+        lines.append(f"  pattern: {function.pattern}")
+    lines.append(f"  fix: {fix}; traces {after + len(traces)} → {after}")
+    return "\n".join(lines)
+
+
+def _place(function: str, file: str, line: int) -> str:
+    name = "the module" if function == "<module>" else function
+    return f"{name} ({os.path.basename(file)}:{line})" if file else name
+
+
+def _time(spent_ns: int) -> str:
+    if spent_ns >= NS_PER_S:
+        return f"{spent_ns / NS_PER_S:.2f} s"
+    return f"{ms(spent_ns):.0f} ms" if ms(spent_ns) >= 10 else f"{ms(spent_ns):.1f} ms"

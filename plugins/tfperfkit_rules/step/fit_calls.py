@@ -1,0 +1,64 @@
+"""STP002: each step of ``fit`` pays for its own call from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.batch_cost import StepCost
+from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.fit_calls import costly_calls
+from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.step_shares import span
+
+TOGETHER = calibrated.TOGETHER.value
+
+
+def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for ``fit`` with one step per execution and tiny compiled steps."""
+    found = costly_calls(evidence)
+    if found is None:
+        return
+    cost, around = found.cost, found.around_ms
+    bounds = _range(cost)
+    fit = span(evidence, found.site.file, found.site.line)
+    compiled = methods(evidence, "compile")
+    first = (span(evidence, compiled[0][0], compiled[0][1].lineno),) if len(compiled) == 1 else ()
+    model = receiver(compiled[0][1] if first else called_at(evidence, (fit.file, fit.line), FIT))
+    yield Finding(
+        code="STP002",
+        family="step",
+        title="Each step of fit costs more to call than to compute",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=found.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=(*first, fit),
+        evidence=(
+            Measurement("step", cost.step_ms, "ms", "baseline"),
+            Measurement("of it outside of the compiled step", around, "ms", "breakdown"),
+            Measurement("in operations of the compiled step", cost.operations_ms, "ms", "breakdown"),
+            Measurement("steps", float(evidence.steps.count), "count", "run"),
+        ),
+        advice=(
+            f"{model}.compile(..., steps_per_execution={TOGETHER}) runs {TOGETHER} steps in one call. Callbacks then "
+            f"hear of every {TOGETHER}th batch; a batch cut short at an epoch's end is fine."
+        ),
+        detail=(
+            f"Keras calls the compiled step, its callbacks and the iterator for each batch: {around:,.2f} of "
+            f"{cost.step_ms:,.2f} ms. The operations themselves take {cost.operations_ms:,.2f} ms."
+        ),
+    )
+
+
+def _range(cost: StepCost) -> tuple[float, float]:
+    """At least: the Python around goes. At most: what starting a graph takes goes too, and the operations stay."""
+    around = cost.step_ms - cost.graph_ms - cost.input_ms
+    low = speedup(around * (1 - 1 / TOGETHER) * calibrated.CALLS_SAVED_MIN.value / cost.step_ms)
+    graph = max(calibrated.GRAPH_LEFT.value * cost.operations_ms, shared.LEFT_MIN.value * cost.graph_ms)
+    left = graph + cost.input_ms + calibrated.CALLS_LEFT.value * around
+    return low, max(low, speedup(1 - left / cost.step_ms))

@@ -1,0 +1,169 @@
+"""Ranking, merging, headline, prices, and rules by entry point."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+from evidence_builder import make_account, make_evidence
+from tfprof_builder import GRAPH, brief
+
+from tfperfkit import gain
+from tfperfkit.diagnosis.headline import headline, within
+from tfperfkit.diagnosis.merging import merge
+from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.diagnosis.rules import apply, available
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
+
+
+def finding(code: str, saved: float | None = 0.3, **fields: object) -> Finding:
+    known: dict[str, object] = {
+        "code": code,
+        "family": "step",
+        "title": f"The title of {code}",
+        "severity": "high",
+        "share_of_step": saved or 0.0,
+        "predicted_speedup": None if saved is None else gain.speedup(saved),
+        "where": (SourceSpan("t.py", 3),),
+        "evidence": (Measurement("share", saved or 0.0, "share", "samples"),),
+        "advice": "Do it.",
+    }
+    return Finding(**{**known, **fields})  # type: ignore[arg-type]
+
+
+def test_the_order_is_by_gain_not_by_severity() -> None:
+    ranked = rank([finding("A", 0.1, severity="high"), finding("B", 0.5, severity="low")])
+    assert [item.code for item in ranked] == ["B", "A"]
+    assert [item.severity for item in ranked] == ["high", "medium"]
+
+
+def test_under_two_per_cent_nothing_is_shouted() -> None:
+    assert rank([finding("A", 0.019)])[0].severity == "info"
+    assert rank([finding("A", None)])[0].severity == "info"
+
+
+def test_a_risk_and_a_cost_of_the_run_keep_their_voice() -> None:
+    risk = finding("R", None, basis="risk", severity="high", share_of_step=0.0)
+    run = finding("S", None, basis="run", severity="medium", share_of_step=0.6)
+    ranked = rank([finding("A", 0.1), risk, run])
+    assert [item.code for item in ranked] == ["S", "R", "A"]
+    assert [item.severity for item in ranked] == ["medium", "high", "medium"]
+
+
+def test_a_symptom_is_folded_into_its_cause() -> None:
+    cause = finding("INP002", 0.8, absorbs=("INP001",))
+    merged = merge([finding("INP001", 0.7), cause])
+    assert [item.code for item in merged] == ["INP002"]
+    assert "INP001 the title of INP001" in merged[0].detail
+
+
+def test_what_costs_much_more_than_the_cause_stands_for_itself() -> None:
+    cause = finding("INP002", 0.1, absorbs=("INP001",))
+    assert {item.code for item in merge([finding("INP001", 0.7), cause])} == {"INP001", "INP002"}
+
+
+def test_some_symptoms_are_folded_in_only_at_the_same_place() -> None:
+    cause = finding("INP002", 0.8, absorbs_here=("LIN001",))
+    near = finding("LIN001", 0.6, where=(SourceSpan("t.py", 40), SourceSpan("t.py", 3)))
+    far = finding("LIN001", 0.5, where=(SourceSpan("t.py", 50),))
+    assert [item.where[0].line for item in merge([cause, near, far])] == [3, 50]
+
+
+def test_two_that_absorb_each_other_leave_one() -> None:
+    merged = merge([finding("A", 0.5, absorbs=("B",)), finding("B", 0.5, absorbs=("A",))])
+    assert len(merged) == 1
+
+
+def test_one_code_at_one_place_is_reported_once() -> None:
+    assert [item.share_of_step for item in merge([finding("A", 0.2), finding("A", 0.4)])] == [0.4]
+
+
+def test_amdahl_and_intervals() -> None:
+    assert gain.speedup(0.5) == pytest.approx(2.0)
+    assert gain.speedups(0.2, 0.5) == (pytest.approx(1.25), pytest.approx(2.0))
+    low, high = gain.interval(0.3, 100)
+    assert 0.2 < low < 0.3 < high < 0.41  # Wilson's interval for 30 of 100
+    assert gain.interval(0.3, 0) == (pytest.approx(0.28), pytest.approx(0.32))
+    assert gain.speedup(1.0) <= gain.MAX
+
+
+def test_the_first_party_rules_come_by_entry_point() -> None:
+    names = {point.name for point in available()}
+    assert {"input", "eager", "compile", "memory", "step"} <= names
+    for point in available():
+        assert all(callable(rule) for rule in point.load())
+
+
+def test_a_broken_rule_becomes_a_sentence_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    import types
+
+    module = types.ModuleType("made_rules")
+
+    def breaks(evidence: object) -> list[Finding]:
+        raise RuntimeError("no luck")
+
+    def bare(evidence: object) -> list[Finding]:
+        return [finding("Z", evidence=())]
+
+    def good(evidence: object) -> list[Finding]:
+        return [finding("Y")]
+
+    module.RULES = (breaks, bare, good)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "made_rules", module)
+    points = [EntryPoint("made", "made_rules:RULES", "tfperfkit.rules"), EntryPoint("gone", "no_such:RULES", "x")]
+    found, troubles = apply(None, points)  # type: ignore[arg-type]
+    assert [item.code for item in found] == ["Y"]
+    assert len(troubles) == 3
+    assert any("no luck" in text for text in troubles) and any("no_such" in text for text in troubles)
+
+
+def test_what_bounds_a_healthy_step() -> None:
+    evidence = make_evidence(
+        parts_ms={"graph": 9.0, "python": 1.0},
+        machine_gflops=100.0,
+        offers={"anyone": [LayerWork(flops=0.75e9)]},
+    )
+    text = headline([], evidence)
+    assert text.startswith("Nothing to fix: 90 % of a step is computing in compiled functions.")
+    assert "83 GFLOP/s" in text and "100 on this machine (83 %)" in text
+    called = FunctionCalls(per_step={GRAPH: 1.0})
+    for flops, said in ((4e5, False), (4e8, True)):  # next to nothing is counted where sizes are open
+        costs = FunctionCosts(functions=(brief(flops=flops),))
+        text = headline([], make_evidence(parts_ms={"graph": 9.0}, offers={"one": [called], "another": [costs]}))
+        assert ("44 GFLOP/s" in text) is said and ("GFLOP" in text) is said
+    assert headline([finding("A", 0.3)], evidence) == "First: the title of A (t.py:3)."
+    assert headline([], make_evidence()) == ""
+
+
+def test_what_runs_between_the_steps_is_reported_where_it_takes_long() -> None:
+    parts = {"graph": 8.0, "dispatch": 2.0}
+    busy = make_account(parts, between_ms={"evaluate": 4.0, "callback": 1.0}, between_total_ms=5.0)
+    assert headline([], make_evidence(account=busy)).endswith(
+        "Between the steps pass another 5.0 ms for each, most of it predicting and validating."
+    )
+    quiet = make_account(parts, between_ms={"evaluate": 1.0}, between_total_ms=1.0)
+    assert "Between" not in headline([], make_evidence(account=quiet))
+
+
+def test_a_step_that_mostly_does_not_compute_is_not_called_healthy() -> None:
+    text = headline([], make_evidence(parts_ms={"dispatch": 6.0, "graph": 4.0}))
+    assert text.startswith("Nothing to fix was found: 60 % of a step is Python of TensorFlow and Keras.")
+    text = headline([], make_evidence(parts_ms={"dispatch": 4.0, "graph": 6.0}))
+    assert text.startswith("Nothing to fix was found: 60 % of a step is computing in compiled functions.")
+
+
+@pytest.mark.parametrize(
+    ("title", "inside"),
+    [
+        ("The step waits", "the step waits"),
+        ("A loop runs", "a loop runs"),
+        ("Python prepares", "Python prepares"),
+        ("TensorFlow has 1 core", "TensorFlow has 1 core"),
+        ("Noise is slow", "Noise is slow"),
+        ("XLA is", "XLA is"),
+    ],
+)
+def test_a_title_inside_a_sentence_keeps_the_letter_of_a_name(title: str, inside: str) -> None:
+    assert within(title) == inside

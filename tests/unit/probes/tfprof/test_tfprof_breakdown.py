@@ -1,0 +1,375 @@
+"""The step's breakdown and the operations' own times, on timelines made for the purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tfperfkit_probes.tfprof.analysis import TraceFacts, analyse
+from tfperfkit_probes.tfprof.breakdown import Labelled, breakdown
+from tfperfkit_probes.tfprof.names import Kind, parse
+from tfperfkit_probes.tfprof.probe import TfprofProbe
+from tfperfkit_probes.tfprof.spans import Span, SpanIndex, intersect, subtract, total, union
+from tfperfkit_probes.tfprof.streams import Capture
+from tfperfkit_probes.xplane import open_space
+from xspace_builder import SpaceBuilder, step
+
+from tfperfkit.model import ProbeResult
+from tfperfkit.records.parts import TRACED
+from tfperfkit.records.pipelines import READING
+from tfperfkit.records.steps import Step, StepTable
+from tfperfkit.testing import FakeRecording, capture_of, check_result
+
+spans = st.lists(
+    st.tuples(st.integers(0, 200), st.integers(0, 60)).map(lambda pair: Span(pair[0], pair[0] + pair[1])), max_size=12
+)
+labels = st.sampled_from(["input", "eager_ops", "graph", "tracing", "other"])
+labelled = st.lists(
+    st.tuples(st.integers(0, 200), st.integers(0, 60), labels).map(lambda t: Labelled(t[0], t[0] + t[1], t[2])),
+    max_size=15,
+)
+
+
+def moments(items: list[Any]) -> set[int]:
+    return {moment for item in items for moment in range(item[0], item[1])}
+
+
+@given(spans, spans)
+def test_spans_are_sets_of_moments(left: list[Span], right: list[Span]) -> None:
+    a, b = union(left), union(right)
+    assert moments(a) == moments(left) and total(a) == len(moments(left))
+    assert all(x.end < y.begin for x, y in zip(a, a[1:], strict=False))
+    assert moments(intersect(a, b)) == moments(left) & moments(right)
+    assert moments(subtract(a, b)) == moments(left) - moments(right)
+    assert total(subtract(a, b)) == len(moments(left) - moments(right))
+    index = SpanIndex(left)
+    assert {moment for moment in range(-1, 300) if moment in index} == moments(left)
+    for begin, end in right:
+        assert end == begin or index.overlaps(begin, end) == bool(moments(left) & set(range(begin, end)))
+
+
+@given(spans, labelled, spans)
+def test_the_parts_add_up_to_the_wall_time(steps: list[Span], events: list[Labelled], waits: list[Span]) -> None:
+    parts = breakdown(steps, events, waits)
+    assert set(parts) == set(TRACED)
+    assert all(value >= 0 for value in parts.values())
+    assert sum(parts.values()) == len(moments(steps))
+    assert parts["python"] == len(moments(steps) - moments(events))
+
+
+def test_a_moment_counts_once_under_the_outermost_event() -> None:
+    events = [
+        Labelled(10, 50, "tracing"),
+        Labelled(20, 30, "eager_ops"),  # an operation run while tracing
+        Labelled(50, 90, "graph"),
+        Labelled(60, 70, "eager_ops"),  # within a py_function
+        Labelled(90, 95, "input"),
+        Labelled(95, 97, "other"),
+    ]
+    parts = breakdown([Span(0, 100)], events, [Span(55, 60), Span(80, 200)])
+    assert parts == {"input": 5 + 5 + 10, "python": 13, "eager_ops": 0, "graph": 25, "tracing": 40, "other": 2}
+
+
+def test_waits_count_only_within_compiled_functions() -> None:
+    parts = breakdown([Span(0, 100)], [Labelled(0, 40, "eager_ops")], [Span(0, 100)])
+    assert (parts["eager_ops"], parts["input"], parts["python"]) == (40, 0, 60)
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "name", "op_type"),
+    [
+        ("EagerLocalExecute: MatMul", Kind.EAGER, "", "MatMul"),
+        ("EagerLocalExecute: __inference_step_60", Kind.EAGER, "", "__inference_step_60"),
+        ("model/dense/MatMul:_MklMatMul", Kind.OP, "model/dense/MatMul", "_MklMatMul"),
+        ("while/body/_1/add-1.2:AddV2", Kind.OP, "while/body/_1/add-1.2", "AddV2"),
+        ("IteratorGetNextOp::DoCompute", Kind.GET_NEXT, "", "IteratorGetNext"),
+        ("IteratorGetNextAsOptionalOp::DoCompute", Kind.GET_NEXT, "", "IteratorGetNextAsOptional"),
+        ("Iterator::Root::Prefetch", Kind.ITERATOR, "Iterator::Root::Prefetch", ""),
+        ("InstantiatedCapturedFunction::RunAsync", Kind.CALL, "", ""),
+        ("MatMul.12", Kind.MAYBE_THUNK, "MatMul.12", ""),
+    ],
+)
+def test_events_are_reported_by_their_names(event: str, kind: Kind, name: str, op_type: str) -> None:
+    assert parse(event) == (kind, name, op_type)
+
+
+@pytest.mark.parametrize(
+    "event",
+    ["ThreadpoolListener::Record", "$train.py:41 step", "end: MatMul.12", "ThunkExecutor::Execute", "A::B:C", ""],
+)
+def test_other_events_are_left_unread(event: str) -> None:
+    named = parse(event)
+    assert named is None or named.kind is Kind.MAYBE_THUNK
+
+
+def facts(tmp_path: Path, builder: SpaceBuilder, table: StepTable | None = None) -> TraceFacts:
+    with open_space(builder.write(tmp_path / "x.xplane.pb")) as space:
+        return analyse(space, table or StepTable())
+
+
+def ops(result: TraceFacts) -> dict[str, tuple[int, float, str]]:
+    return {op.name: (op.count, round(op.self_ms * 1000, 6), op.where) for op in result.top_ops}
+
+
+def test_eager_operations_have_their_own_time(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line(
+        "python3.11",
+        step(4, 0, 100_000),
+        step(5, 100_000, 100_000),
+        ("EagerLocalExecute: MatMul", 10_000, 20_000),
+        ("MatMul:MatMul", 12_000, 10_000),  # its kernel: part of it
+        ("EagerLocalExecute: EagerPyFunc", 110_000, 30_000),
+        ("EagerLocalExecute: AddV2", 115_000, 5_000),
+        ("EagerLocalExecute: IteratorGetNext", 150_000, 40_000),
+        ("IteratorGetNextOp::DoCompute", 151_000, 38_000),
+        ("EagerLocalExecute: MatMul", 250_000, 1_000),  # after the steps
+        ("train", 0, 300_000, {"step_num": 1}),  # the script's own marker
+    )
+    result = facts(tmp_path, builder)
+    assert (result.steps, result.first_step, result.last_step, result.step_ms) == (2, 4, 5, 0.1)
+    assert ops(result) == {"MatMul": (1, 20, "eager"), "EagerPyFunc": (1, 25, "eager"), "AddV2": (1, 5, "eager")}
+    assert [(op.name, op.count, op.where) for op in result.input_ops] == [("IteratorGetNext", 1, "input")]
+    assert result.breakdown_ms == pytest.approx(
+        {"input": 0.02, "python": 0.055, "eager_ops": 0.025, "graph": 0, "tracing": 0, "other": 0}
+    )
+    assert result.input_share == pytest.approx(0.2)
+    assert sum(op.share for op in result.top_ops) == pytest.approx(1)
+
+
+def test_our_own_reading_of_a_pipeline_is_no_work_of_the_script(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line(
+        "python3.11",
+        step(1, 0, 100_000),
+        (f"EagerLocalExecute: {READING}", 10_000, 20_000),
+        ("FunctionRun", 11_000, 1_000, {"id": -7}),
+        ("write:WriteFile", 15_000, 5_000),
+        ("EagerLocalExecute: MatMul", 40_000, 30_000),
+    )
+    plane.line("tf_Compute/1", ("ExecutorState::Process", 12_000, 9_000, {"id": -7}), ("read:ReadFile", 13_000, 5_000))
+    result = facts(tmp_path, builder)
+    assert ops(result) == {"MatMul": (1, 30, "eager")}
+    assert result.calls == ()
+    assert result.breakdown_ms == pytest.approx(
+        {"input": 0, "python": 0.05, "eager_ops": 0.03, "graph": 0, "tracing": 0, "other": 0.02}
+    )
+
+
+def graph_step() -> SpaceBuilder:
+    """A step of ``fit``: the fetch from 10 to 70 us, of which 20 us overlap with an operation of the step."""
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line(
+        "python",
+        step(1, 0, 100_000),
+        ("EagerLocalExecute: __inference_step_1", 5_000, 90_000),
+        ("FunctionRun", 6_000, 1_000, {"id": -11}),
+    )
+    plane.line(
+        "tf_data_iterator_get_next/1",
+        ("IteratorGetNextOp::DoCompute", 10_000, 60_000),
+        ("ExecutorState::Process", 71_000, 2_000, {"id": -11}),  # the executor goes on where the fetch ended
+        ("loss/Mul:Mul", 71_500, 1_000),
+    )
+    plane.line(
+        "tf_Compute/1", ("ExecutorState::Process", 10_000, 20_000, {"id": -11}), ("adam/Sqrt:Sqrt", 10_000, 20_000)
+    )
+    plane.line(
+        "tf_data_private_threadpool/1",
+        ("FunctionRun", 9_000, 500, {"id": -22}),
+        ("ExecutorState::Process", 30_000, 35_000, {"id": -22}),
+        ("PyFunc:PyFunc", 30_000, 35_000),
+    )
+    return builder
+
+
+def test_the_wait_within_a_compiled_function_is_input(tmp_path: Path) -> None:
+    result = facts(tmp_path, graph_step())
+    assert ops(result) == {"adam/Sqrt": (1, 20, "graph"), "loss/Mul": (1, 1, "graph")}
+    assert {(op.type, op.count) for op in result.input_ops} == {("IteratorGetNext", 1), ("PyFunc", 1)}
+    assert result.breakdown_ms is not None
+    assert result.breakdown_ms["input"] == pytest.approx(0.04)
+    assert result.breakdown_ms["graph"] == pytest.approx(0.05)
+    assert result.breakdown_ms["python"] == pytest.approx(0.01)
+
+
+def test_xla_kernels_and_nested_operations(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line(
+        "python",
+        step(1, 0, 100_000),
+        ("EagerLocalExecute: __inference_f_2", 5_000, 90_000),
+        ("__inference_f_2:__inference_f_2", 6_000, 80_000),
+        ("ThunkExecutor::Execute", 7_000, 70_000),
+        ("while.1", 8_000, 60_000, {"hlo_op": "while.1"}),
+        ("dot.3", 10_000, 10_000, {"hlo_op": "dot.3"}),
+        ("end: dot.3", 20_000, 10),
+        ("dot.3", 30_000, 10_000, {"hlo_op": "dot.3"}),
+    )
+    assert ops(facts(tmp_path, builder)) == {"while.1": (1, 40, "xla"), "dot.3": (2, 20, "xla")}
+
+
+def test_an_xla_function_without_kernels_is_one_operation(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line(
+        "python",
+        step(1, 0, 100_000),
+        ("EagerLocalExecute: __inference_train_step_2", 5_000, 90_000),
+        ("__inference_train_step_2:__inference_train_step_2", 6_000, 80_000),
+    )
+    assert ops(facts(tmp_path, builder)) == {"train_step": (1, 80, "xla")}
+
+
+def test_a_loop_over_a_dataset_within_a_compiled_function(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line(
+        "python",
+        step(1, 0, 100_000),
+        ("EagerLocalExecute: __inference_loop_1", 0, 100_000),
+        ("FunctionRun", 0, 1_000, {"id": 1}),
+    )
+    plane.line(
+        "tf_data_prefetch/1",
+        ("ReduceIterator::Root::Prefetch::Scan", 10_000, 80_000),
+        ("ReduceIterator::Root::Prefetch::Scan::Batch", 10_000, 30_000),
+        ("InstantiatedCapturedFunction::Run", 40_000, 50_000, {"id": 2}),
+    )
+    plane.line(
+        "tf_data_private_threadpool/1",
+        ("ExecutorState::Process", 41_000, 40_000, {"id": 2}),
+        ("MatMul:MatMul", 41_000, 40_000),
+        ("ExecutorState::Process", 82_000, 1_000, {"id": 3}),
+        ("Cast:Cast", 82_000, 1_000),
+    )
+    result = facts(tmp_path, builder)
+    assert ops(result) == {"MatMul": (1, 40, "graph")}
+    assert [op.type for op in result.input_ops] == ["Cast"]
+    assert result.breakdown_ms is not None and result.breakdown_ms["input"] == pytest.approx(0.03)
+
+
+def test_without_steps_the_whole_window_is_split(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line("other", ("EagerLocalExecute: Add", 0, 10))
+    plane.line("python", ("EagerLocalExecute: MatMul", 10_000, 30_000), ("TFE_DeleteTensorHandle", 50_000, 50_000))
+    result = facts(tmp_path, builder)
+    assert (result.steps, result.step_ms, result.breakdown_ms) == (0, None, None)
+    assert result.wall_ms == pytest.approx(0.09)
+    assert result.window_ms == pytest.approx(
+        {"input": 0, "python": 0.01, "eager_ops": 0.03, "graph": 0, "tracing": 0, "other": 0.05}
+    )
+    assert "MatMul" in ops(result)
+
+
+def test_an_empty_trace_has_nothing_to_tell(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane("Task Environment")
+    result = facts(tmp_path, builder)
+    assert (result.steps, result.top_ops, result.input_share) == (0, (), None)
+
+
+def three_steps() -> SpaceBuilder:
+    builder = SpaceBuilder()
+    builder.plane().line(
+        "python",
+        step(1, 0, 10e6),
+        step(2, 10e6, 40e6),
+        step(3, 50e6, 2e6),
+        ("EagerLocalExecute: MatMul", 15e6, 1e6),
+        ("EagerLocalExecute: Sum", 45e6, 1e6),
+    )
+    return builder
+
+
+def test_what_stands_between_epochs_is_no_step(tmp_path: Path) -> None:
+    table = StepTable(steps=tuple(Step(n, n * 10_000_000, (n + 1) * 10_000_000) for n in (1, 2, 3)), source="keras")
+    result = facts(tmp_path, three_steps(), table)
+    # Step 2 ended after 10 ms; step 3 was cut: the trace ended in it.
+    assert result.steps == 2
+    assert result.step_ms == pytest.approx(10)
+    assert list(ops(result)) == ["MatMul"]
+    assert len(result.notes) == 2
+
+
+def test_one_marker_can_stand_for_several_steps(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line("python", step(1, 0, 40e6), step(5, 40e6, 40e6))
+    table = StepTable(steps=(Step(1, 0, 40_000_000, count=4), Step(5, 40_000_000, 80_000_000, count=4)), source="keras")
+    result = facts(tmp_path, builder, table)
+    assert (result.steps, result.step_ms) == (8, pytest.approx(10))
+    assert facts(tmp_path, builder).steps == 5  # without the table the last one's length is not known
+
+
+def test_kernels_of_accelerators(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line("python", step(1, 0, 100_000))
+    gpu = builder.plane("/device:GPU:0")
+    gpu.line("Stream #1(Kernel)", ("gemm", 10_000, 30_000, {"tf_op": "dense/MatMul:MatMul"}), ("gemm", 150_000, 9_000))
+    gpu.line("Stream #2(MemcpyH2D)", ("copy", 30_000, 20_000))
+    gpu.line("XLA Modules", ("module", 0, 100_000))
+    result = facts(tmp_path, builder)
+    assert [(row.device, row.busy_ms, row.busy_share) for row in result.devices] == [("/device:GPU:0", 0.04, 0.4)]
+    assert ops(result) == {"gemm": (1, 30, "device"), "copy": (1, 20, "device")}
+
+
+def result_of(tmp_path: Path, builder: SpaceBuilder) -> ProbeResult:
+    recording = FakeRecording(tmp_path)
+    builder.write(recording.trace_dir / "plugins" / "profile" / "run" / "host.xplane.pb")
+    result = TfprofProbe().analyze(capture_of(recording))
+    check_result(result)
+    return result
+
+
+def eager_loop(wait_us: float, step_us: float, prefetches: bool = False) -> SpaceBuilder:
+    builder = SpaceBuilder()
+    stage = "Iterator::Root::Prefetch" if prefetches else "Iterator::Root::Batch"
+    builder.plane().line(
+        "python",
+        *[step(n, n * step_us * 1000, step_us * 1000) for n in range(1, 5)],
+        *[("EagerLocalExecute: IteratorGetNext", n * step_us * 1000, wait_us * 1000) for n in range(1, 5)],
+        *[(stage, n * step_us * 1000, wait_us * 1000) for n in range(1, 5)],
+    )
+    return builder
+
+
+@pytest.mark.parametrize(("wait_us", "step_us"), [(300, 1000), (1500, 20_000), (0, 1000)])
+def test_the_wait_for_input_is_measured(tmp_path: Path, wait_us: float, step_us: float) -> None:
+    data = result_of(tmp_path, eager_loop(wait_us, step_us)).data
+    assert data.input_share == pytest.approx(wait_us / step_us)
+    assert data.breakdown_ms["input"] == pytest.approx(wait_us / 1000)
+
+
+@pytest.mark.parametrize("prefetches", [True, False])
+def test_a_pipeline_that_prefetches_is_known(tmp_path: Path, prefetches: bool) -> None:
+    assert result_of(tmp_path, eager_loop(800, 1000, prefetches)).data.prefetches is prefetches
+
+
+def test_a_trace_that_is_missing_or_damaged_is_a_reason(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path)
+    assert TfprofProbe().analyze(capture_of(recording)).reason == "no trace was recorded"
+    path = recording.trace_dir / "plugins" / "profile" / "run" / "host.xplane.pb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x0a\xff\xff\x01")
+    result = TfprofProbe().analyze(capture_of(recording))
+    assert result.status == "failed" and result.reason is not None and "damaged" in result.reason
+    small = FakeRecording(tmp_path, options={"max_mb": "0.000001"})
+    assert "too large" in (TfprofProbe().analyze(capture_of(small)).reason or "")
+
+
+def test_a_record_can_not_lead_out_of_the_run_directory(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path / "run")
+    three_steps().write(tmp_path / "elsewhere.xplane.pb")
+    recording.append("captures", {"broken": True})
+    recording.append(
+        "captures",
+        Capture(file="../../elsewhere.xplane.pb", steps=3, first_step=1, last_step=3, ended="window"),
+    )
+    result = TfprofProbe().analyze(capture_of(recording))
+    assert result.status == "failed" and "outside of the run directory" in (result.reason or "")

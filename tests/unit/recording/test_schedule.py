@@ -1,0 +1,193 @@
+"""The schedule of windows, played step by step without a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tfperfkit_probes.tfprof.probe import TfprofProbe
+
+from tfperfkit.clock import NS_PER_MS, NS_PER_S
+from tfperfkit.errors import UsageError
+from tfperfkit.probe import WindowWish
+from tfperfkit.recording.schedule import (
+    WARMUP_MAX,
+    Action,
+    Scheduler,
+    WindowSpec,
+    baseline_count,
+    parse_window,
+    wished_count,
+)
+from tfperfkit.records.steps import WARMUP_MIN
+
+LINES, TFPROF = WindowSpec("lines"), WindowSpec("tfprof", wish=TfprofProbe.window)
+Boundaries = list[tuple[int, Action]]
+
+
+def play(
+    windows: list[WindowSpec], steps: int, step_ns: int, traced: Callable[[int], bool] = lambda step: step == 1
+) -> Boundaries:
+    """What the scheduler answers at the boundaries of a run; ``traced`` says which steps traced a function."""
+    scheduler = Scheduler(windows)
+    return [
+        (number, action)
+        for number in range(2, steps + 2)
+        for action in scheduler.boundary(number, step_ns, traced(number - 1))
+    ]
+
+
+def spans(boundaries: Boundaries) -> dict[str, tuple[int, int]]:
+    """(first step, first step after) of each window that was opened and closed."""
+    opened = {action.probe: number for number, action in boundaries if action.kind == "open"}
+    return {action.probe: (opened[action.probe], n) for n, action in boundaries if action.kind == "close"}
+
+
+def warm(boundaries: Boundaries) -> int | None:
+    return next((number for number, action in boundaries if action.kind == "warm"), None)
+
+
+@pytest.mark.parametrize("step_s", [0.3, 0.5, 1, 5, 60])
+def test_twenty_slow_steps_get_all_windows(step_s: float) -> None:
+    boundaries = play([LINES, TFPROF], 20, int(step_s * NS_PER_S))
+    assert sorted(spans(boundaries)) == ["lines", "tfprof"]
+    assert max(after for _, after in spans(boundaries).values()) <= 20  # and clean steps to end with
+
+
+@pytest.mark.parametrize("step_ms", [0.1, 1, 5, 20, 100])
+def test_hundred_fast_steps_get_all_windows(step_ms: float) -> None:
+    boundaries = play([LINES, TFPROF], 100, int(step_ms * NS_PER_MS))
+    assert sorted(spans(boundaries)) == ["lines", "tfprof"]
+    first, _ = min(spans(boundaries).values())
+    assert first - (warm(boundaries) or 0) >= 3  # clean steps to measure against
+
+
+def test_windows_of_fast_steps_are_bounded_in_steps_and_of_slow_ones_in_time() -> None:
+    usual, trace = WindowWish(), TfprofProbe.window
+    assert wished_count(usual, 0.01 * NS_PER_MS) == 40
+    assert wished_count(trace, 0.01 * NS_PER_MS) == 22
+    assert wished_count(usual, 60 * NS_PER_S) == 2
+    assert wished_count(trace, 60 * NS_PER_S) == 5  # XProf drops the first and the last one
+    assert wished_count(WindowWish(min_steps=0, min_slow_steps=0, max_steps=0), NS_PER_S) == 1
+    assert baseline_count(0.01 * NS_PER_MS) == 30
+    assert baseline_count(60 * NS_PER_S) == 2
+
+
+def test_warmup_lasts_two_steps_when_nothing_traces() -> None:
+    assert warm(play([LINES], 20, NS_PER_S, lambda step: False)) == WARMUP_MIN + 1
+
+
+def test_warmup_goes_on_while_steps_trace() -> None:
+    assert warm(play([LINES], 20, NS_PER_S, lambda step: step <= 6)) == 8
+
+
+def test_script_that_always_retraces_is_measured_as_it_is() -> None:
+    boundaries = play([LINES], 40, NS_PER_S, lambda step: True)
+    assert warm(boundaries) == WARMUP_MAX + 1
+    assert "lines" in spans(boundaries)
+
+
+def test_run_that_ends_in_warmup_has_no_window() -> None:
+    assert play([LINES, TFPROF], 1, NS_PER_S) == []
+
+
+def test_window_that_was_asked_for_begins_and_ends_there() -> None:
+    boundaries = play([WindowSpec("lines", 7, 4)], 20, NS_PER_S)
+    assert spans(boundaries) == {"lines": (7, 11)}
+
+
+def test_window_asked_for_in_the_warmup() -> None:
+    boundaries = play([WindowSpec("lines", 2, 3)], 20, NS_PER_S)
+    assert spans(boundaries) == {"lines": (2, 5)}
+    assert warm(boundaries) is not None
+
+
+def test_asked_for_and_chosen_windows_do_not_overlap() -> None:
+    found = spans(play([WindowSpec("lines", 6, 10), WindowSpec("tfprof", 8, 4)], 40, NS_PER_S))
+    assert found == {"lines": (6, 16), "tfprof": (16, 20)}
+
+
+def test_number_of_steps_alone() -> None:
+    boundaries = play([WindowSpec("lines", None, 5)], 40, NS_PER_S)
+    begin, after = spans(boundaries)["lines"]
+    assert after - begin == 5
+    assert begin > (warm(boundaries) or 0)
+
+
+def test_window_over_the_whole_run_is_not_scheduled() -> None:
+    assert spans(play([WindowSpec("lines", whole=True)], 40, NS_PER_S)) == {}
+
+
+def test_window_given_by_time_is_not_given_again() -> None:
+    scheduler = Scheduler([LINES, TFPROF])
+    scheduler.give_up(LINES)
+    assert scheduler.waiting == (TFPROF,)
+
+
+def test_several_steps_between_two_boundaries() -> None:
+    """``steps_per_execution``: the numbers jump; a window then lasts at least as long as it should."""
+    scheduler = Scheduler([WindowSpec("lines", 15, 12)])
+    told = [(n, action.kind) for n in range(11, 92, 10) for action in scheduler.boundary(n, NS_PER_S, False)]
+    assert [item for item in told if item[1] != "warm"] == [(21, "open"), (41, "close")]
+
+
+@settings(deadline=None)
+@given(
+    windows=st.lists(
+        st.builds(
+            WindowSpec,
+            st.sampled_from(["lines", "tfprof", "ops"]),
+            st.none() | st.integers(1, 60),
+            st.none() | st.integers(1, 20),
+        ),
+        max_size=3,
+        unique_by=lambda spec: spec.probe,
+    ),
+    steps=st.lists(st.tuples(st.integers(0, 3 * NS_PER_S), st.booleans()), max_size=150),
+)
+def test_one_window_at_a_time_and_each_once(windows: list[WindowSpec], steps: list[tuple[int, bool]]) -> None:
+    scheduler = Scheduler(windows)
+    inside, opened = "", []
+    for number, (step_ns, traced) in enumerate(steps, 2):
+        for action in scheduler.boundary(number, step_ns, traced):
+            if action.kind == "close":
+                assert action.probe == inside
+                inside = ""
+            elif action.kind == "open":
+                assert inside == ""
+                assert action.steps is not None and action.steps >= 1
+                inside = action.probe
+                opened.append(inside)
+    assert len(opened) == len(set(opened))
+    assert {*opened, *(spec.probe for spec in scheduler.waiting)} == {spec.probe for spec in windows}
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("lines=5:3", WindowSpec("lines", 5, 3)),
+        ("lines=:3", WindowSpec("lines", None, 3)),
+        ("lines=3", WindowSpec("lines", None, 3)),
+        ("lines=all", WindowSpec("lines", whole=True)),
+    ],
+)
+def test_window_as_written(text: str, spec: WindowSpec) -> None:
+    assert msgspec.structs.asdict(parse_window(text)) == msgspec.structs.asdict(spec)
+
+
+def test_no_window_and_the_usual_one() -> None:
+    assert parse_window("lines=none") == WindowSpec("lines", never=True)
+    assert parse_window("lines=auto") == WindowSpec("lines")
+    assert Scheduler([parse_window("lines=none"), parse_window("tfprof=auto")]).waiting == (WindowSpec("tfprof"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "lines", "lines=", "=3", "=all", "lines=5:", "lines=:", "lines=0:3", "lines=-2:3", "lines=5:0", "lines=x:3"],
+)
+def test_window_that_means_nothing(text: str) -> None:
+    with pytest.raises(UsageError, match="PROBE=START:COUNT"):
+        parse_window(text)

@@ -1,0 +1,115 @@
+"""Windows by time: asked for by the pulse, opened and closed by the thread that drives TensorFlow, where it may be."""
+
+from __future__ import annotations
+
+import threading
+from _thread import get_ident
+from collections.abc import Callable
+
+from tfperfkit.clock import now_ns
+from tfperfkit.recording.schedule import PATIENCE_NS, WindowSpec
+from tfperfkit.recording.timed_windows import Stepless, length_ns, no_point
+
+LINES, TFPROF = WindowSpec("lines"), WindowSpec("tfprof")
+TIME_WINDOW_NS = length_ns(LINES)
+
+
+class Points:
+    """Keeps the action; ``pass_by`` is the thread at a safe point."""
+
+    def __init__(self) -> None:
+        self.action: Callable[[], object] | None = None
+        self.thread = self.knocks = 0
+
+    def at_next(self, action: Callable[[], object], thread: int) -> None:
+        assert self.action is None
+        self.action, self.thread = action, thread
+
+    def withdraw(self) -> bool:
+        withdrawn, self.action = self.action is not None, None
+        return withdrawn
+
+    def knock(self) -> None:
+        self.knocks += 1
+
+    def pass_by(self) -> None:
+        action, self.action = self.action, None
+        assert action is not None
+        action()
+
+
+class Windows:
+    def __init__(self) -> None:
+        self.points = Points()
+        self.done: list[str] = []
+        self.stepless = Stepless(
+            self.points,
+            open=lambda spec: self.done.append(f"open {spec.probe}"),
+            close=lambda name: self.done.append(f"close {name}"),
+        )
+        self.stepless.worked(PATIENCE_NS + 1)
+
+    def tick(self, now: int, *waiting: WindowSpec) -> WindowSpec | None:
+        return self.stepless.tick(now, waiting, get_ident())
+
+
+def test_patience_first_and_no_window_that_wants_a_step_of_its_own() -> None:
+    windows = Windows()
+    impatient = Stepless(windows.points, windows.done.append, windows.done.append)
+    impatient.worked(PATIENCE_NS)
+    assert impatient.tick(0, [LINES], get_ident()) is None
+    assert windows.tick(0, WindowSpec("lines", 5, 3)) is None
+    assert windows.points.action is None
+
+
+def test_windows_come_one_after_another_each_at_a_point() -> None:
+    windows = Windows()
+    assert windows.tick(0, LINES, TFPROF) == LINES
+    assert windows.tick(10 * TIME_WINDOW_NS, LINES, TFPROF) is None  # asked for once, and not open yet
+    assert windows.done == [] and windows.stepless.waited_ns(7) == 7
+    windows.points.pass_by()
+    opened = now_ns()
+    assert windows.done == ["open lines"] and windows.stepless.waited_ns(7) == 0
+    assert windows.tick(opened, TFPROF) is None and windows.points.action is None
+    assert windows.tick(opened + TIME_WINDOW_NS, TFPROF) is None  # asks for the end
+    assert windows.done == ["open lines"] and windows.points.knocks == 0
+    assert windows.tick(opened + TIME_WINDOW_NS, TFPROF) is None and windows.points.knocks == 1  # it is overdue
+    windows.points.pass_by()
+    assert windows.done == ["open lines", "close lines"]
+    assert windows.tick(opened + TIME_WINDOW_NS, TFPROF) == TFPROF
+
+
+def test_a_step_takes_back_what_was_asked_for() -> None:
+    windows = Windows()
+    windows.tick(0, LINES)
+    late = windows.points.action
+    windows.stepless.step()
+    assert windows.points.action is None and late is not None
+    late()  # taken by the other thread at the very moment
+    assert windows.done == [] and windows.stepless.waited_ns(9) == 0
+
+
+def test_a_step_ends_the_window_on_the_thread_that_opened_it() -> None:
+    windows = Windows()
+    windows.tick(0, LINES)
+    windows.points.pass_by()
+    training = threading.Thread(target=windows.stepless.step)
+    training.start()
+    training.join()
+    assert windows.done == ["open lines"] and windows.points.thread == get_ident()
+    windows.points.pass_by()
+    assert windows.done == ["open lines", "close lines"]
+
+
+def test_a_step_on_the_same_thread_ends_it_at_once() -> None:
+    windows = Windows()
+    windows.tick(0, LINES)
+    windows.points.pass_by()
+    windows.tick(now_ns() + TIME_WINDOW_NS)  # the end has been asked for
+    windows.stepless.step()
+    windows.stepless.step()
+    assert windows.done == ["open lines", "close lines"] and windows.points.action is None
+
+
+def test_why_there_was_no_window() -> None:
+    assert no_point(3_210_000_000).startswith("its window was due for 3.2 s, but no point came")

@@ -1,0 +1,167 @@
+"""The rules about XLA and compiling, on made-up evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from evidence_builder import make_account, make_evidence
+from tfperfkit_rules.compile.tracing import many_small_operations, run_spent_on_compiling
+from tfperfkit_rules.compile.xla import compiles_again, slower_by_xla, without_effect
+from tfprof_builder import brief, graphs, op, traced
+
+from tfperfkit.model import Outlier, WarmUp
+from tfperfkit.offers import AvoidableTracing
+from tfperfkit.rule import Evidence
+
+JIT_SOURCE = "import tensorflow as tf\n\n\n\n@tf.function(jit_compile=True)\ndef train_step(x):\n    return x\n"
+XLA = op("XLA", 50.0, where="xla")
+
+
+def jit(trace: Any, source: str = JIT_SOURCE, outliers: int = 0, tracing: float = 0.0, **fields: Any) -> Evidence:
+    """A step of 100 ms; each outlier adds 10 ms to the mean step."""
+    account = make_account(
+        {"graph": 95.0 - tracing, "python": 5.0, "tracing": tracing},
+        steps=50,
+        outliers=tuple(
+            Outlier(step=9 + n, ms=600, excess_ms=500, cause="a compiled function") for n in range(outliers)
+        ),
+    )
+    function = brief(jit_compile=True, line=5, **fields)
+    return make_evidence(account=account, data={"tfprof": trace, "ops": graphs(function)}, source=source)
+
+
+def test_compilations_in_traced_steps() -> None:
+    trace = traced(XLA, xla_compiles=3, xla_compile_ms=40.0)  # of 100 ms
+    (finding,) = compiles_again(jit(trace))
+    assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.6))
+    assert [span.line for span in finding.where] == [5, 5]
+
+
+def test_outliers_widen_the_range() -> None:
+    trace = traced(XLA, xla_compiles=3, xla_compile_ms=20.0)
+    (finding,) = compiles_again(jit(trace, outliers=5))  # 5 * 500 / (50 * 100) = 0.5
+    assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.5))
+
+
+def test_no_compilation_or_a_retrace_is_none() -> None:
+    assert list(compiles_again(jit(traced(XLA), outliers=5))) == []
+    assert list(compiles_again(jit(traced(XLA, xla_compiles=3, xla_compile_ms=40.0), tracing=10.0))) == []
+
+
+def test_xla_far_below_the_machine() -> None:
+    # 1 GFLOP at 100 GFLOP/s: 10 ms; 95 ms were taken.
+    (finding,) = slower_by_xla(jit(traced(XLA)))
+    least, most = finding.predicted_range or (0, 0)
+    assert 4 < least < most < 15 and finding.where[0].line == 5
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"flops": 2e10},
+        {"flops": None},
+        {"moved_bytes": 1e9},
+        {"heavy": 0},
+        {"flops_note": "7 operations of open size are not counted"},
+    ],
+)
+def test_xla_near_the_machine_or_unknown_work_is_none(fields: dict[str, Any]) -> None:
+    assert list(slower_by_xla(jit(traced(XLA), **fields))) == []
+
+
+def test_xla_that_compiles_is_reported_by_the_other_rule() -> None:
+    assert list(slower_by_xla(jit(traced(XLA, xla_compiles=2, xla_compile_ms=40.0)))) == []
+
+
+def plain(*rows: Any, device: str = "/device:CPU:0", **fields: Any) -> Evidence:
+    return make_evidence(
+        parts_ms={"graph": 9.0, "python": 1.0},
+        data={"tfprof": traced(*rows), "ops": graphs(brief(**fields))},
+        machine={"devices": [device]},
+    )
+
+
+def test_elementwise_operations() -> None:
+    (finding,) = many_small_operations(plain(op("Mul", 80.0), op("Gather", 20.0)))
+    assert finding.predicted_range == pytest.approx((1.0, 1 / (1 - 0.8 * 0.72)))
+    assert [(span.file, span.line) for span in finding.where] == [("train.py", 5)]
+
+
+def test_slices_and_sums_are_fused_too() -> None:
+    (finding,) = many_small_operations(plain(op("Mul", 40.0), op("StridedSliceGrad", 40.0), op("Gather", 20.0)))
+    assert finding.share_of_step == pytest.approx(0.72)
+    assert list(many_small_operations(plain(op("StridedSliceGrad", 80.0), op("Mul", 20.0)))) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        plain(op("Mul", 20.0), op("Gather", 80.0)),
+        plain(op("Mul", 80.0), op("Cos", 10.0)),
+        plain(op("Mul", 80.0, count=10_000)),
+        plain(op("Mul", 80.0), op("Conv2D", 20.0)),
+        plain(op("Mul", 45.0), op("MatMul", 55.0)),
+        plain(op("Mul", 80.0), jit_compile=True),
+        plain(op("Mul", 80.0), operations=20_000),
+    ],
+    ids=["few", "cosines", "small", "convolutions", "products", "compiled", "too many"],
+)
+def test_where_xla_would_not_help_is_none(given: Evidence) -> None:
+    assert list(many_small_operations(given)) == []
+
+
+def flags(text: str, device: str = "/device:CPU:0", **settings: Any) -> Evidence:
+    given = {"environment": {"TF_XLA_FLAGS": text} if text else {}, **settings}
+    return make_evidence(
+        parts_ms={"graph": 9.0, "python": 1.0},
+        settings=given,
+        machine={"devices": [device]},
+        data={"tfprof": traced(op("Mul", 80.0)), "ops": graphs(brief())},
+        source=f"import os\nos.environ['TF_XLA_FLAGS'] = '{text}'\n",
+    )
+
+
+def test_auto_jit_without_effect() -> None:
+    (finding,) = without_effect(flags("--tf_xla_auto_jit=2"))
+    assert (finding.severity, finding.where[0].line) == ("info", 2)
+    assert len(list(without_effect(flags("", jit=True)))) == 1
+    assert list(many_small_operations(flags("--tf_xla_auto_jit=2"))) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        flags("--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"),
+        flags("--tf_xla_auto_jit=0"),
+        flags(""),
+        flags("--tf_xla_auto_jit=2", device="/device:GPU:0"),
+    ],
+)
+def test_auto_jit_with_effect_or_off_is_none(given: Evidence) -> None:
+    assert list(without_effect(given)) == []
+
+
+def run(first_s: float, wall_s: float, **fields: Any) -> Evidence:
+    warm = WarmUp(total_s=first_s, parts_s={"compile and first runs": first_s})
+    return make_evidence(
+        parts_ms={"graph": 9.0},
+        warm_up=warm,
+        wall_s=wall_s,
+        tracing=[(0, 10_000_000_000)],
+        data={"ops": graphs(brief())},
+        **fields,
+    )
+
+
+def test_a_run_spent_on_tracing() -> None:
+    (finding,) = run_spent_on_compiling(run(10.0, 40.0))
+    assert (finding.basis, finding.severity, finding.share_of_step) == ("run", "low", 0.5)
+    assert msgspec.structs.asdict(finding)["predicted_speedup"] is None
+    assert list(run_spent_on_compiling(run(10.0, 60.0))) == []
+
+
+def test_avoidable_retraces_are_not_reported_again() -> None:
+    given = run(10.0, 40.0, offers={"retrace": [AvoidableTracing(ms=9000.0)]})
+    assert list(run_spent_on_compiling(given)) == []

@@ -1,0 +1,45 @@
+"""EAG007 on made-up evidence: weights that go through NumPy in each step."""
+
+from __future__ import annotations
+
+from evidence_builder import FILE, make_evidence, make_samples
+from tfperfkit_rules.eager.weight_copies import weights_through_numpy
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+
+SOURCE = """\
+def update_target(target, model):
+    weights = target.get_weights()
+    for i, b in enumerate(model.get_weights()):
+        weights[i] = 0.9 * weights[i] + 0.1 * b
+    target.set_weights(weights)
+
+for batch in data:
+    learn(batch)
+    update_target(target, model)
+"""
+
+
+def given(copied: int, source: str = SOURCE) -> Evidence:
+    """Samples of which ``copied`` fall on each of the two calls and half as many on the NumPy between them."""
+    outer = Frame(FILE, 1, "<module>", 9)
+    inner = [(copied, "dispatch", 5), (copied, "host_sync", 2), (copied // 2, "python", 4)]
+    stacks = [(count, doing, (outer, Frame(FILE, 1, "update_target", line))) for count, doing, line in inner]
+    left = 200 - sum(count for count, _, _ in stacks)
+    samples = make_samples([*stacks, (left, "graph", (Frame(FILE, 1, "<module>", 8),))])
+    parts = {"dispatch": copied / 20, "host_sync": copied / 20, "python": copied / 40, "graph": left / 20}
+    return make_evidence(parts_ms=parts, samples=samples, source=source)
+
+
+def test_copies_in_each_step_are_reported_with_the_numpy_between() -> None:
+    (finding,) = weights_through_numpy(given(40))
+    assert finding.where[0].line in (2, 5) and SourceSpan(FILE, 9) in finding.where
+    assert round(finding.share_of_step, 2) == 0.5
+    assert finding.predicted_range and 1.2 < finding.predicted_range[0] < 34.7 / 20.7 < finding.predicted_range[1]
+
+
+def test_rare_copies_and_other_lines_are_left_in_peace() -> None:
+    assert not list(weights_through_numpy(given(1)))
+    assert not list(weights_through_numpy(given(40, SOURCE.replace("_weights(", "_state("))))

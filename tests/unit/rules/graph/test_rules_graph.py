@@ -1,0 +1,206 @@
+"""What graphs show, with its price, and repeated backward passes, on made-up evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from evidence_builder import make_evidence
+from tfperfkit_probes.ops.model import Constant, Control, Marked, Marks, SideEffect
+from tfperfkit_rules.graph import RULES, codes
+from tfperfkit_rules.graph.big_constants import big_constants
+from tfperfkit_rules.graph.gradients import repeated_gradients
+from tfprof_builder import brief, graphs, op, traced
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import StepPhases
+
+
+def judged(*rows: Any, settings: Any = None, source: str = "", **fields: Any) -> list[Finding]:
+    """What the rules say of one function of 1 GFLOP, whose step is 8 of 10 ms in compiled functions."""
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "python": 2.0},
+        settings=settings,
+        source=source,
+        wall_s=10.0,
+        data={"tfprof": traced(*rows) if rows else {}, "ops": graphs(brief(**fields))},
+    )
+    return [finding for rule in RULES for finding in rule(evidence)]
+
+
+def one(*rows: Any, **given: Any) -> Finding:
+    (finding,) = judged(*rows, **given)
+    return finding
+
+
+HERE = SourceSpan("train.py", 9)
+WIDE = Marks(float64=[Marked(type="MatMul", ops=3, where=HERE)])
+
+
+def test_float64_costs_its_part_of_the_flops() -> None:
+    result = one(op("MatMul", 50.0), float64_flops_share=0.5, marks=WIDE)
+    assert result.code == codes.FLOAT64 and result.share_of_step == pytest.approx(0.4)
+    assert result.predicted_range == pytest.approx((1 / (1 - 0.08), 1 / (1 - 0.32)))
+    assert judged(op("MatMul", 50.0), float64_flops_share=0.01, marks=WIDE) == []
+
+
+def test_floatx_is_the_place() -> None:
+    source = "import keras\nkeras.backend.set_floatx('float64')\n"
+    floatx = {"floatx": "float64"}
+    result = one(op("MatMul", 50.0), float64_flops_share=1.0, marks=WIDE, settings=floatx, source=source)
+    assert [span.line for span in result.where] == [2, 9, 5]
+
+
+def test_where_float64_begins_is_the_place() -> None:
+    start = Marked(type="Const", ops=1, where=SourceSpan("train.py", 7), types="float64[8]")
+    library = Marked(type="Cast", ops=1, where=SourceSpan("keras/ops.py", 3), types="float64[8]")
+    marks = msgspec.structs.replace(WIDE, float64_sources=[library, start], float64_arguments=["x"])
+    result = one(op("MatMul", 50.0), float64_flops_share=0.5, marks=marks, source="x = 1\n")
+    assert [span.line for span in result.where] == [7, 9, 5]
+    assert result.detail == "The arguments x are float64. It begins at Const (float64[8])."
+
+
+def test_float64_outside_of_the_step_is_not_priced() -> None:
+    result = one(op("MatMul", 50.0), float64_flops_share=1.0, graph="__inference_other_2", marks=WIDE)
+    assert result.predicted_speedup is None
+
+
+CALLS = Marks(python_calls=[Marked(type="EagerPyFunc", ops=2, where=HERE)])
+PRINTS = Marks(prints=[Marked(type="PrintV2", ops=1, where=HERE)], asserts=[Marked(type="Assert", ops=2, where=HERE)])
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "marks", "bounds"),
+    [
+        (codes.PYTHON_CALL, "EagerPyFunc", CALLS, (1 / (1 - 0.16), 1 / (1 - 0.4))),
+        (codes.PRINT, "StringFormat", PRINTS, (1 / (1 - 0.2), 1 / (1 - 0.5))),
+    ],
+)
+def test_calls_and_prints_cost_their_time_in_the_trace(
+    code: str, kind: str, marks: Marks, bounds: tuple[float, float]
+) -> None:
+    result = one(op(kind, 50.0), op("Mul", 50.0), marks=marks, source="x = 1\n")
+    assert (result.code, result.where[0]) == (code, HERE)
+    assert result.predicted_range == pytest.approx(bounds)
+    assert one(op("Mul", 50.0), marks=marks, source="x = 1\n").predicted_speedup is None
+
+
+def test_checks_of_a_library_are_not_the_persons() -> None:
+    assert judged(op("Assert", 50.0), marks=PRINTS, source={}) == []
+
+
+def test_what_runs_only_while_tracing_is_a_remark() -> None:
+    effect = SideEffect(file="train.py", line=6, function="step", what="print", text="print(x)")
+    result = one(marks=Marks(side_effects=[effect]))
+    assert (result.code, result.severity, result.detail) == (codes.SIDE_EFFECT, "info", "train.py:6  print(x)")
+    assert judged(marks=Marks(side_effects=[effect]), owner="tensorflow") == []
+
+
+def loop(ops: int, copies: int, **fields: Any) -> Control:
+    given = {"file": "train.py", "line": 3, "statement": "for", "function": "step", "became": "unrolled"}
+    return Control(**{**given, "ops": ops, "copies": copies, **fields})
+
+
+def test_an_unrolled_loop_costs_the_run_not_the_step() -> None:
+    result = one(
+        operations=3000,
+        gradient_operations=500,
+        trace_ms=3000.0,
+        first_execution_ms=1000.0,
+        marks=Marks(unrolled=[loop(1250, 500)]),
+    )
+    assert (result.code, result.where[0].line) == (codes.UNROLLED_LOOP, 3)
+    assert (result.basis, result.predicted_speedup, result.severity) == ("run", None, "high")
+    assert result.share_of_step == pytest.approx(0.2)
+    assert "500 copies of its body, 1,250 operations" in result.title
+
+
+@pytest.mark.parametrize(
+    "found",
+    [loop(999, 333), loop(5000, 63), loop(5000, 500, per_variable=True)],
+    ids=["few operations", "few turns of a large body", "a loop over layers"],
+)
+def test_loops_that_may_be_unrolled(found: Control) -> None:
+    assert judged(operations=9000, marks=Marks(unrolled=[found])) == []
+
+
+def test_of_nested_loops_the_outer_one_is_reported() -> None:
+    marks = Marks(unrolled=[loop(5000, 100), loop(4000, 400, line=4)])
+    assert one(operations=9000, marks=marks).where[0].line == 3
+
+
+def constant(size: float, **fields: Any) -> dict[str, Any]:
+    return {"marks": Marks(constants=[Constant(name="c", type="float32[9]", bytes=int(size), where=HERE)]), **fields}
+
+
+def test_a_constant_costs_no_more_than_its_function_took() -> None:
+    given = {"first_execution_ms": 0.0, "operations": 0}
+    assert one(**constant(100e6, trace_ms=500.0, **given)).share_of_step == pytest.approx(0.05)
+    assert one(**constant(100e6, trace_ms=9000.0, **given)).share_of_step == pytest.approx(0.2)
+    # 10 s for 100 operations: what they need at most (2 s) left out, the rest is the constant's.
+    slow = one(**constant(100e6, trace_ms=10_000.0, first_execution_ms=0.0, operations=100))
+    assert slow.share_of_step == pytest.approx(0.8)
+    small = one(**constant(2e6, trace_ms=9000.0, **given))
+    assert (small.basis, small.severity) == ("risk", "info")
+    assert judged(**constant(1e6)) == []
+
+
+def test_each_function_that_runs_by_itself_pays_for_its_copy() -> None:
+    functions = [
+        brief(**constant(100e6, operations=30, trace_ms=400.0, first_execution_ms=100.0)),
+        brief(**constant(100e6, operations=20, trace_ms=300.0, first_execution_ms=200.0)),
+        brief(**constant(100e6, operations=10, trace_ms=300.0, first_execution_ms=None)),  # inside the others
+    ]
+    (result,) = big_constants(make_evidence(parts_ms={"graph": 8.0}, wall_s=10.0, data={"ops": graphs(*functions)}))
+    assert result.share_of_step == pytest.approx(0.1)
+    assert {item.name: item.value for item in result.evidence}["operations"] == 50
+
+
+LOSSES = """
+def step(x):
+    with tf.GradientTape(persistent=True) as tape:
+        a, b, c = losses(x)
+    total = zeros
+    for term in (a, b, c):
+        grads = tape.gradient(term, variables)
+        total = [t + g for t, g in zip(total, grads)]
+    optimizer.apply(total)
+"""
+TWICE = """
+def step(x):
+    with tf.GradientTape(persistent=True) as t:
+        a, b = losses(x)
+    one = t.gradient(a, variables)
+    two = t.gradient(b, variables)
+    optimizer.apply([x + y for x, y in zip(one, two)])
+"""
+GAN = TWICE.replace("(b, variables)", "(b, others)")
+SURGERY = TWICE.replace("x + y", "x + y - tf.tensordot(x, y, 1)")
+
+
+def gradients(source: str, backward_ms: float = 6.0) -> list[Finding]:
+    phases = StepPhases(forward_ms=3.0, backward_ms=backward_ms, update_ms=1.0, rest_ms=0.0)
+    evidence = make_evidence(parts_ms={"graph": 8.0, "python": 2.0}, source=source, offers={"lines": [phases]})
+    return list(repeated_gradients(evidence))
+
+
+def test_a_gradient_for_each_term_in_a_loop() -> None:
+    (finding,) = gradients(LOSSES)
+    # 0.48 of the step goes backward, two thirds of it too much.
+    assert finding.predicted_range == pytest.approx((1 / (1 - 0.3 * 0.32), 1 / (1 - 0.32)))
+    assert [span.line for span in finding.where] == [7, 3]
+
+
+def test_a_gradient_for_each_term_written_out() -> None:
+    (finding,) = gradients(TWICE)
+    assert finding.where[0].line == 5 and finding.share_of_step == pytest.approx(0.24)
+
+
+@pytest.mark.parametrize("source", [GAN, SURGERY, LOSSES.replace("persistent=True", ""), LOSSES.replace("t + g", "g")])
+def test_gradients_that_are_needed_are_none(source: str) -> None:
+    assert gradients(source) == []
+
+
+def test_cheap_gradients_are_none() -> None:
+    assert gradients(LOSSES, backward_ms=0.05) == []

@@ -1,0 +1,58 @@
+"""The rule about seconds in which an iterator is freed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE, MS
+from input_builder import PREFETCH, evidence, one, pipeline
+from tfperfkit_rules.input.freed import freed
+
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.rule import Evidence
+
+HERE = (Frame(FILE, 1, "main", 12),)
+STACKS = {
+    1: Stack(HERE, "keras", "dispatch"),
+    2: Stack(HERE, "keras", "waiting"),
+    3: Stack(HERE, "tensorflow", "graph"),
+    4: Stack((Frame(FILE, 1, "main", 30),), "python", "waiting"),
+}
+
+
+def sampled(*runs: tuple[int, int], pause_ms: int = 50, begin_ms: int = 0, **fields: Any) -> Evidence:
+    """``runs``: (stack, how many samples)."""
+    numbers = [number for number, count in runs for _ in range(count)]
+    taken = [((begin_ms + index * pause_ms) * MS, number) for index, number in enumerate(numbers)]
+    return evidence(pipeline(PREFETCH, **fields), log=SampleLog(STACKS, taken))
+
+
+def test_a_wait_after_the_last_step() -> None:
+    given = sampled((3, 100), (1, 1), (2, 192), begin_ms=10**6)
+    finding = one(freed(given))
+    assert (finding.code, finding.basis, finding.where[0].line) == ("INP013", "run", 12)
+    assert finding.title == "9.6 s after the last step went by while an iterator was freed"
+    assert {item.name: item.value for item in finding.evidence}["waits"] == 1
+    assert finding.share_of_step == pytest.approx(9.6 / given.run.wall_s)
+
+
+def test_waits_at_two_lines_and_the_longer_first() -> None:
+    finding = one(freed(sampled((3, 9), (2, 20), (3, 9), (4, 40))))
+    assert [place.line for place in finding.where] == [30, 12] and "waits" in {item.name for item in finding.evidence}
+    assert finding.evidence[1].value == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        sampled((3, 100), (2, 9)),  # half a second at most
+        sampled((1, 100), (3, 10)),  # it works
+        sampled(*[(3, 1), (2, 8)] * 20),  # short ones: between epochs
+        sampled((2, 5), pause_ms=1500),  # samples that far apart belong to different moments
+        sampled((3, 20), (2, 100), in_graph="train"),  # no iterator was there to be freed
+    ],
+    ids=["short", "work", "many short", "sparse", "no iterator"],
+)
+def test_no_wait(given: Evidence) -> None:
+    assert not list(freed(given))

@@ -1,0 +1,51 @@
+"""RET014: steady steps that trace, told with the calls of compile in the loop."""
+
+from __future__ import annotations
+
+from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
+from tfperfkit_rules.retrace.unexplained import traced_again
+
+from tfperfkit.records.samples import Frame
+
+SOURCE = """import keras
+model = keras.Sequential()
+model.compile("adam")
+for step in range(20):
+    model.compile("adam", "mse")
+    model.train_on_batch(x, y)
+"""
+LINE = [Frame(FILE, 1, "<module>", 6)]
+TRACING = make_samples([(40, "tracing", LINE), (10, "graph", LINE)])
+
+
+def test_compile_in_the_loop_stands_first() -> None:
+    spans = [(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)]
+    found = list(
+        traced_again(
+            make_evidence(
+                parts_ms={"tracing": 80.0, "graph": 20.0},
+                samples=TRACING,
+                source=SOURCE,
+                tracing=spans,
+                steps=make_steps(each_ms=100.0),
+            )
+        )
+    )
+    assert [(item.line, item.file) for item in found[0].where] == [(5, FILE), (6, FILE)]
+    assert "model.compile once" in found[0].advice
+    low, high = found[0].predicted_range or (0, 0)
+    assert low < 5.0 <= high + 0.01  # 80 of 100 ms gone
+
+
+def test_without_compile_the_tracing_line_is_named() -> None:
+    steps = [(n * 100 * MS, n * 100 * MS + 30 * MS) for n in range(60)]
+    parts = {"tracing": 30.0, "graph": 70.0}
+    found = list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=steps)))
+    assert [item.line for item in found[0].where] == [6] and "57 of 57 clean steps" in found[0].title
+    before = [(0, 30 * MS)]  # in the warm-up only
+    assert not list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=before)))
+
+
+def test_silent_where_the_steps_do_not_trace() -> None:
+    assert not list(traced_again(make_evidence(parts_ms={"tracing": 1.0, "graph": 99.0}, samples=TRACING)))
+    assert not list(traced_again(make_evidence(samples=TRACING)))

@@ -1,0 +1,236 @@
+"""The rules of family step on made-up evidence: each fires on a planted fault, silent on its healthy twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from eager_builder import leaf, op, seen, site, sites, traced
+from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from tfperfkit_rules.step import fit_calls, python_time, side_work
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.records.samples import Frame
+
+SOURCE = """\
+def encode(text):
+    cleaned = ""
+    for ch in text:
+        if ch in KEEP:
+            cleaned += ch
+    return cleaned
+
+for start in range(100):
+    ids = encode(texts[start])
+    loss = train_step(ids)
+    print(float(loss))
+    writer.flush()
+"""
+
+
+def one(found: Any) -> Finding:
+    (finding,) = found
+    assert isinstance(finding, Finding)
+    return finding
+
+
+def below(line: int) -> tuple[Frame, ...]:
+    """The frames of a sample in ``encode``, called at line 9."""
+    return (Frame(FILE, 1, "<module>", 9), Frame(FILE, 1, "encode", line))
+
+
+def python(*stacks: tuple[int, tuple[Frame, ...]], graph: int = 50, **fields: Any) -> Any:
+    samples = make_samples([*((n, "python", frames) for n, frames in stacks), (graph, "graph", leaf(10))])
+    share = sum(n for n, _ in stacks) / samples.count
+    return make_evidence(
+        parts_ms={"python": 10 * share, "graph": 10 * (1 - share)},
+        source=SOURCE,
+        samples=samples,
+        records=sites(site(1, "call", 10, loops=(8,))),
+        **fields,
+    )
+
+
+def test_work_spread_over_the_lines_of_a_loop_is_reported_by_the_loop() -> None:
+    finding = one(python_time.hot_python(python((18, below(4)), (17, below(5)), (15, below(3)))))
+    assert finding.where[0] == SourceSpan(FILE, 3, "encode")
+    assert SourceSpan(FILE, 9) in finding.where
+    assert finding.share_of_step == 0.5
+    assert finding.predicted_range and 1.2 < finding.predicted_range[0] < 2 < finding.predicted_range[1] < 2.5
+
+
+def test_a_single_line_is_reported_by_itself() -> None:
+    finding = one(python_time.hot_python(python((48, below(5)), (2, below(3)))))
+    assert finding.where[0] == SourceSpan(FILE, 5, "encode")
+    assert "on one line of encode" in finding.title
+
+
+def test_a_helper_that_the_hot_loop_calls_is_reported_with_the_loop() -> None:
+    source = (
+        "def overlap(a, b):\n    return np.minimum(a, b).sum()\n\ndef label(boxes):\n    for anchor in anchors:\n"
+        "        area = np.prod(anchor)\n        best = overlap(anchor, boxes)\n        if np.any(best):\n"
+        "            pass\n\nfor batch in data:\n    step(label(batch))\n"
+    )
+    outer, inside = Frame(FILE, 1, "<module>", 12), (Frame(FILE, 4, "label", 7), Frame(FILE, 1, "overlap", 2))
+    stacks = [(16, Frame(FILE, 4, "label", 6)), (14, Frame(FILE, 4, "label", 8))]
+    samples = make_samples(
+        [
+            *((count, "python", (outer, frame)) for count, frame in stacks),
+            (12, "python", (outer, *inside)),
+            (58, "graph", (outer,)),
+        ]
+    )
+    given = make_evidence(parts_ms={"python": 4.2, "graph": 5.8}, samples=samples, source=source)
+    finding = one(python_time.hot_python(given))
+    assert finding.where[0] == SourceSpan(FILE, 5, "label") and round(finding.share_of_step, 2) == 0.42
+    assert "whole arrays" in finding.advice
+
+
+def test_what_little_python_there_is_is_left_in_peace() -> None:
+    assert not list(python_time.hot_python(python((5, below(5)), graph=95)))
+    assert not list(python_time.hot_python(python((3, below(5)), graph=20)))  # too few samples
+
+
+def test_letting_go_of_tensors_at_the_call_of_the_step_is_no_work() -> None:
+    assert not list(python_time.hot_python(python((50, leaf(10)))))
+
+
+def hot_line(line: str, *called: str) -> Finding:
+    """The finding for a line of the step, with the functions of libraries that ran below it."""
+    samples = make_samples([(60, "python", (Frame(FILE, 1, "<module>", 2, None, called),)), (40, "graph", leaf(3))])
+    source = f"for i in r:\n    {line}\n    step(x)\n"
+    parts = {"python": 6.0, "graph": 4.0}
+    (finding,) = python_time.hot_python(make_evidence(parts_ms=parts, samples=samples, source=source))
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("line", "called", "word"),
+    [
+        ("time.sleep(0.1)", (), "waits"),
+        ("asyncio.run(later())", ("asyncio.runners:run",), "waits"),
+        ("data = requests.get(url).json()", ("requests.api:get", "requests.api:request"), "another machine"),
+        ("row = table.iloc[i]", ("pandas.core.indexing:__getitem__",), "to_numpy"),
+        ("row = rows.apply(normalise)", ("pandas.core.frame:apply", "pandas.core.apply:apply"), "to_numpy"),
+        ("row = df.apply(normalise)", (), "whole arrays"),  # not pandas', whatever it is called
+        ("df = env.step(pandas)", (), "whole arrays"),
+        ("cart = game.step(1)", ("gymnasium.wrappers.common:step",), "environments"),
+        ("im = Image.open(path).resize((64, 64))", ("PIL.Image:resize",), "tf.image.resize"),
+        ("np.random.choice(n, 32, p=p)", (), "sum tree"),
+        ("x = np.exp(x)", (), "prefetch"),
+        ("total += a", (), "whole arrays"),
+        ("total += np", ("numpy._core.fromnumeric:sum",), "prefetch"),
+        ("json_of(copy)", (), "whole arrays"),
+    ],
+)
+def test_the_remedy_follows_what_ran(line: str, called: tuple[str, ...], word: str) -> None:
+    assert word in hot_line(line, *called).advice
+
+
+def test_validation_within_fit_is_no_evaluation_of_the_loops() -> None:
+    """The line called ``fit``; that Keras evaluates in it is Keras' doing, as often as it was told."""
+    for first, told in (("fit", []), ("evaluate", ["STP001"])):
+        names = tuple(f"keras.src.backend.tensorflow.trainer:{name}" for name in (first, "evaluate"))
+        table = make_steps(60)
+        frame = (Frame(FILE, 1, "<module>", 2, None, names),)
+        spied = seen(table, [(30, "dispatch", frame), (70, "graph", frame)], "evaluate")
+        source = f"for i in r:\n    net.{first}(x)\n"
+        given = make_evidence(parts_ms={"dispatch": 3.0, "graph": 7.0}, steps=table, source=source, **spied._asdict())
+        assert [finding.code for finding in side_work.hot_path(given)] == told
+
+
+def test_what_ran_is_named_by_its_package() -> None:
+    assert "is NumPy" in hot_line("x = f(x)", "numpy._core.fromnumeric:sum").title
+    assert "is pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title
+    assert "is Python" in hot_line("numpy_pandas = f(x)").title
+    assert "is Python" in hot_line("x = f(x)", "copy:deepcopy").title
+
+
+CHECKPOINT = """\
+callback = keras.callbacks.ModelCheckpoint(
+    "last.weights.h5", save_freq=1,
+)
+model.fit(x, y, callbacks=[callback])
+"""
+
+
+def saving(count: int, *, bunched: bool = False) -> Any:
+    table = make_steps(60)
+    spied = seen(table, [(count, "saving", leaf(4)), (100 - count, "graph", leaf(4))], "callback")
+    given = make_evidence(
+        parts_ms={"saving": count / 10, "graph": 10 - count / 10},
+        steps=table,
+        source=CHECKPOINT,
+        **spied._asdict(),
+        records=sites(site(1, "batch", 4)),
+    )
+    if bunched:  # all of it in the last clean step
+        last = table.clean[-1]
+        rows = sorted(given.log.inside([(0, last.end_ns)]), key=lambda row: row[1].activity == "saving")
+        width = last.begin_ns // 100
+        stacks = {1: rows[0][1], 2: rows[-1][1]}
+        taken = [(n * width, 1) for n in range(1, 101 - count)] + [(last.begin_ns + n, 2) for n in range(1, count)]
+        given.log = type(given.log)(stacks, taken)
+    return given
+
+
+def test_a_checkpoint_at_each_step_is_reported_at_the_callback() -> None:
+    finding = one(side_work.hot_path(saving(60)))
+    assert [place.line for place in finding.where] == [1, 4]
+    assert 'save_freq="epoch"' in finding.advice
+    assert "LIN001" in finding.absorbs_here
+
+
+def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:
+    assert not list(side_work.hot_path(saving(3)))
+    assert not list(side_work.hot_path(saving(20, bunched=True)))
+
+
+def test_prints_and_files_of_each_step_are_reported_at_their_lines() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(20, "host_sync", leaf(11)), (20, "python", leaf(12)), (60, "graph", leaf(10))])
+    given = make_evidence(
+        parts_ms={"python": 4.0, "graph": 6.0},
+        steps=table,
+        source=SOURCE,
+        **spied._asdict(),
+        records=sites(site(1, "call", 10, loops=(8,))),
+    )
+    found = {finding.where[0].line: finding for finding in side_work.hot_path(given)}
+    assert set(found) == {11, 12}
+    assert found[11].title.startswith("Printing") and found[11].where[1] == SourceSpan(FILE, 8)
+    assert not list(python_time.hot_python(given))
+
+
+FIT = "net.compile(optimizer='sgd', loss='mse')\nnet.fit(x, y, batch_size=32, epochs=2)\n"
+TINY = (op("MatMul", 4, 0.03, "graph"), op("Mul", 40, 0.04, "graph"))
+
+
+def tiny_fit(*, ops: Any = TINY, graph_ms: float = 0.42, each: int = 1, count: int = 3000) -> Any:
+    table = make_steps(count, 0.5 + graph_ms)
+    if each > 1:
+        table = msgspec.structs.replace(
+            table, steps=tuple(msgspec.structs.replace(step, count=each) for step in table.steps)
+        )
+    return make_evidence(
+        parts_ms={"dispatch": 0.47, "input": 0.03, "graph": graph_ms},
+        steps=table,
+        source=FIT,
+        data={"tfprof": traced({"python": 0.5, "graph": graph_ms}, ops)},
+        records=sites(site(1, "batch", 2)),
+    )
+
+
+def test_tiny_steps_of_fit_should_run_many_to_a_call() -> None:
+    finding = one(fit_calls.one_call_a_step(tiny_fit()))
+    assert [place.line for place in finding.where] == [1, 2]
+    assert "net.compile(..., steps_per_execution=" in finding.advice
+    assert finding.predicted_range and finding.predicted_range[0] < 4.5 < finding.predicted_range[1]  # measured: 4.5
+
+
+def test_steps_that_compute_or_run_together_already_are_left_in_peace() -> None:
+    long = (op("MatMul", 4, 2.9, "graph"), op("Mul", 40, 0.04, "graph"))
+    assert not list(fit_calls.one_call_a_step(tiny_fit(ops=long, graph_ms=3.0)))
+    assert not list(fit_calls.one_call_a_step(tiny_fit(each=50)))
+    assert not list(fit_calls.one_call_a_step(tiny_fit(count=300)))

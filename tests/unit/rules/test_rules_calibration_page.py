@@ -1,0 +1,54 @@
+"""docs/calibration.md is the table of the numbers, and each measure that it names exists."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tfperfkit.calibration import Measured
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def calibrate(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks import calibrate
+
+    return calibrate
+
+
+def measures() -> set[str]:
+    """The names of all measures, read without importing TensorFlow."""
+    return {
+        node.name
+        for path in (ROOT / "benchmarks" / "costs").glob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+        and any(isinstance(made, ast.Call) and ast.unparse(made.func) == "measure" for made in node.decorator_list)
+    }
+
+
+def test_the_page_is_made_from_the_table(calibrate) -> None:
+    page = (ROOT / "docs" / "calibration.md").read_text()
+    assert page == calibrate.page(), "python -m benchmarks.calibrate --page docs/calibration.md"
+
+
+def test_each_named_measure_exists_and_each_measure_stands_for_a_number(calibrate) -> None:
+    named = {r.source.by for _, r in calibrate.numbers() if isinstance(r.source, Measured) and r.source.by}
+    assert named == measures()
+
+
+def test_the_modules_with_measures_are_those_that_are_run(calibrate) -> None:
+    folder = ROOT / "benchmarks" / "costs"
+    with_measures = {path.stem for path in folder.glob("*.py") if "\n@measure(" in path.read_text()}
+    assert with_measures == set(calibrate.COSTS)
+
+
+def test_a_name_that_is_no_measure_ends_in_one_line(calibrate, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.argv", ["calibrate", "--rounds", "0"])
+    with pytest.raises(SystemExit, match="2"):
+        calibrate.main()
+    assert "--rounds must be 1 or more" in capsys.readouterr().err

@@ -1,0 +1,96 @@
+"""Names are followed to the library that they stand for, whatever the person calls things."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tfperfkit.syntax.names import Syntax, parse
+
+
+def syntax(text: str) -> Syntax:
+    found = parse(tuple(text.splitlines()))
+    assert found is not None
+    return found
+
+
+def last(text: str) -> str:
+    """The API that the last call of a text is a call of."""
+    found = syntax(text)
+    node = max(found.calls, key=lambda call: (call.lineno, -call.col_offset))
+    return found.name(node.func)
+
+
+@pytest.mark.parametrize(
+    ("text", "api"),
+    [
+        ("import numpy as np\nnp.random.choice(3)", "numpy.random.choice"),
+        ("import numpy\nnumpy.random.choice(3)", "numpy.random.choice"),
+        ("from numpy.random import choice as pick\npick(3)", "numpy.random.choice"),
+        ("import numpy as np\nr = np.random.default_rng(1)\nr.choice(3)", "numpy.random.default_rng().choice"),
+        ("import tensorflow.compat.v1 as tf\ntf.Session()", "tensorflow.Session"),
+        ("import tensorflow as tf\ntf.keras.Model()", "keras.Model"),
+        ("from tensorflow import keras\nkeras.layers.Dense(1)", "keras.layers.Dense"),
+        ("from tensorflow import function\nfunction(f)", "tensorflow.function"),
+        ("from tensorflow import *\nconstant(1)", "tensorflow.constant"),
+        ("print(1)", "builtins.print"),
+        ("def print(x): ...\nprint(1)", ""),
+        ("def f(np):\n    np.zeros(3)", "?.zeros"),
+        ("import numpy as np\ndef f():\n    np = object\n    return np.zeros(3)", "builtins.object.zeros"),
+        ("import numpy as np\nclass A:\n    np = 1\n    def f(self):\n        np.zeros(3)", "numpy.zeros"),
+        ("import keras\nclass Net(keras.Model): ...\nnet = Net()\nnet(1)", "keras.Model()"),
+        (
+            "import keras\ndef make():\n    m = keras.Sequential()\n    return m\nm = make()\nm.fit(1)",
+            "keras.Sequential().fit",
+        ),
+        (
+            "import keras\nclass A:\n    def __init__(me):\n        me.g = keras.Sequential()\n"
+            "    def step(me):\n        me.g(1)",
+            "keras.Sequential()",
+        ),
+        (
+            "import tensorflow as tf\nwith tf.GradientTape() as t:\n    ...\nt.gradient(1)",
+            "tensorflow.GradientTape().gradient",
+        ),
+        ("def f(model):\n    model.fit(1)", "?.fit"),
+        ("x = x\nx()", ""),
+        ("def f(): return f()\nf()", ""),
+    ],
+)
+def test_a_call_is_named_by_what_it_calls(text: str, api: str) -> None:
+    assert last(text) == api
+
+
+@pytest.mark.parametrize(
+    ("text", "api"),
+    [
+        ("import keras\nxs = [keras.layers.Dense(1) for _ in range(3)]\nfor x in xs: ...", "keras.layers.Dense()"),
+        ("import keras\nxs = []\nxs.append(keras.layers.Dense(1))\nfor x in xs: ...", "keras.layers.Dense()"),
+        ("def f(model):\n    for x in model.trainable_variables: ...", "?.trainable_variables[]"),
+        ("def f(xs):\n    for x in xs: ...", "?[]"),
+        ("import numpy as np\nfor x in np.zeros(3): ...", "numpy.zeros()[]"),
+    ],
+)
+def test_a_loop_is_named_by_what_it_goes_through(text: str, api: str) -> None:
+    found = syntax(text)
+    loop = next(node for node in ast.walk(found.tree) if isinstance(node, ast.For))
+    assert found.element(loop.iter) == api
+
+
+def test_a_loop_that_takes_tuples_apart_knows_each_part() -> None:
+    found = syntax(
+        "import tensorflow as tf\nws = [tf.Variable(1)]\ndef f(gs):\n    for g, w in zip(gs, ws):\n        w.assign(g)"
+    )
+    assert found.name(found.calls[-1].func) == "tensorflow.Variable().assign"
+
+
+def test_the_running_call_is_found_by_its_columns() -> None:
+    found = syntax("import time\nvalue = f(time.sleep(1)) + g(2)")
+    (call,) = found.running(2, (2, 2, 10, 23))
+    assert isinstance(call, ast.Call) and found.name(call.func) == "time.sleep"
+    assert [ast.unparse(node) for node in found.running(2, None)] == ["f(time.sleep(1))", "g(2)", "time.sleep(1)"]
+
+
+def test_what_is_not_python_has_no_syntax() -> None:
+    assert parse(("def f(:",)) is None

@@ -1,0 +1,51 @@
+"""Whose code a file is."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from pathlib import Path
+
+import pytest
+import tfperfkit_probes
+
+import tfperfkit
+from tfperfkit.testing import FakeRecording
+from tfperfkit.user_code import Origin, is_machinery
+
+STDLIB = sysconfig.get_path("stdlib")
+INSTALLED = "/env/lib/python3.11/site-packages"
+#: file, the person's own, never a call site to show
+FILES = [
+    ("/home/me/train.py", True, False),
+    ("train.py", True, False),
+    ("<stdin>", True, False),
+    ("<ipython-input-1-abc>", True, False),
+    ("<string>", False, True),
+    ("<frozen importlib._bootstrap>", False, True),
+    ("", False, False),
+    (os.path.join(STDLIB, "threading.py"), False, True),
+    (f"{INSTALLED}/somebody/data.py", False, False),
+    (os.path.join(os.path.dirname(tfperfkit.__file__), "clock.py"), False, True),
+    (os.path.join(next(iter(tfperfkit_probes.__path__)), "memory", "record.py"), False, True),
+    ("/tmp/__autograph_generated_fileabc.py", False, False),
+]
+
+
+@pytest.mark.parametrize(("file", "own", "machinery"), FILES)
+def test_whose_code_a_file_is(file: str, own: bool, machinery: bool, tmp_path: Path) -> None:
+    assert Origin().is_user(file) is own
+    assert is_machinery(file) is machinery
+    assert FakeRecording(tmp_path).is_user_code(file) is own, "the fake for authors of probes tells the same"
+
+
+def test_the_package_of_a_module_that_was_run_is_the_persons_own() -> None:
+    assert Origin([f"{INSTALLED}/somebody"]).is_user(f"{INSTALLED}/somebody/train.py")
+    assert not Origin([f"{INSTALLED}/somebody"]).is_user(f"{INSTALLED}/somebody_else/train.py")
+
+
+def test_keras_is_machinery() -> None:
+    keras = pytest.importorskip("importlib.util").find_spec("keras")
+    if keras is None:
+        pytest.skip("Keras is not installed here")
+    assert is_machinery(os.path.join(os.path.dirname(keras.origin), "src", "layers", "layer.py"))

@@ -1,0 +1,1 @@
+"""From a run directory to a report: reads files only, needs no TensorFlow."""

@@ -1,0 +1,118 @@
+"""From a run directory and what the probes offer to the evidence that rules are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tfperfkit.analysis.step_account import Facts, account
+from tfperfkit.analysis.warm_up import warm_up
+from tfperfkit.model import ProbeOutcome, RunInfo
+from tfperfkit.offers import AcceleratorUse, GarbageCollections, RanOperations, StepBreakdown
+from tfperfkit.records.events import of_kind
+from tfperfkit.records.parts import PartName
+from tfperfkit.records.samples import read_log, steady_samples
+from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import StepTable
+from tfperfkit.rule import Evidence, Offers
+from tfperfkit.storage.run_directory import RunDirectory
+
+SAMPLES = "session/samples.jsonl"
+#: Types of operations in a graph that only move data, and that talk to other replicas.
+_MOVED: dict[PartName, tuple[str, ...]] = {
+    "copies": ("_Send", "_Recv", "_HostSend", "_HostRecv", "Memcpy", "MEMCPY", "CopyHost", "Copy"),
+    "collectives": ("Collective", "Nccl", "nccl", "AllReduce", "all-reduce", "AllGather", "ReduceScatter"),
+}
+
+
+def gather(
+    run: RunDirectory,
+    info: RunInfo,
+    agent: Mapping[str, Any],
+    started_ns: int,
+    steps: StepTable,
+    events: list[dict[str, Any]],
+    sources: Mapping[str, tuple[str, ...]],
+    outcomes: Iterable[ProbeOutcome],
+    offers: Offers,
+) -> Evidence:
+    """Read the session's streams once and make the step's account from them and the breakdown that a probe offers."""
+    sampled = not lost_samples(events)
+    log = read_log(run.records(SAMPLES) if sampled else ())
+    steady = steady_samples(log, steps, events)
+    data = {outcome.name: outcome.data for outcome in outcomes if isinstance(outcome.data, dict) and outcome.data}
+    tracing = _spans(run.records("session/tracing.jsonl"))
+    collected, breakdown = offers.first(GarbageCollections), offers.first(StepBreakdown)
+    used, ran = offers.first(AcceleratorUse), offers.first(RanOperations)
+    collections = Spans(collected.spans if collected is not None else ())
+    made = account(
+        Facts(
+            steps=steps,
+            log=log,
+            steady=steady,
+            tracing=tracing,
+            collections=collections,
+            trace_ms=breakdown.parts_ms if breakdown is not None else None,
+            traced_by=offers.maker(StepBreakdown),
+            moved=_moved(ran) if ran is not None else {},
+            busy=used.busy_share if used is not None else {},
+            sampled=sampled,
+        )
+    )
+    warm = warm_up(steps, log, agent, started_ns, tracing, made.ordinary_ms if made else None)
+    settings: dict[str, Any] = {}
+    for event in of_kind(events, "settings"):
+        settings = {name: value for name, value in event.items() if name != "kind"}
+    machine = run.read_json("machine.json")
+    gflops = machine.get("float32_gflops") if isinstance(machine, dict) else None
+
+    def records(stream: str) -> Iterable[Any]:
+        return run.records(f"session/{stream}.jsonl")
+
+    return Evidence(
+        run=info,
+        steps=steps,
+        account=made,
+        warm_up=warm,
+        samples=steady,
+        log=log,
+        settings=settings,
+        machine_gflops=float(gflops) if isinstance(gflops, (int, float)) else None,
+        tracing=tracing,
+        collections=collections,
+        data=data,
+        sources=sources,
+        records=records,
+        offers=offers,
+    )
+
+
+def lost_samples(events: Iterable[Any]) -> bool:
+    """Whether stack samples are missing in between, so that shares of the rest would mislead. A stream that has
+    reached its size lacks its end only: the steady steps, from which shares are drawn, came long before."""
+    return any(
+        isinstance(event, dict)
+        and event.get("kind") == "lost"
+        and event.get("file") == SAMPLES
+        and not event.get("full", str(event.get("reason")).startswith("more than"))  # older runs have the words only
+        for event in events
+    )
+
+
+def _moved(ran: RanOperations) -> dict[PartName, float]:
+    """Of the time of the operations in compiled functions, the shares of those that move data."""
+    rows = [row for row in ran.rows if row.where in ("graph", "xla", "device")]
+    whole = sum(row.self_ms for row in rows)
+    if not whole:
+        return {}
+    return {
+        part: sum(row.self_ms for row in rows if row.type.startswith(types)) / whole for part, types in _MOVED.items()
+    }
+
+
+def _spans(rows: Iterable[Any]) -> Spans:
+    return Spans(
+        (row[0], row[1])
+        for row in rows
+        if isinstance(row, list) and len(row) >= 2 and isinstance(row[0], int) and isinstance(row[1], int)
+    )

@@ -1,0 +1,174 @@
+"""The table of steps and windows, read back from what the session wrote."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from tfperfkit.analysis.step_words import in_words
+from tfperfkit.model import WindowSummary
+from tfperfkit.records.events import of_kind
+from tfperfkit.records.step_cutter import cut
+from tfperfkit.records.steps import WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
+from tfperfkit.storage.run_directory import RunDirectory
+
+#: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
+MAX_STEPS = 1_000_000
+#: Each probe gets one window; more are damage, and every step would be looked up in all of them.
+_MAX_WINDOWS = 200
+_NO_STEPS = (
+    "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights. "
+    "Name the function that makes one step with --steps-from FUNCTION."
+)
+
+
+class Weighted:
+    """Values that each stand for several (a call that holds many steps), never written out one by one."""
+
+    def __init__(self, pairs: Iterable[tuple[float, int]]) -> None:
+        self._pairs = sorted(pair for pair in pairs if pair[1] > 0)
+        self._ends = list(itertools.accumulate(count for _, count in self._pairs))
+        self.count = self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, index: int) -> float:
+        return self._pairs[bisect.bisect_right(self._ends, index)][0]
+
+    def at(self, share: float) -> float:
+        """The value at this share (0 to 1) of the sorted values."""
+        return self[min(self.count - 1, int(share * self.count))]
+
+    @property
+    def median(self) -> float:
+        return (self[(self.count - 1) // 2] + self[self.count // 2]) / 2
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(value * count for value, count in self._pairs) / self.count
+
+
+def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
+    """Each probe's window as it came out, by probe, in order of time."""
+    windows: dict[str, WindowSummary] = {}
+    for event in of_kind(events, "window", "window_end", "probe"):
+        name = str(event.get("probe", ""))
+        if event["kind"] == "window":
+            reason = "the process ended inside the window"
+            windows[name] = WindowSummary(
+                name=name, first_step=_whole(event, "step"), steps=0, status="cut", reason=reason
+            )
+        elif event["kind"] == "window_end" and name in windows:
+            begun = windows[name]
+            cut_short = event.get("status") == "cut"
+            windows[name] = WindowSummary(
+                name=name,
+                first_step=begun.first_step,
+                steps=max(_whole(event, "step") - begun.first_step, 0),
+                status="cut" if cut_short else "ok",
+                reason="the run ended inside the window" if cut_short else "",
+            )
+        elif event["kind"] == "probe" and name in windows and event.get("status") != "ok":
+            windows[name] = msgspec.structs.replace(windows[name], status="skipped", reason=str(event.get("reason")))
+    return windows
+
+
+def _whole(event: dict[str, Any], name: str) -> int:
+    """A whole number of an event; 0 where a damaged file has something else."""
+    value = event.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: str | None = None) -> StepTable:
+    """Count the steps from the stored markers, with everything that is known at the end.
+
+    ``steps_from`` is the function that the person named as one step.
+    """
+    counter = StepCounter()
+    for row in run.records("session/sites.jsonl"):
+        try:
+            counter.add_site(msgspec.convert(row, Site))
+        except msgspec.ValidationError:
+            continue
+    markers = []
+    for row in run.records("session/markers.jsonl"):
+        try:
+            marker = msgspec.convert(row, Marker)
+        except msgspec.ValidationError:
+            continue
+        if not 0 <= marker.steps <= MAX_STEPS:
+            continue  # damaged: so many steps would fill the memory
+        markers.append(marker)
+        counter.count(marker)
+    definition = counter.definition()
+    if definition is None:
+        if steps_from:
+            return StepTable(
+                note=f"--steps-from {steps_from}: no call of a function of that name was seen. A method "
+                "that several classes have is named as Class.method; a function that is defined inside another "
+                "stands in no module, where it could be found."
+            )
+        return StepTable(note=_NO_STEPS)
+    if steps_from and definition.source != "function":
+        note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"
+    else:
+        note = ""
+    steps = _one_after_another(cut(counter, markers, definition))
+    involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
+    batch = next((site.batch_size for site in involved if site.batch_size), 0)
+    return StepTable(
+        steps=_label(steps, events),
+        source=definition.source,
+        definition=in_words(definition),
+        loop=definition.place if definition.unit == "iteration" else None,
+        batch_size=batch,
+        note=note,
+    )
+
+
+def _one_after_another(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps; where damaged times make them overlap throughout, those only that begin after the one before."""
+    if not steps:
+        return steps
+    span = max(step.end_ns for step in steps) - min(step.begin_ns for step in steps)
+    lengths = [step.end_ns - step.begin_ns for step in steps]
+    if min(lengths) >= 0 and sum(lengths) <= 2 * span:
+        return steps
+    kept: list[Step] = []
+    for step in steps:
+        if step.end_ns >= step.begin_ns and (not kept or step.begin_ns >= kept[-1].end_ns):
+            kept.append(step)
+    return tuple(kept)
+
+
+def _label(steps: tuple[Step, ...], events: Sequence[dict[str, Any]]) -> tuple[Step, ...]:
+    """Give each step the name of the window that it ran in."""
+    warm = next((int(e["ns"]) for e in of_kind(events, "warm") if isinstance(e.get("ns"), int)), None)
+    spans: list[tuple[int, int, str]] = []
+    for event in of_kind(events, "opened", "window_end"):
+        if event["kind"] == "opened":
+            if len(spans) < _MAX_WINDOWS:
+                spans.append((_whole(event, "ns"), 1 << 63, str(event.get("probe"))))
+        else:
+            for index, (begin, end, name) in enumerate(spans):
+                if name == event.get("probe") and end == 1 << 63:
+                    spans[index] = (begin, _whole(event, "end_ns"), name)
+    spans.sort()
+    begins = [span[0] for span in spans]
+    labelled = []
+    previous = "warmup"
+    for step in steps:
+        index = bisect.bisect_right(begins, step.end_ns) - 1
+        inside = next((s for s in spans[: index + 1] if s[0] < step.end_ns and s[1] > step.begin_ns), None)
+        if inside is not None:
+            window = inside[2]
+        elif (warm is not None and step.begin_ns < warm - 1_000_000) or (warm is None and step.number <= WARMUP_MIN):
+            window = "warmup"
+        else:
+            window = "clean" if previous in ("clean", "settle", "warmup") else "settle"
+        labelled.append(msgspec.structs.replace(step, window=window))
+        previous = window
+    return tuple(labelled)

@@ -1,0 +1,63 @@
+"""The warm-up's own account: what passed between the start of the process and the first steady step."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from tfperfkit.model import WarmUp
+from tfperfkit.records.parts import StartPart, start_part_of
+from tfperfkit.records.samples import SampleLog
+from tfperfkit.records.spans import Span, Spans
+from tfperfkit.records.steps import StepTable
+
+_NS = 1e9
+
+
+def warm_up(
+    steps: StepTable,
+    log: SampleLog,
+    agent: Mapping[str, Any],
+    started_ns: int,
+    tracing: Spans,
+    ordinary_ms: float | None,
+) -> WarmUp | None:
+    """The account, or None when no step was found or the recording does not say when TensorFlow came."""
+    armed, begun, ended = (agent.get(name) for name in ("armed_ns", "import_begin_ns", "import_end_ns"))
+    if not steps.steps or not isinstance(armed, int):
+        return None
+    first = steps.steps[0].begin_ns
+    steady = next((step.begin_ns for step in steps.steps if step.window != "warmup"), steps.steps[-1].end_ns)
+    process = agent.get("process_ns")
+    start = process if isinstance(process, int) else min(started_ns, armed)
+    parts: dict[StartPart, float] = defaultdict(float)
+    if isinstance(begun, int) and isinstance(ended, int) and start <= begun <= ended:
+        parts["other imports"] = begun - start
+        parts["importing TensorFlow"] = armed - begun
+    else:
+        parts["importing TensorFlow"] = armed - start
+    _before_the_steps(parts, log, (armed, first), tracing)
+    warm = [step for step in steps.steps if step.window == "warmup"]
+    traced = sum(tracing.overlap(step.begin_ns, step.end_ns) for step in warm)
+    usual = sum(step.count for step in warm) * (ordinary_ms or 0.0) * 1e6
+    parts["tracing"] += traced
+    rest = max(0.0, steady - first - traced)
+    parts["the steps themselves"] = min(rest, usual)
+    parts["compile and first runs"] = rest - parts["the steps themselves"]
+    found = {name: value / _NS for name, value in parts.items() if value > 0}
+    return WarmUp(total_s=sum(found.values()), parts_s=found)
+
+
+def _before_the_steps(parts: dict[StartPart, float], log: SampleLog, span: Span, tracing: Spans) -> None:
+    traced = tracing.overlap(*span)
+    rest = max(span[1] - span[0] - traced, 0)
+    parts["tracing"] += traced
+    kinds = Counter(start_part_of(stack.activity, stack.context) for _, stack in log.inside([span]))
+    kinds.pop("tracing", None)
+    count = sum(kinds.values())
+    if count < 5:
+        parts["not sampled"] += rest
+        return
+    for kind, number in kinds.items():
+        parts[kind] += rest * number / count

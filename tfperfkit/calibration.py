@@ -1,0 +1,158 @@
+"""The form in which a rule states its numbers: value, unit, what it is and where it comes from.
+
+A rule that compares with a number takes it from such a record, so that a person can ask where it comes from, and
+measure it anew. The rules that come with tfperfkit have theirs in ``tfperfkit_rules.calibration``; the page
+``docs/calibration.md`` shows them, and ``python -m benchmarks.calibrate``, in a checkout, measures the physical ones
+again. The numbers of the core, which rules use through ``tfperfkit.gain``, are in this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Generic, TypeVar
+
+import msgspec
+
+N = TypeVar("N", int, float)
+
+
+class Cited(msgspec.Struct, frozen=True):
+    """Taken from somewhere else: a paper, another tool or TensorFlow itself, with its file where that is known."""
+
+    text: str
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """Found by measuring. ``found``: what the points said; ``points``: how many, None where nobody noted it; ``by``:
+    the measure's name in ``benchmarks/costs``, "" for what no program repeats."""
+
+    found: str
+    machine: str
+    points: int | None
+    by: str = ""
+
+
+class Derived(msgspec.Struct, frozen=True):
+    """Follows from other numbers of the tables, by which it is computed. ``how``: the reason."""
+
+    how: str
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """None of these: where to draw a line, with the reason."""
+
+    why: str
+
+
+Source = Cited | Measured | Derived | Chosen
+
+
+class Calibration(msgspec.Struct, Generic[N], frozen=True):
+    """One number. ``unit`` is a ``tfperfkit.model.Measurement``'s, or words; ``says`` what the number is."""
+
+    value: N
+    unit: str
+    says: str
+    source: Source
+
+
+def table(module: ModuleType) -> Iterator[tuple[str, Calibration[int] | Calibration[float]]]:
+    """(name, record) of the calibrations that a module defines, in their order."""
+    for name, value in vars(module).items():
+        if isinstance(value, Calibration):
+            yield name, value
+
+
+_XPROF = Cited("XProf's overview page: an input share of 5 % is moderate, of 20 % high (openxla/xprof)")
+
+SEVERITY_HIGH = Calibration(0.20, "share", "what a fix saves of a step, for severity high", _XPROF)
+SEVERITY_MEDIUM = Calibration(0.05, "share", "what a fix saves of a step, for severity medium", _XPROF)
+SEVERITY_LOW = Calibration(
+    0.02,
+    "share",
+    "what a fix saves of a step, for severity low; below it nothing is predicted",
+    Chosen("about what two measured shares of the same run differ by, see WINDOW_ERROR"),
+)
+MAX_SPEEDUP = Calibration(
+    1000.0, "number", "no prediction beyond this factor", Chosen("what is left of a step is never nothing")
+)
+MAX_SAVED = Calibration(
+    1 - 1 / MAX_SPEEDUP.value,
+    "share",
+    "no fix saves more of a step than this",
+    Derived("1 - 1 / MAX_SPEEDUP, the same bound as a share"),
+)
+WINDOW_ERROR = Calibration(
+    0.02,
+    "share",
+    "what a share that was measured exactly may be wrong by",
+    Chosen("the cost of the sampler while windows are open, 2 % of a processor (docs/overhead.md)"),
+)
+Z_95 = Calibration(1.96, "number", "normal quantile of a two-sided 95 % interval", Cited("Wilson 1927, JASA 22, 209"))
+
+# What samples and steps must show.
+MIN_SAMPLES = Calibration(
+    20,
+    "samples",
+    "fewer don't tell shares",
+    Chosen("with fewer the 95 % interval of a half goes beyond 0.3 and 0.7"),
+)
+MIN_BETWEEN = Calibration(
+    0.3,
+    "share",
+    "of a step's time that passes between two, for it to be told beside it",
+    Chosen("about a quarter of the loop"),
+)
+OUTLIER_Z = Calibration(
+    3.5, "number", "modified z-score of an outlier", Cited("Iglewicz and Hoaglin 1993; XProf's rule for stragglers")
+)
+OUTLIER_SCALE = Calibration(
+    0.6745,
+    "number",
+    "median absolute deviation of the standard normal distribution",
+    Cited("as OUTLIER_Z"),
+)
+OUTLIER_SHARE = Calibration(
+    0.3,
+    "share",
+    "of the median, by which an outlier is longer too",
+    Chosen("on a shared machine jitter alone passes the z-score"),
+)
+OUTLIER_NS = Calibration(
+    1_000_000,
+    "ns",
+    "by which an outlier is longer too",
+    Chosen("about a turn of the scheduler"),
+)
+OUTLIER_STEPS = Calibration(8, "steps", "fewer clean ones have no outliers", Chosen("of fewer the spread is a guess"))
+EXPLAINS_OUTLIER = Calibration(
+    0.3, "share", "of what an outlier took beyond the ordinary, for its cause", Chosen("no three others are as large")
+)
+EXPLAINS_ALONE = Calibration(
+    0.7,
+    "share",
+    "with less of it the rest goes to what else the samples saw",
+    Chosen("all but EXPLAINS_OUTLIER"),
+)
+OUTLIER_SAMPLES = Calibration(3, "samples", "of an outlier, to tell its cause", Chosen("the fewest with a majority"))
+BUSY = Calibration(
+    0.10,
+    "share",
+    "of the steady time in which the training thread waited for a processor: times are called rough from here on",
+    Chosen("twice a moderate share: the wait alone could make a finding"),
+)
+BUSY_NS = Calibration(
+    1_000_000_000, "ns", "of clean steps: less tells no share", Chosen("some hundred turns of the scheduler")
+)
+
+# What the diagnosis does with findings.
+EXPLAINS = Calibration(
+    0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
+)
+SOUND = Calibration(
+    0.75,
+    "share",
+    "of a healthy step in compiled functions: with less there may be something to gain that no rule knows",
+    Chosen("a quarter of a step is more than a high share"),
+)

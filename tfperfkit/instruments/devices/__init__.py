@@ -1,0 +1,1 @@
+"""Devices: which there are, where operations run, what is copied, where Python waits."""

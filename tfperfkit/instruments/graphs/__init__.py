@@ -1,0 +1,1 @@
+"""Traces of tf.functions, and the graphs that come of them."""

@@ -1,0 +1,1 @@
+"""Ways to see a call without being seen: seams, audit events, frames, signals."""

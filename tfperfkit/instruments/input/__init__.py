@@ -1,0 +1,1 @@
+"""What feeds the steps: datasets, Keras' adapters, files, functions that return the same."""

@@ -1,0 +1,191 @@
+"""tf.data pipelines as they are built: each dataset with the person's line, each iterator with its dataset.
+
+The seams are the constructors of datasets and iterators, cold paths in a healthy script. Nothing of TensorFlow is
+called that makes an operation, a name or a random number; datasets, graphs and iterators are held weakly.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+from tfperfkit.clock import now_ns
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.hooks import method_seam
+from tfperfkit.instruments.input.describe import describe, generator_of
+from tfperfkit.instruments.stacks import call_site
+from tfperfkit.records.pipelines import MadeDataset, MadeIterator, Maker, Origin, Place
+
+#: Of one kind at one line this many datasets are described; further ones are counted.
+MAX_ALIKE = 32
+MAX_DATASETS = 2_000
+_KERAS_WAYS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch")
+
+
+class Listener(Protocol):
+    """Who is told, on the thread that made them. ``iterator`` must not keep the object."""
+
+    def dataset(self, made: MadeDataset) -> None: ...
+    def iterator(self, made: MadeIterator, iterator: Any) -> None: ...
+
+
+class Pipelines:
+    """Installs the seams. ``made`` counts all datasets by class, those beyond the described ones included."""
+
+    def __init__(self, listener: Listener, is_user: Callable[[str], bool]) -> None:
+        self._listener = listener
+        self._is_user = is_user
+        self._lock = threading.RLock()  # a signal handler may make a dataset too
+        self._restores: list[Callable[[], None]] = []
+        self._datasets: dict[int, tuple[int, weakref.ref[Any]]] = {}
+        self._graphs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._alike: Counter[tuple[Any, ...]] = Counter()
+        self._iterators: Counter[tuple[Any, ...]] = Counter()
+        self._last_dataset = self._last_graph = self._last_iterator = 0
+        self.made: Counter[str] = Counter()
+        self.cost_ns = 0
+
+    def install(self) -> None:
+        """Raises Unavailable when TensorFlow has no such constructors."""
+        datasets = sys.modules.get("tensorflow.python.data.ops.dataset_ops")
+        iterators = sys.modules.get("tensorflow.python.data.ops.iterator_ops")
+        if datasets is None or iterators is None:
+            raise Unavailable("tf.data is not loaded")
+        try:
+            self._restores.append(
+                method_seam.install(datasets.DatasetV2, "__init__", self._before, self._after_dataset)
+            )
+            self._restores.append(
+                method_seam.install(iterators.OwnedIterator, "__init__", self._before, self._after_iterator)
+            )
+        except (Unavailable, AttributeError) as error:
+            self.restore()
+            raise Unavailable(f"the making of tf.data pipelines can't be observed ({error})") from error
+
+    def restore(self) -> None:
+        for undo in reversed(self._restores):
+            undo()
+        self._restores.clear()
+
+    # --- seams --------------------------------------------------------------------------------------------------
+
+    def _before(self, instance: Any) -> tuple[Any, Origin, Place | None]:
+        begin = now_ns()
+        frame = sys._getframe(2)
+        # The generator function of from_generator is in the reach of its frame only.
+        made = generator_of(frame) if type(instance).__name__ == "_GeneratorDataset" else None
+        token = (instance, self._origin(frame), made)
+        self.cost_ns += now_ns() - begin
+        return token
+
+    def _after_dataset(self, token: tuple[Any, Origin, Place | None], called: bool) -> None:
+        begin = now_ns()
+        dataset, origin, generator = token
+        if called and hasattr(dataset, "_variant_tensor_attr"):
+            self._describe(dataset, origin, generator, begin)
+        self.cost_ns += now_ns() - begin
+
+    def _after_iterator(self, token: tuple[Any, Origin, Any], called: bool) -> None:
+        begin = now_ns()
+        iterator, origin, _ = token
+        # One without a dataset is a handle of another, rebuilt where it enters a compiled function.
+        dataset = getattr(iterator, "_dataset", None)
+        if called and dataset is not None:
+            key = (self.number(dataset) if origin.by == "keras" else 0, origin)
+            with self._lock:
+                self._last_iterator += 1
+                self._iterators[key] += 1
+                made = self._iterators[key]
+            resource = getattr(iterator, "_iterator_resource", None)
+            self._listener.iterator(
+                MadeIterator(
+                    number=self._last_iterator,
+                    dataset=self.number(dataset),
+                    origin=origin,
+                    made=made,
+                    ns=begin,
+                    in_graph=not hasattr(resource, "numpy"),
+                ),
+                iterator,
+            )
+        self.cost_ns += now_ns() - begin
+
+    def _describe(self, dataset: Any, origin: Origin, generator: Place | None, begin: int) -> None:
+        kind = type(dataset).__name__
+        with self._lock:
+            self.made[kind] += 1
+            self._alike[kind, origin] += 1
+            if self._alike[kind, origin] > MAX_ALIKE or self._last_dataset >= MAX_DATASETS:
+                return
+            self._last_dataset += 1
+            number = self._last_dataset
+            self._datasets[id(dataset)] = (number, weakref.ref(dataset))
+        graph = _building(dataset)
+        about, function_graph = describe(dataset, generator)
+        self._listener.dataset(
+            MadeDataset(
+                number=number,
+                cls=kind,
+                inputs=tuple(self.number(item) for item in dataset._inputs()),
+                origin=origin,
+                about=about,
+                function_graph=self._graph(function_graph),
+                graph=self._graph(graph),
+                graph_name=str(getattr(graph, "name", "")),
+                ns=begin,
+            )
+        )
+
+    # --- identities ---------------------------------------------------------------------------------------------
+
+    def number(self, dataset: Any) -> int:
+        """Of a dataset; 0 for one that was not described."""
+        known = self._datasets.get(id(dataset))
+        return known[0] if known is not None and known[1]() is dataset else 0
+
+    def _graph(self, graph: Any) -> int:
+        if graph is None:
+            return 0
+        with self._lock:
+            number = self._graphs.get(graph)
+            if number is None:
+                self._last_graph += 1
+                number = self._graphs[graph] = self._last_graph
+            return number
+
+    def _origin(self, frame: FrameType | None) -> Origin:
+        by: Maker | None = None
+        way = ""
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if call_site.is_machinery(name):
+                if "keras" in name:
+                    by = by or "keras"
+                    if not way and frame.f_code.co_name in _KERAS_WAYS:
+                        way = frame.f_code.co_name
+                place = None
+            else:
+                place = call_site.original_place(name, frame.f_lineno, frame.f_code.co_name)
+            if place is not None:
+                if self._is_user(place.file):
+                    return Origin(
+                        file=place.file,
+                        line=place.line,
+                        function=place.function,
+                        by=by or "user",
+                        way=way,
+                    )
+                by = by or "library"
+            frame = frame.f_back
+        return Origin(by=by or "library", way=way)
+
+
+def _building(dataset: Any) -> Any:
+    """The graph that the dataset stands in; None for an eager one."""
+    variant = dataset._variant_tensor_attr
+    return None if hasattr(variant, "numpy") else getattr(variant, "graph", None)

@@ -1,0 +1,1 @@
+"""The process's memory, and the objects that hold it."""

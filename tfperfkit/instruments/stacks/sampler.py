@@ -1,0 +1,257 @@
+"""A sampler of the training thread's Python stack: which of the person's lines are being executed.
+
+It runs on the session's pulse thread, reads ``sys._current_frames()`` and keeps one short row per sample; stacks are
+interned. The rate falls once the shares are known, and with the length of the run.
+"""
+
+from __future__ import annotations
+
+import opcode
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from tfperfkit.clock import NS_PER_S
+from tfperfkit.instruments.stacks.activity import TENSORFLOW, FileFacts, activity, context, facts
+from tfperfkit.records.samples import FAST_S
+
+#: Seconds between two samples, after FAST_S: so that they cost less than 1 % (a sample takes a processor for 0.2 ms
+#: and a script in plain Python waits for it); and after twenty minutes, so that a run of days stays small.
+USUAL_S, RARE_S = 0.050, 0.5
+_FAST_UNTIL_NS, _USUAL_UNTIL_NS = 30 * NS_PER_S, 1200 * NS_PER_S
+MAX_STACKS = 20_000
+
+
+def interval_s(age_ns: int, shares: bool) -> float:
+    """Seconds to the next sample at this age of the run. ``shares``: the report draws shares of time from it."""
+    if shares and age_ns < _FAST_UNTIL_NS:
+        return FAST_S
+    return USUAL_S if age_ns < _USUAL_UNTIL_NS else RARE_S
+
+
+#: Stacks as they were found, remembered to know them again without looking at their frames (2.5 kB each).
+_REMEMBERED = 1000
+
+#: A function of the person: file, first line, name.
+Function = tuple[str, int, str]
+
+#: Line, last line, column, end column; columns in bytes of UTF-8.
+Span = tuple[int, int, int, int]
+#: Of the functions of libraries that a frame called, so many are written.
+_CALLED = 2
+_Row = tuple[Any, ...]
+
+#: Instructions that may let go of an object: the end of a loop, an assignment to a name that held another, ``del``.
+#: The last batch frees a dataset's iterator there, in C, which may wait for its threads for seconds.
+_FREES = frozenset(
+    opcode.opmap[name]
+    for name in (
+        "FOR_ITER",
+        "END_FOR",
+        "POP_ITER",
+        "POP_TOP",
+        "STORE_FAST",
+        "STORE_NAME",
+        "STORE_GLOBAL",
+        "STORE_DEREF",
+        "STORE_ATTR",
+        "DELETE_FAST",
+        "DELETE_NAME",
+        "DELETE_GLOBAL",
+        "DELETE_ATTR",
+    )
+    if name in opcode.opmap
+)
+#: And calls of Python functions: what one held is freed after its frame has gone, and its caller stands where it stood
+#: while the function ran. That is known when one was seen below it in so many different stacks; a single one may be a
+#: signal's handler, on top of C code.
+_SEEN_BELOW = 3
+#: A thread that ran for less than this part of the time between two samples waits.
+_IDLE = 0.1
+
+
+class _Known(NamedTuple):
+    """What a stack of code objects and instructions came to. ``stack``: its number, 0 when there were too many."""
+
+    stack: int
+    library: str
+    codes: list[CodeType]  # kept alive, so that no other code object gets the same ``id``
+    waiting: int = 0  # the stack's number while the thread waits there, where it may free an object; else 0
+
+
+class Sampler:
+    """Takes samples and writes them: ``["stack", id, [frame …], library, activity, context]`` once for each new stack
+    (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample, and between them from the
+    session ``["rate", time_ns, pause in ns]`` when the pause between samples changes.
+
+    A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
+    of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
+    frame called, outermost first, two at most, as "module:function"; those that only pass a call on where there is no
+    other, as when what was called has just returned. ``activity`` and ``context`` are those of ``records.parts``."""
+
+    def __init__(
+        self,
+        write: Callable[[Any], None],
+        is_user: Callable[[str], bool],
+        ran_ns: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._write = write
+        self._ran_ns = ran_ns  # how long the main thread has had a processor
+        self._main = threading.main_thread().ident
+        self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run
+        self._is_user = is_user
+        self._known: dict[tuple[int, ...], _Known] = {}
+        self._stacks: dict[tuple[Any, ...], int] = {}
+        self._calls: Counter[tuple[CodeType, int]] = Counter()  # stacks in which a function ran below this call
+        self._functions: dict[int, list[Function]] = {}  # by stack
+        self._counts: Counter[int] = Counter()  # samples by stack
+        self._earlier: Counter[int] = Counter()
+        self._files: dict[str, FileFacts] = {}
+        self._spans: dict[tuple[CodeType, int], tuple[int, Span | None]] = {}
+        self.codes: dict[Function, CodeType] = {}
+
+    @property
+    def samples(self) -> int:
+        """Samples since ``forget_hits``."""
+        return self._counts.total()
+
+    def hits(self) -> Counter[Function]:
+        """Samples since ``forget_hits`` in which a function was on the stack."""
+        return self._by_function(self._counts)
+
+    def earlier(self) -> Counter[Function]:
+        """The same before ``forget_hits``."""
+        return self._by_function(self._earlier)
+
+    def forget_hits(self) -> None:
+        """Start the count of hot functions anew: what ran before the steady steps comes after them."""
+        counts, self._counts = self._counts, Counter()
+        self._earlier.update(dict(counts))  # a copy, made at once: the sampling thread may be in the midst of counting
+
+    def _by_function(self, counts: Counter[int]) -> Counter[Function]:
+        found: Counter[Function] = Counter()
+        for stack, count in list(counts.items()):
+            for function in self._functions[stack]:
+                found[function] += count
+        return found
+
+    def take(self, when_ns: int, thread: int) -> str:
+        """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself)."""
+        # This runs a hundred times a second with cold caches: each object that is looked at costs. So a stack that was
+        # seen before is known by its code objects and instructions, and only a new one is read.
+        frame: FrameType | None = sys._current_frames().get(thread)
+        codes: list[CodeType] = []
+        key: list[int] = []
+        while frame is not None:
+            code = frame.f_code
+            codes.append(code)
+            key.append(id(code))
+            key.append(frame.f_lasti)
+            frame = frame.f_back
+        exact = tuple(key)
+        known = self._known.get(exact)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[exact] = self._read(codes, key[1::2])
+        if known.stack:
+            idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
+            stack = known.waiting if idle else known.stack
+            self._write(["s", when_ns, stack, thread])
+            self._counts[stack] += 1
+        return known.library
+
+    def _waits(self, when_ns: int, waiting: int) -> bool:
+        """Whether the main thread has waited since the last sample, at the same place."""
+        ran = self._ran_ns()
+        before, self._before = self._before, (when_ns, waiting, ran or 0)
+        if ran is None or before[1] != waiting:
+            return False
+        return ran - before[2] < _IDLE * (when_ns - before[0])
+
+    def _read(self, codes: list[CodeType], instructions: list[int]) -> _Known:
+        """Look at a new stack, innermost frame first."""
+        library = ""
+        bits = innermost = 0
+        inside = False  # TensorFlow or Keras ran below the person's code
+        rows: list[_Row] = []
+        called: list[str] = []  # of libraries, below the person's frame that comes next, innermost first
+        passing = ""  # the outermost of those that only pass calls on
+        for depth, (code, instruction) in enumerate(zip(codes, instructions, strict=True)):
+            name = code.co_filename
+            about = self._files.get(name)
+            if about is None:
+                about = self._files[name] = facts(name, self._is_user(name))
+            if about.own:
+                function = (name, code.co_firstlineno, code.co_name)
+                below = called[: -_CALLED - 1 : -1] or [passing] * bool(passing)
+                rows.append((*function, *self._place(code, instruction), *below))
+                self.codes[function] = code
+                called.clear()
+                passing = ""
+            else:
+                if about.passing:
+                    passing = f"{about.module}:{code.co_name}"
+                elif about.module:
+                    called.append(f"{about.module}:{code.co_name}")
+                if not rows:
+                    library = library or about.package
+                    inside = inside or about.package in TENSORFLOW
+                if about.marks is not None:
+                    mark = about.marks.get(code.co_name) or about.marks.get("*", 0)
+                    bits |= mark
+                    if depth == 0:
+                        innermost = mark
+        doing, around = activity(bits, innermost, inside), context(bits)
+        stack = self._intern(rows, library, doing, around)
+        self._calls.update(zip(codes[1:], instructions[1:], strict=True))
+        if not rows or doing not in ("python", "dispatch") or not self._may_free(codes[0], instructions[0]):
+            return _Known(stack, library, codes)
+        return _Known(stack, library, codes, self._intern(rows, library, "waiting", around))
+
+    def _may_free(self, code: CodeType, instruction: int) -> bool:
+        """Whether a thread that does nothing at this instruction is freeing something."""
+        return code.co_code[instruction] in _FREES or self._calls[code, instruction] >= _SEEN_BELOW
+
+    def _place(self, code: CodeType, instruction: int) -> tuple[int, Span | None]:
+        """The line and the span of an instruction."""
+        known = self._spans.get((code, instruction))
+        if known is None:
+            if len(self._spans) >= MAX_STACKS:
+                self._spans.clear()
+            known = self._spans[code, instruction] = line_of(code, instruction), span_of(code, instruction)
+        return known
+
+    def _intern(self, rows: list[_Row], library: str, doing: str, around: str) -> int:
+        """The number of a stack; 0 when there are too many."""
+        key = (library, doing, around, *rows)
+        stack = self._stacks.get(key)
+        if stack is None:
+            if len(self._stacks) >= MAX_STACKS:
+                return 0
+            stack = self._stacks[key] = len(self._stacks) + 1
+            self._functions[stack] = list({(row[0], row[1], row[2]) for row in rows})
+            self._write(["stack", stack, rows[::-1], library, doing, around])
+        return stack
+
+
+def line_of(code: CodeType, instruction: int) -> int:
+    """The line of an instruction, given by its offset in bytes (``frame.f_lasti``)."""
+    for begin, end, line in code.co_lines():
+        if begin <= instruction < end:
+            return line or code.co_firstlineno
+    return code.co_firstlineno
+
+
+def span_of(code: CodeType, instruction: int) -> Span | None:
+    """The expression that an instruction belongs to; None where Python did not keep it (before 3.11, or -X
+    no_debug_ranges)."""
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return None
+    line, last, column, end = next(islice(positions(), instruction // 2, None), (None, None, None, None))
+    return None if line is None or last is None or column is None or end is None else (line, last, column, end)

@@ -1,0 +1,54 @@
+"""What the seams of a training step share: whose thread trains, which calls are under way, the sites they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+from tfperfkit.clock import now_ns
+from tfperfkit.instruments.stacks.loops import LoopFinder
+from tfperfkit.instruments.steps.sites import SiteBook
+from tfperfkit.instruments.steps.tracked_calls import Targets, Token
+from tfperfkit.records.steps import Marker, MarkerKind, Site
+
+
+class Listener(Protocol):
+    """Who is told. ``entering`` is called before the observed call, ``marked`` after it, on the same thread."""
+
+    def new_site(self, site: Site) -> None: ...
+    def entering(self, site: int) -> None: ...
+    def marked(self, marker: Marker) -> None: ...
+
+
+class CallState:
+    """One for all seams of a session."""
+
+    def __init__(self, listener: Listener, is_user: Callable[[str], bool]) -> None:
+        self.listener = listener
+        self.is_user = is_user
+        self.sites = SiteBook(is_user, LoopFinder().loops, listener.new_site)
+        self.targets = Targets()
+        self.thread: int | None = None  # the training thread: the one that made the first update
+        self.inside = 0  # observed calls that are under way, one within the other
+        #: While nobody needs to know when a step begins, calls of known functions only leave this record.
+        self.quietly: Callable[[Marker], object] | None = None
+        self.cost_ns = 0  # time spent in the hooks
+
+    def site(
+        self, kind: MarkerKind, target: Any, name: str, frame: FrameType | None, batch: Callable[[], int] = lambda: 0
+    ) -> int:
+        """The number of the place that a call comes from."""
+        number = 0 if kind == "named" else self.targets.number(target)
+        known = self.sites.find(kind, number, frame)
+        return known if known is not None else self.sites.make(kind, number, name, frame, batch)
+
+    def ended(self, token: Token, called: bool, steps: int = 1) -> None:
+        """The call is over; it held so many steps."""
+        end = now_ns()
+        if token.nested:
+            self.inside -= 1
+        if not called:
+            return
+        (self.quietly or self.listener.marked)(Marker(token.site, token.begin, end, steps))
+        self.cost_ns += now_ns() - end

@@ -1,0 +1,117 @@
+"""The ``tf.function``s of a script: which of them update weights, and what is known of their calls."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any
+
+from tfperfkit.instruments.steps.batch_size import of_signature
+from tfperfkit.instruments.steps.updates import GraphUpdates, is_keras_own
+from tfperfkit.records.steps import MarkerKind
+
+
+class Updating:
+    """What is known of a ``Function`` that updates weights."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.number = 0  # among all targets; 0 until its first call
+        self.loop = False  # the update stands in a loop of the graph
+        self.named = False  # the person says that a call of it is a step
+        self.steps = 0  # that were made by calls of it
+        self.batch_size = 0
+        self.optimizers: list[weakref.ref[Any]] = []
+
+    @property
+    def kind(self) -> MarkerKind:
+        """What a marker of its calls is."""
+        return "named" if self.named else "loop_call" if self.loop else "call"
+
+    def counters(self) -> list[int]:
+        """The optimizers' step counters now. Reading one waits for a GPU: done only for loops inside a graph."""
+        return [_counter(reference()) for reference in self.optimizers]
+
+    def before(self, made: Counter[int]) -> list[int]:
+        """The same before the first call, from ``Functions.updates``."""
+        return [made[id(reference())] for reference in self.optimizers]
+
+
+def _counter(optimizer: Any) -> int:
+    """How many updates an optimizer has made; 0 where it does not tell."""
+    try:
+        iterations = optimizer.iterations
+        # Early Keras 3 has variables that int() does not take.
+        return int(iterations.numpy() if hasattr(iterations, "numpy") else iterations)
+    except Exception:
+        return 0
+
+
+class Functions:
+    """What is known of each ``Function``: an Updating, None when it updates no weights, UNSEEN before its first call.
+
+    By identity: one lookup in C on the way of every call. An entry goes as its function does.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, Updating | None] = {}
+        self._references: dict[int, weakref.ref[Any]] = {}
+        self._graphs = GraphUpdates()
+        self.get = self._known.get  # (id(function), UNSEEN)
+
+    def put(self, function: Any, known: Updating | None) -> None:
+        """Remember; raises TypeError when no weak reference to it can be made."""
+        key = id(function)
+        if key not in self._references:
+            self._references[key] = weakref.ref(function, lambda _: self._forget(key))
+        self._known[key] = known
+
+    def after_call(self, function: Any) -> Updating | None:
+        """What is known of it after a call: when nothing is, it updates no weights."""
+        known: Updating | None = self.get(id(function), UNSEEN)
+        if known is UNSEEN:
+            self.put(function, None)
+            return None
+        return known
+
+    def updates(self) -> Counter[int]:
+        """How many steps were made with each optimizer by the functions that are known, by the optimizer's ``id``. Its
+        own counter can't be read before a call of which nothing is known yet: that would make a tensor in the script.
+        """
+        made: Counter[int] = Counter()
+        for known in list(self._known.values()):
+            if known is not None:
+                for optimizer in {id(reference()) for reference in known.optimizers}:
+                    made[optimizer] += known.steps
+        return made
+
+    # --- what updates weights -----------------------------------------------------------------------------------
+
+    def applied_in_graph(self, optimizer: Any) -> None:
+        """An optimizer is applied while a graph is being built."""
+        self._graphs.applied(optimizer)
+
+    def examine(self, function: Any) -> None:
+        """A ``tf.function`` that was traced before the session began is called for the first time since."""
+        for concrete in function._list_all_concrete_functions():
+            self.traced(function, function.python_function, concrete)
+
+    def traced(self, function: Any, python_function: Any, concrete: Any) -> None:
+        """Observe calls of this ``Function`` from now on if this graph of it updates weights."""
+        updates, loop, optimizers = self._graphs.of(concrete.graph)
+        if not updates or is_keras_own(python_function):
+            return
+        known: Updating | None = self._known.get(id(function))
+        if known is None:
+            known = Updating(getattr(python_function, "__name__", "tf.function"))
+            self.put(function, known)
+        known.loop = known.loop or loop
+        known.batch_size = known.batch_size or of_signature(concrete)
+        known.optimizers += [weakref.ref(item) for item in optimizers]
+
+    def _forget(self, key: int) -> None:
+        self._known.pop(key, None)
+        self._references.pop(key, None)
+
+
+UNSEEN: Any = object()

@@ -1,0 +1,85 @@
+"""The methods of TensorFlow and Keras at which a training step can be seen, as data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.hooks import method_seam
+
+Role = Literal["next", "call", "apply", "train_on_batch", "batch_begin", "batch_end", "epoch_end"]
+
+
+class StepSeam(NamedTuple):
+    """``what`` is seen there, in words; ``needs_eager``: only where it is known whether a graph is being built."""
+
+    what: str
+    module: str
+    owner: str
+    name: str
+    role: Role
+    needs_eager: bool = True
+
+
+TENSORFLOW = (
+    StepSeam(
+        "batches that a loop takes from a dataset",
+        "tensorflow.python.data.ops.iterator_ops",
+        "OwnedIterator",
+        "__next__",
+        "next",
+    ),
+    StepSeam(
+        "batches of a distributed dataset",
+        "tensorflow.python.distribute.input_lib",
+        "DistributedIteratorBase",
+        "__next__",
+        "next",
+    ),
+    StepSeam(
+        "calls of tf.functions",
+        "tensorflow.python.eager.polymorphic_function.polymorphic_function",
+        "Function",
+        "_call",
+        "call",
+    ),
+    StepSeam(
+        "updates by tf.compat.v1 optimizers",
+        "tensorflow.python.training.optimizer",
+        "Optimizer",
+        "apply_gradients",
+        "apply",
+    ),
+)
+
+
+def of_keras(package: str) -> tuple[StepSeam, ...]:
+    """Those of Keras 3 (``keras``) or Keras 2 (``tf_keras``)."""
+    if package == "keras":
+        callbacks, optimizer = "keras.src.callbacks.callback_list", ("base_optimizer", "BaseOptimizer", "apply")
+        trainer = ("keras.src.backend.tensorflow.trainer", "TensorFlowTrainer")
+    else:
+        callbacks, optimizer = "tf_keras.src.callbacks", ("optimizer", "_BaseOptimizer", "apply_gradients")
+        trainer = ("tf_keras.src.engine.training", "Model")
+    lists = (callbacks, "CallbackList")
+    module, owner, method = optimizer
+    return (
+        StepSeam("batches of Model.fit", *lists, "on_train_batch_begin", "batch_begin", False),
+        StepSeam("the ends of Model.fit's batches", *lists, "on_train_batch_end", "batch_end", False),
+        StepSeam("the ends of Model.fit's epochs", *lists, "on_epoch_end", "epoch_end", False),
+        StepSeam("updates by Keras' optimizers", f"{package}.src.optimizers.{module}", owner, method, "apply"),
+        StepSeam("calls of train_on_batch", *trainer, "train_on_batch", "train_on_batch"),
+    )
+
+
+def install(seam: StepSeam, before: method_seam.Before, after: method_seam.After) -> Callable[[], None]:
+    """Observe it; returns what undoes that. Raises Unavailable with what is not seen, and why."""
+    try:
+        loaded = sys.modules.get(seam.module)
+        if loaded is None:
+            raise Unavailable(f"{seam.module} is not loaded")
+        return method_seam.install(getattr(loaded, seam.owner), seam.name, before, after)
+    except (Unavailable, AttributeError, TypeError) as error:
+        raise Unavailable(f"{seam.what} can't be seen ({error})") from error

@@ -1,0 +1,42 @@
+"""What one probe may tell the others: small records, asked for by type and never by the name of a probe.
+
+A probe puts them into ``ProbeResult.offers``; the step's account, the headline and every rule ask
+``Evidence.offer(kind)`` and get the first that a probe of the run made, or None. So whoever measures the same quantity
+makes the same offer, and nothing that reads it changes. A record type of your own is an offer like these: whoever
+imports it can ask for it. A probe's ``data`` is always on offer too, under its own type, for those who know it.
+"""
+
+from tfperfkit.offers.functions import AvoidableTracing, FunctionCost, FunctionCosts, LayerWork
+from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, MemoryLimit
+from tfperfkit.offers.source import LineCount, LineCounts, StepPhases
+from tfperfkit.offers.trace import (
+    AcceleratorUse,
+    FunctionCalls,
+    InputPrefetch,
+    RanOperation,
+    RanOperations,
+    StepBreakdown,
+    XlaCompilations,
+)
+
+__all__ = [
+    "AcceleratorUse",
+    "AvoidableTracing",
+    "FunctionCalls",
+    "FunctionCost",
+    "FunctionCosts",
+    "GarbageCollections",
+    "Gpus",
+    "HostRead",
+    "HostReads",
+    "InputPrefetch",
+    "LayerWork",
+    "LineCount",
+    "LineCounts",
+    "MemoryLimit",
+    "RanOperation",
+    "RanOperations",
+    "StepBreakdown",
+    "StepPhases",
+    "XlaCompilations",
+]

@@ -1,0 +1,52 @@
+"""What compiled functions cost: to trace, to run, in arithmetic."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class FunctionCost(msgspec.Struct, frozen=True, kw_only=True):
+    """A concrete function in short. ``graph``: its name in the runtime and in a trace. ``owner``: "user", "keras",
+    "tensorflow" or "tf.data".
+
+    ``elementwise``: operations that work number by number, which a compiler could fuse; ``heavy``: matrix products,
+    convolutions and the like. Both after Grappler where that is known, else before. ``flops`` and ``moved_bytes`` are
+    those of one call; ``flops_note`` says what is not in them. Shares are of the FLOPs, 0 to 1.
+    """
+
+    function: str
+    file: str
+    line: int
+    owner: str
+    graph: str
+    operations: int
+    flops: float | None
+    flops_note: str
+    moved_bytes: float
+    first_execution_ms: float | None
+    trace_ms: float
+    jit_compile: bool
+    elementwise: int
+    heavy: int
+    float64_flops_share: float
+    half_flops_share: float | None
+    python_calls: int
+    control: int
+
+
+class FunctionCosts(msgspec.Struct, frozen=True, kw_only=True):
+    """Every concrete function of the run, Keras' own included."""
+
+    functions: tuple[FunctionCost, ...]
+
+
+class LayerWork(msgspec.Struct, frozen=True, kw_only=True):
+    """FLOPs of one step in the layers that ran, forward and backward, as far as their shapes tell."""
+
+    flops: float
+
+
+class AvoidableTracing(msgspec.Struct, frozen=True, kw_only=True):
+    """ms of the whole run in traces that need not have been, and have findings of their own."""
+
+    ms: float

@@ -1,0 +1,41 @@
+"""What the process held, read and stopped for, and what it had to run on."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tfperfkit.records.spans import Span
+
+
+class GarbageCollections(msgspec.Struct, frozen=True, kw_only=True):
+    """When Python collected garbage, in ns of ``clock.now_ns``. Very short collections may be left out."""
+
+    spans: tuple[Span, ...]
+
+
+class MemoryLimit(msgspec.Struct, frozen=True, kw_only=True):
+    """What the process may hold at most."""
+
+    limit_bytes: int
+
+
+class HostRead(msgspec.Struct, frozen=True, kw_only=True):
+    """Values of tensors read by Python at one line. ``per_step``: None when no whole step was seen. ``through``: the
+    library's call that reads them for the line, "" when the line itself does."""
+
+    file: str
+    line: int
+    per_step: float | None = None
+    through: str = ""
+
+
+class HostReads(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines where Python waits for values, the costliest first."""
+
+    rows: tuple[HostRead, ...]
+
+
+class Gpus(msgspec.Struct, frozen=True, kw_only=True):
+    """The physical GPUs' compute capability (major, minor); those that don't tell are left out."""
+
+    capabilities: tuple[tuple[int, int], ...]

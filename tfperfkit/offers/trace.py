@@ -1,0 +1,66 @@
+"""What a trace of a few steps tells."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a traced step went: ms of the training thread by part, each moment counted once.
+
+    Parts are those of ``tfperfkit.analysis.step_account.PARTS``; what has another name counts as "other". ``steps``:
+    how many were traced. ``words``: what told it, as the report should call it ("the trace").
+    """
+
+    parts_ms: dict[str, float]
+    steps: int
+    words: str = ""
+
+
+class RanOperation(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation over all traced steps. ``type`` is TensorFlow's; ``self_ms`` its own time, all threads together."""
+
+    name: str
+    type: str
+    count: int
+    self_ms: float
+    where: Literal["eager", "graph", "xla", "device", "input"]
+
+
+class RanOperations(msgspec.Struct, frozen=True, kw_only=True):
+    """The operations of the steps, the costliest first, over ``steps`` traced steps; ``input``: those of the input
+    pipeline. ``rest_ms``: the own time of operations that are not listed."""
+
+    steps: int
+    rows: tuple[RanOperation, ...]
+    input: tuple[RanOperation, ...] = ()
+    rest_ms: float = 0.0
+
+
+class FunctionCalls(msgspec.Struct, frozen=True, kw_only=True):
+    """Compiled functions that Python called: calls per step, by the function's name in the runtime."""
+
+    per_step: dict[str, float]
+
+
+class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):
+    """How often XLA compiled in the traced steps, the ms of that which made machine code, and the wall time of these
+    steps in ms."""
+
+    count: int
+    ms: float
+    wall_ms: float
+
+
+class AcceleratorUse(msgspec.Struct, frozen=True, kw_only=True):
+    """The share (0 to 1) of the traced steps in which an accelerator worked, by device."""
+
+    busy_share: dict[str, float]
+
+
+class InputPrefetch(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the input pipeline ends with a prefetch: the script's, or one that tf.data put in."""
+
+    there: bool

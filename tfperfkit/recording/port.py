@@ -1,0 +1,42 @@
+"""What the session hands down to those who run the probes: no more of itself than this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from tfperfkit.instruments.stacks.sampler import Sampler
+from tfperfkit.model import WindowPhase
+from tfperfkit.records.events import EventKind
+from tfperfkit.storage.run_directory import Manifest, RunDirectory
+from tfperfkit.storage.stream_set import Streams
+from tfperfkit.user_code import Origin
+
+
+class SessionPort(Protocol):
+    """A session, as its probes and what runs them see it."""
+
+    run: RunDirectory
+    manifest: Manifest
+    streams: Streams
+    origin: Origin
+    sampler: Sampler
+    step: int  # the number of the step that runs, from 1; 0 before the first
+
+    def event(self, kind: EventKind, **fields: Any) -> None:
+        """Append to the session's events."""
+
+    def keep_source(self, filename: str) -> None:
+        """Copy a source file into the run directory, once."""
+
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        """Call it once Keras is there; at once if it is."""
+
+    def be_quiet(self, quiet: bool) -> None:
+        """Whether nobody has to be told of a step as it begins."""
+
+    def window_phase(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
+        """What a window (of the ``whole`` run) is about to do, or has done; written down at once."""
+
+    def window_ended(self, closing: int) -> None:
+        """A probe's window is over, since ``closing`` (ns)."""

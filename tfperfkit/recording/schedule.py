@@ -1,0 +1,141 @@
+"""The schedule of windows: which steps belong to warm-up, to the clean baseline, to each invasive probe.
+
+Pure: it is told of each step boundary and answers what to close and open. Windows are short in steps and in time,
+so that a run of twenty slow steps gets all of them and a run of fast steps measures enough of each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from tfperfkit.clock import NS_PER_S
+from tfperfkit.errors import UsageError
+from tfperfkit.probe import WindowWish
+from tfperfkit.records.steps import WARMUP_MIN
+
+#: Warm-up lasts at least 2 steps (the first traces, the second may trace again for variable creation) and goes on
+#: while steps trace, but no longer than 10: a script that retraces for ever is measured as it is.
+WARMUP_MAX = 10
+#: A script that has kept TensorFlow at work for this long and shows no step gets its windows by time. Preparing data,
+#: tracing and compiling don't count.
+PATIENCE_NS = 8 * NS_PER_S
+#: From this length on a step is slow: a window and the baseline make do with fewer.
+SLOW_NS = NS_PER_S
+
+
+class WindowSpec(msgspec.Struct, frozen=True):
+    """A window that was asked for: ``start`` (from 1) and ``count`` in steps, None to be chosen as the probe wishes;
+    the ``whole`` run; ``never``: none at all."""
+
+    probe: str
+    start: int | None = None
+    count: int | None = None
+    whole: bool = False
+    never: bool = False
+    wish: WindowWish = WindowWish()
+
+
+def parse_window(text: str) -> WindowSpec:
+    """``PROBE=START:COUNT``, ``PROBE=:COUNT``, ``PROBE=COUNT``, ``PROBE=all``, ``PROBE=none`` or ``PROBE=auto`` (where
+    tfperf would put it); raises UsageError."""
+    probe, separator, value = text.partition("=")
+    if separator and probe and value in ("all", "none", "auto"):
+        return WindowSpec(probe, whole=value == "all", never=value == "none")
+    start, colon, count = value.rpartition(":")
+    try:
+        spec = WindowSpec(probe, int(start) if start else None, int(count) if count else None)
+    except ValueError:
+        spec = WindowSpec("")
+    if not spec.probe or (spec.start is not None and spec.start < 1) or spec.count is None or spec.count < 1:
+        raise UsageError(f"--window takes PROBE=START:COUNT, PROBE=all, none or auto, not {text!r}")
+    return spec
+
+
+def wished_count(wish: WindowWish, median_ns: float) -> int:
+    """How many steps a window should last, when the median step takes so long."""
+    least = wish.min_slow_steps if median_ns >= SLOW_NS else wish.min_steps
+    return max(min(max(math.ceil(wish.seconds * NS_PER_S / median_ns), least), wish.max_steps) + wish.extra_steps, 1)
+
+
+def baseline_count(median_ns: float) -> int:
+    """How many clean steps come before the first invasive window: a third of a second's worth, 3 to 30 steps."""
+    least = 2 if median_ns >= SLOW_NS else 3
+    return min(max(math.ceil(0.3 * NS_PER_S / median_ns), least), 30)
+
+
+class Action(msgspec.Struct, frozen=True):
+    """What to do at a boundary: close or open a probe's window. ``steps`` is the planned length."""
+
+    kind: str  # "open" or "close" or "warm" (warm-up is over)
+    probe: str = ""
+    steps: int | None = None
+
+
+class Scheduler:
+    """Answers at each step boundary. ``windows`` are in the order in which they should come."""
+
+    def __init__(self, windows: Sequence[WindowSpec]) -> None:
+        self._waiting = [window for window in windows if not window.whole and not window.never]
+        self._open: WindowSpec | None = None
+        self._close_at = 0
+        self._durations: list[int] = []
+        self._settled_at = 0
+        self.warm_at = 0  # the first step after warm-up; 0 while warm
+
+    @property
+    def waiting(self) -> tuple[WindowSpec, ...]:
+        return tuple(self._waiting)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is open, nothing is to come, and the warm-up is over."""
+        return not self._waiting and self._open is None and self.warm_at > 0
+
+    def give_up(self, window: WindowSpec) -> None:
+        """The window is given by time instead: no step was seen."""
+        self._waiting.remove(window)
+
+    def boundary(self, number: int, last_step_ns: int, traced: bool) -> list[Action]:
+        """The step ``number`` is about to begin; the one before took ``last_step_ns`` and ``traced`` or did not."""
+        actions: list[Action] = []
+        if self._open is not None:
+            if number < self._close_at:
+                return []
+            actions.append(Action("close", self._open.probe))
+            self._open = None
+            self._settled_at = number + 1
+            if self._waiting:
+                self._settled_at = number  # windows may follow each other
+        elif self.warm_at == 0:
+            done = number - 1
+            if done >= WARMUP_MIN and (not traced or done >= WARMUP_MAX):
+                self.warm_at = number
+                actions.append(Action("warm"))
+        elif last_step_ns > 0 and number > self._settled_at:
+            self._durations.append(last_step_ns)
+            del self._durations[:-50]
+        spec = self._due(number)
+        if spec is not None:
+            self._waiting.remove(spec)
+            self._open = spec
+            count = spec.count or wished_count(spec.wish, self._median())
+            self._close_at = number + count
+            actions.append(Action("open", spec.probe, count))
+        return actions
+
+    def _due(self, number: int) -> WindowSpec | None:
+        for spec in self._waiting:
+            if spec.start is not None and number >= spec.start:
+                return spec
+        for spec in self._waiting:
+            if spec.start is None:
+                ready = self.warm_at and len(self._durations) >= baseline_count(self._median())
+                return spec if ready else None
+        return None
+
+    def _median(self) -> float:
+        ordered = sorted(self._durations)
+        return float(ordered[len(ordered) // 2]) if ordered else 0.1 * NS_PER_S

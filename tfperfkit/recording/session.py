@@ -1,0 +1,368 @@
+"""The session in the script's process: it follows the steps, gives out the windows, and alone calls the probes.
+
+Used by the agent of ``tfperf run`` and by ``tfperfkit.watch``. No exception of ours or of a probe leaves it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.contention import Contention
+from tfperfkit.instruments.graphs import tracing
+from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
+from tfperfkit.instruments.hooks.interrupts import words_of
+from tfperfkit.instruments.hooks.safe_points import SafePoints, api_calls, session_runs
+from tfperfkit.instruments.input.file_opens import FileOpens
+from tfperfkit.instruments.settings import settings
+from tfperfkit.instruments.stacks.activity import TENSORFLOW
+from tfperfkit.instruments.stacks.pulse import Pulse
+from tfperfkit.instruments.stacks.sampler import Sampler, interval_s
+from tfperfkit.instruments.stacks.switch_interval import Switching
+from tfperfkit.instruments.steps.markers import Markers
+from tfperfkit.model import WindowPhase
+from tfperfkit.recording.active import activate
+from tfperfkit.recording.environment import agent_facts, end_facts
+from tfperfkit.recording.marker_queue import QuietMarkers
+from tfperfkit.recording.probe_runner import Probing
+from tfperfkit.recording.require_gpu import GpuGate
+from tfperfkit.recording.schedule import Action, Scheduler, WindowSpec
+from tfperfkit.recording.source_copies import Sources
+from tfperfkit.recording.step_follower import StepFollower
+from tfperfkit.recording.timed_windows import Stepless, no_point
+from tfperfkit.recording.trace_listener import TraceWatch
+from tfperfkit.recording.window_phases import WindowPhases
+from tfperfkit.records.events import EventKind
+from tfperfkit.records.steps import PAUSE, Marker, Site
+from tfperfkit.storage.run_directory import STACKS, Manifest, RunDirectory
+from tfperfkit.storage.stream_set import Streams
+from tfperfkit.storage.stream_writer import Stream
+from tfperfkit.user_code import Origin
+
+_FLUSH_NS = NS_PER_S // 2
+#: What probes do as a step begins is a pause between two steps from this length on.
+_TOLD_NS = 50_000
+#: Probes that want a step now and then are told of 20 a second after the first ones, more rarely after 30 s.
+_CALL_NS, _CALL_PART = NS_PER_S // 20, 600
+
+
+class Session:
+    """One run's recording. ``arm`` when TensorFlow is there, ``finish`` at the end; both do nothing twice."""
+
+    def __init__(self, run: RunDirectory, manifest: Manifest) -> None:
+        self.run = run
+        self.manifest = manifest
+        self.origin = Origin(manifest.user_roots)
+        self.step = 0
+        self._pid = os.getpid()
+        self._armed = self._finished = False
+        self.streams = Streams(run)
+        self._probing = Probing(self)
+        self._scheduler = Scheduler(())
+        self._follower = StepFollower(self._boundary)
+        self._traced_before = 0
+        self._last_boundary = self._precise_since = 0
+        self._gate = GpuGate(manifest.require_gpu, self._refuse)
+        self._sources = Sources(self.streams, self.origin.is_user)
+        self._keras: set[str] = set()
+        self._for_keras: list[Callable[[], object]] = []
+        self._switching = Switching()
+        self._pause = 0.0
+        self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._contention = Contention()
+        self.sampler = Sampler(self.stream("samples").append, self.origin.is_user, self._contention.ran_ns)
+        self._opens = FileOpens(self.origin.is_user)
+        self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
+        self._watch = TraceWatch(self.streams, self.origin.is_user, self.keep_source, self.markers.functions)
+        self._phases, self._faults = WindowPhases(run), FaultStacks(run.session / STACKS)
+        self._faults_until = 0
+        self._points = SafePoints((api_calls, session_runs, self.markers.watch_entries))
+        self._stepless = Stepless(self._points, self._open_by_time, self._probing.close_window)
+        self._rows = self.stream("markers")
+        self._quietly = QuietMarkers(self._hand_over, self.markers.quiet)
+        activate(self)
+        self._pulse = Pulse(self._tick, self._pulse_failed)
+
+    @property
+    def finished(self) -> bool:
+        """Whether recording has ended."""
+        return self._finished
+
+    # --- life ---------------------------------------------------------------------------------------------------
+
+    def arm(self, **facts: Any) -> None:
+        """Install the instruments and start the probes that are on throughout. TensorFlow has been imported."""
+        if self._armed:
+            return
+        self._armed, self._armed_ns = True, now_ns()
+        self._safely("disk space", self.streams.keep_room)
+        self._safely("agent.json", lambda: self._introduce(agent_facts(self.manifest, facts)))
+        self._safely("tracing", self._subscribe)
+        self._safely("steps", self.markers.install_tensorflow)
+        for package in ("keras", "tf_keras"):
+            spec = getattr(sys.modules.get(package), "__spec__", None)
+            if spec is not None and not getattr(spec, "_initializing", False):
+                self.keras_imported(package)  # else it is just importing TensorFlow, and tells us when it is done
+        self._safely("files", self._opens.install)
+        if self.manifest.steps_from is not None:
+            self._safely("--steps-from", self.markers.search_named)
+        self._probing.choose()
+        self._scheduler = Scheduler(self._probing.windows)
+        self._probing.start()
+        self._pulse.start()
+
+    def keras_imported(self, package: str) -> None:
+        """Keras (or Keras 2) is there too."""
+        if self._armed and package not in self._keras:
+            self._keras.add(package)
+            self._safely("steps", lambda: self.markers.install_keras(package))
+            for callback in self._for_keras:
+                self._safely("Keras", callback)
+
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        """For probes: what to do once Keras is there."""
+        self._for_keras.append(callback)
+        if self._keras:
+            callback()
+
+    def finish(self) -> None:
+        """End all recording, restore every seam, write what is left."""
+        if self._finished or os.getpid() != self._pid:
+            return
+        self._finished = True
+        self._pulse.stop()
+        self._sample_precisely(False)
+        self._tell_unopened()
+        self._points.withdraw()
+        self._probing.finish()
+        self._faults.end()
+        self._safely("steps", self.markers.restore)
+        self._safely("tracing", self._unsubscribe)
+        self._opens.stop()
+        self._quietly.drain(last=True)
+        self._flush()
+        self.streams.free_room()  # if the disk is full, what follows is what must be known
+        if self._armed:
+            self._safely("source", self._sources.keep_main)
+            if self._scheduler.warm_at == 0:
+                self._safely("settings", lambda: self.event("settings", **settings()))
+            self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
+        for reason in self.markers.reasons:
+            self.event("note", text=reason)
+        self.event("end", ns=now_ns(), failed=hasattr(sys, "last_value"))  # set when an exception was shown
+        self.streams.close()
+
+    def _introduce(self, facts: dict[str, Any]) -> None:
+        self.event("agent", facts=facts)  # where no new file can be made there will be no agent.json
+        self.run.write_json("agent.json", facts)
+
+    def _subscribe(self) -> None:
+        self._unsubscribe = tracing.subscribe(self._traced)
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    def stream(self, name: str) -> Stream:
+        return self.streams.session(name)
+
+    def event(self, kind: EventKind, **fields: Any) -> None:
+        self.streams.event(kind, **fields)
+
+    def _flush(self) -> None:
+        self._quietly.drain()
+        for row in self._opens.rows():
+            self.stream("opens").append(row)
+        self.streams.costs(now_ns(), self.markers.cost_ns, self._pulse.cost_ns, self._contention.waited_ns())
+        self.streams.flush()
+
+    # --- steps (called by the markers, on the training thread) ----------------------------------------------------
+
+    def new_site(self, site: Site) -> None:
+        self._follower.add_site(site)
+        if site.file:
+            self.keep_source(site.file)
+        self.stream("sites").append(site)
+
+    def entering(self, site: int) -> None:
+        if self._gate.wanted:
+            self._gate.check()
+        if self._quietly.drain():
+            self._follower.entering(site)
+
+    def _refuse(self, reason: str) -> None:
+        self.event("note", text=reason)
+        self.finish()
+
+    def marked(self, marker: Marker) -> None:
+        if self._finished:
+            return
+        if self._quietly.drain():
+            self._rows.append(marker)
+            self._follower.marked(marker)
+        else:
+            self._quietly.note(marker)
+
+    def _hand_over(self, marker: Marker) -> None:
+        self._rows.append(marker)
+        self._follower.skip(marker)
+
+    def be_quiet(self, quiet: bool) -> None:
+        """Whether nothing has to be decided as a step begins: then the markers leave their records only."""
+        # It is the pulse that writes what is noted.
+        noted = not self._gate.wanted and not self._pulse.failed
+        self._quietly.attend("each" if not quiet else "none, noted" if noted else "none")
+        if quiet and self._pulse.failed:  # at this very moment
+            self._quietly.attend("none")
+
+    def _boundary(self, number: int, last_step_ns: int = 0) -> None:
+        """Step ``number`` is about to begin."""
+        self.step = number
+        if self._quietly.attention != "each":  # every window has been given: nothing to decide any more
+            return
+        now = now_ns()
+        if last_step_ns == 0 and self._last_boundary:
+            last_step_ns = now - self._last_boundary
+        self._last_boundary = now
+        if self.manifest.last_step is not None and number > self.manifest.last_step:
+            self.event("stopped", step=number - 1)
+            self.finish()
+            return
+        traced, self._traced_before = self._watch.count != self._traced_before, self._watch.count
+        self._stepless.step()
+        self._probing.announce(number)
+        paused = now_ns() - now > _TOLD_NS
+        actions = self._scheduler.boundary(number, last_step_ns, traced)
+        self.be_quiet(self._scheduler.idle and not self._probing.follows(number) and self.manifest.last_step is None)
+        for action in actions:
+            self._act(action)
+        if actions or paused:
+            pause = Marker(PAUSE, now, now_ns(), 0)
+            self.stream("markers").append(pause)
+            self._follower.paused(pause)
+            self._last_boundary = pause.end_ns
+
+    def _act(self, action: Action) -> None:
+        if action.kind == "warm":
+            self._safely("settings", lambda: self.event("settings", **settings()))
+            self.event("warm", step=self.step, ns=now_ns())
+            self.sampler.forget_hits()
+            self._sample_precisely(True)
+        elif action.kind == "open":
+            self._probing.open_window(action.probe, action.steps)
+        else:
+            self._probing.close_window(action.probe)
+
+    def _sample_precisely(self, wanted: bool) -> None:
+        if wanted and self._switching.begin():
+            self._precise_since = now_ns()
+            self.event("precise", ns=self._precise_since)
+        elif not wanted and self._switching.precise:
+            self._switching.end()
+            self.event("precise_end", ns=now_ns())
+
+    def _traced(self, traced: Any) -> None:
+        if self._gate.wanted:
+            self._gate.check()
+        self._watch.traced(traced)
+
+    def window_phase(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
+        """Written down at once: the process may not live to the next flush."""
+        self._phases.enter(probe, phase)
+        if phase == "closed":
+            self._faults_until = now_ns() + NS_PER_S
+        elif not whole:
+            self._faults_until = 0
+            self._faults.begin()
+
+    def window_ended(self, closing: int) -> None:
+        """The clean steps that follow a window are sampled precisely too."""
+        self._precise_since = closing
+
+    # --- the pulse (on a thread of its own) -----------------------------------------------------------------------
+
+    def _tick(self) -> float:
+        """Sample, now and then write; returns the seconds to the next tick."""
+        now = now_ns()
+        if self.manifest.steps_from is not None:
+            self._safely("--steps-from", self.markers.search_named)
+        pause = self._pause_s(now)
+        if pause != self._pause:
+            self._pause = pause
+            self.stream("samples").append(["rate", now, round(pause * NS_PER_S)])
+        library = self.sampler.take(now, self._driver)
+        if library in TENSORFLOW and not self.markers.busy:
+            self._stepless.worked(min(now - self._last_tick, NS_PER_S))
+        self._last_tick = now
+        if self._quietly.attention != "each" and now >= self._next_call and self._probing.rare:
+            self.be_quiet(False)  # the next step is announced again
+            self._next_call = now + max(_CALL_NS, (now - self._armed_ns) // _CALL_PART)
+        if now >= self._next_flush:
+            self._next_flush = now + _FLUSH_NS
+            if (self._scheduler.idle or self.step == 0) and now - self._precise_since > 4 * _FLUSH_NS:
+                self._sample_precisely(False)
+            self._flush()
+            if 0 < self._faults_until < now:
+                self._faults.end()
+            if self.step == 0 and not self._finished:
+                waiting = () if self._probing.in_window else self._scheduler.waiting
+                if self._stepless.tick(now, waiting, self._driver):
+                    self._sample_precisely(True)
+        return self._pause
+
+    def _pulse_failed(self) -> None:
+        self.be_quiet(False)
+        self.event("lost", file="session/samples.jsonl", reason="the thread that takes the samples failed")
+
+    @property
+    def _driver(self) -> int:
+        """The thread that drives TensorFlow, as far as that is known."""
+        return self.markers.thread or threading.main_thread().ident or 0
+
+    def _pause_s(self, now: int) -> float:
+        """Seconds to the next sample: short ones as long as the report draws its shares from them."""
+        after = now - self._precise_since  # a window's end, or the warm-up's
+        shares = self.step == 0 or not self._scheduler.idle or after < 4 * _FLUSH_NS
+        return interval_s(now - self._armed_ns, shares)
+
+    def _open_by_time(self, spec: WindowSpec) -> None:
+        """On the thread that drives TensorFlow, where nothing of it is under way."""
+        if self.step == 0 and not self._finished:
+            self._scheduler.give_up(spec)
+            self._probing.open_window(spec.probe, None)
+
+    def _tell_unopened(self) -> None:
+        """The windows by time that were due and could not be opened."""
+        if waited := self._stepless.waited_ns(now_ns()):
+            for spec in self._scheduler.waiting:
+                self.event("probe", probe=spec.probe, status="skipped", reason=no_point(waited))
+
+    def keep_source(self, filename: str) -> None:
+        """Copy a source file into the run directory, once."""
+        self._sources.keep(filename)
+
+    def _safely(self, what: str, action: Callable[[], Any]) -> None:
+        try:
+            action()
+        except Unavailable as reason:
+            self.event("note", text=f"{what}: {reason}")
+        except Exception as error:
+            self.event("note", text=f"{what}: {words_of(error)}")
+
+    def abandon(self) -> None:
+        """In a forked child: this process is not recorded; leave nothing of ours behind in it."""
+        self._finished = True
+        self._points.withdraw()
+        self._faults.end(forked=True)
+        self._switching.end()
+        self._opens.stop()
+        self.streams.discard()
+        try:
+            self.markers.restore()
+            self._unsubscribe()
+        except Exception:
+            pass

@@ -1,0 +1,36 @@
+"""Copies of the person's source files in the run directory, so that a report can show lines later."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from tfperfkit.storage.stream_set import Streams
+
+_MAX_CHARACTERS = 2_000_000
+
+
+class Sources:
+    """Keeps each file once."""
+
+    def __init__(self, streams: Streams, is_user: Callable[[str], bool]) -> None:
+        self._streams = streams
+        self._is_user = is_user
+        self._kept: set[str] = set()
+
+    def keep(self, filename: str) -> None:
+        """Copy a file, as Python read it."""
+        if filename in self._kept:
+            return
+        self._kept.add(filename)
+        import linecache
+
+        lines = linecache.getlines(filename)
+        if lines and sum(map(len, lines)) < _MAX_CHARACTERS:
+            self._streams.stream("sources").append([filename, lines])
+
+    def keep_main(self) -> None:
+        """The script itself, also when no step or trace led to it: a switch may stand in it."""
+        file = getattr(sys.modules.get("__main__"), "__file__", None)
+        if isinstance(file, str) and self._is_user(file):
+            self.keep(file)

@@ -1,0 +1,117 @@
+"""Windows by time, for a script that keeps TensorFlow at work and shows no step."""
+
+from __future__ import annotations
+
+import functools
+from _thread import get_ident
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.recording.schedule import PATIENCE_NS, WindowSpec
+
+
+class Points(Protocol):
+    """Where windows may open and close: ``instruments.hooks.safe_points``."""
+
+    def at_next(self, action: Callable[[], object], thread: int, /) -> None: ...
+    def withdraw(self) -> bool: ...
+    def knock(self) -> None: ...
+
+
+def length_ns(spec: WindowSpec) -> int:
+    """How long a window by time lasts, as its probe wishes."""
+    return round(spec.wish.seconds_without_steps * NS_PER_S)
+
+
+class _Window:
+    """One that was asked for; ``thread`` opened it (0: nobody has yet), ``end_ns`` is set once it is open."""
+
+    def __init__(self, spec: WindowSpec, asked_ns: int) -> None:
+        self.spec = spec
+        self.asked_ns = asked_ns
+        self.thread = 0
+        self.end_ns: int | None = None
+        self.ending = False
+
+
+class Stepless:
+    """Told of the time in which TensorFlow worked, it asks for windows and for their ends, from the pulse. ``open`` and
+    ``close`` get them on the thread that drives TensorFlow, at a point where nothing of it is under way."""
+
+    def __init__(self, points: Points, open: Callable[[WindowSpec], object], close: Callable[[str], object]) -> None:
+        self._points = points
+        self._open_window, self._close_window = open, close
+        self._worked_ns = 0
+        self._window: _Window | None = None  # set and read once at a time: two threads do
+
+    def worked(self, ns: int) -> None:
+        """TensorFlow worked for so long, and there was no step."""
+        self._worked_ns += ns
+
+    def tick(self, now: int, waiting: Sequence[WindowSpec], thread: int) -> WindowSpec | None:
+        """Ask for what is due; the window that was asked for now. ``waiting``: those that may open, on ``thread``."""
+        window = self._window
+        if window is not None:
+            self._maybe_end(window, now)
+            return None
+        spec = next((spec for spec in waiting if spec.start is None), None)
+        if spec is None or self._worked_ns <= PATIENCE_NS:
+            return None
+        self._window = window = _Window(spec, now)
+        self._points.at_next(functools.partial(self._begin, window), thread)
+        return spec
+
+    def step(self) -> None:
+        """A step has come: there are no windows by time any more."""
+        window = self._window
+        if window is None:
+            return
+        if not window.thread:
+            self._window = None
+            self._points.withdraw()
+        elif window.thread == get_ident():
+            self._points.withdraw()
+            self._end(window)
+        elif not window.ending:
+            self._ask_end(window)
+
+    def waited_ns(self, now: int) -> int:
+        """How long a window has been asked for in vain; 0 if none is."""
+        window = self._window
+        return now - window.asked_ns if window is not None and not window.thread else 0
+
+    def _maybe_end(self, window: _Window, now: int) -> None:
+        if window.ending:  # since the last tick: the script may have left TensorFlow for long
+            self._points.knock()
+        elif window.end_ns is not None and now >= window.end_ns:
+            self._ask_end(window)
+
+    def _ask_end(self, window: _Window) -> None:
+        window.ending = True
+        self._points.at_next(functools.partial(self._end, window), window.thread)
+
+    def _begin(self, window: _Window) -> None:
+        if self._window is not window:  # a step came first
+            return
+        window.thread = get_ident()
+        try:
+            self._open_window(window.spec)
+        finally:
+            window.end_ns = now_ns() + length_ns(window.spec)
+
+    def _end(self, window: _Window) -> None:
+        if self._window is not window:
+            return
+        try:
+            self._close_window(window.spec.probe)
+        finally:
+            self._window = None
+
+
+def no_point(waited_ns: int) -> str:
+    """Why a window was never opened, for the report."""
+    return (
+        f"its window was due for {waited_ns / NS_PER_S:.1f} s, but no point came at which no operation was under way "
+        "on the main thread: it was not opened"
+    )

@@ -1,0 +1,30 @@
+"""A probe's records with their types: for any probe's ``analyze``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+_Record = TypeVar("_Record")
+
+
+class Streams(Protocol):
+    """Whatever holds streams by name: a Capture, a run directory."""
+
+    def records(self, stream: str) -> Iterator[Any]: ...
+
+
+def read(streams: Streams, stream: str, kind: type[_Record]) -> list[_Record]:
+    """The records of a stream, converted to ``kind``; a damaged one costs itself, not the report."""
+    return list(each(streams.records(stream), kind))
+
+
+def each(rows: Iterator[Any], kind: type[_Record]) -> Iterator[_Record]:
+    """The rows that are of this kind."""
+    for row in rows:
+        try:
+            yield msgspec.convert(row, kind)
+        except msgspec.ValidationError:
+            continue

@@ -1,0 +1,31 @@
+"""The session's events (``session/events.jsonl``): their kinds, what each says, and how they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+#: What has happened. Times are ns of ``clock.now_ns``.
+EventKind = Literal[
+    "agent",  # facts: what stands in agent.json too
+    "settings",  # what the script has set that decides about speed, each by its name
+    "warm",  # step, ns: the warm-up is over
+    "precise",  # ns: from here on samples fall on short stretches of Python too
+    "precise_end",  # ns
+    "window",  # probe, step, begin_ns, steps (None: by time), whole: a window is about to be opened
+    "opened",  # probe, ns: its probe records
+    "window_end",  # probe, step, end_ns, status ("ok", "cut")
+    "probe",  # probe, status ("skipped", "failed"), reason
+    "note",  # text, of one probe (probe) or of the session; stopped: the probe no longer follows the steps
+    "lost",  # file, reason; not_json: a record could not be encoded; full: it reached its size
+    "stopped",  # step: the last one that the person wanted
+    "end",  # ns, failed: the process's goodbye
+]
+Event = dict[str, Any]
+
+
+def of_kind(events: Iterable[Any], *kinds: EventKind) -> Iterator[Event]:
+    """The events of these kinds, in order; what is no event is left out."""
+    for event in events:
+        if isinstance(event, dict) and event.get("kind") in kinds:
+            yield event

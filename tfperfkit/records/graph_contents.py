@@ -1,0 +1,45 @@
+"""What is kept of one graph as it executes: its operations, what they make, the person's lines behind them."""
+
+from __future__ import annotations
+
+import msgspec
+
+Place = tuple[str, int, str]  # file, line, function
+
+
+class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
+    """One graph. ``graph`` is a compressed GraphDef; its nodes are in the order of ``outputs`` and ``stacks``.
+
+    The numbers in ``outputs`` ("3;0,0;;", an operation each) stand for ``types``, those in ``stacks`` for ``places``.
+    """
+
+    name: str
+    graph: bytes
+    operations: int
+    types: list[str]  # "float32[8,None]"; "float32[?]": of unknown rank
+    outputs: str
+    places: list[list[Place]]  # stacks of the person's code, innermost first
+    stacks: list[int]  # -1: not known
+    arguments: list[str]  # the placeholders of the function's inputs
+    captures: list[str]  # those of captured tensors and variables
+    results: list[str]  # the operations behind the function's results
+    large_constants: bool = False  # contents of constants were too much to be copied
+
+
+class AutographCode(msgspec.Struct, frozen=True, kw_only=True):
+    """The code that AutoGraph made. ``lines``: (line of the source or None, line of the made code)."""
+
+    file: str
+    line: int
+    source: list[str]
+    lines: list[tuple[int | None, str]]
+    error: str = ""
+
+
+class XlaView(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether XLA can compile a function. ``error`` is XLA's own words when it can't; ``hlo`` is None then."""
+
+    hlo: str | None = None
+    optimized_hlo: str | None = None
+    error: str = ""
+    ms: float = 0.0

@@ -1,0 +1,273 @@
+"""The stack samples of the session, read back: shares of lines, functions and activities, and what ran below them."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from tfperfkit import calibration
+from tfperfkit.records.events import of_kind
+from tfperfkit.records.spans import Span
+
+Place = tuple[str, int]  # file, line
+FunctionKey = tuple[str, int, str]  # file, first line, name
+TENSORFLOW = ("tensorflow", "keras", "tf_keras")
+#: Seconds between two samples while shares are drawn from them.
+FAST_S = 0.010
+#: Fewer samples than this don't tell shares.
+MIN = calibration.MIN_SAMPLES.value
+
+
+class Frame(NamedTuple):
+    """A frame of the person's own code. ``span``: the expression that it was in, as (line, last line, column, end
+    column); ``calls``: the functions of libraries that it called, outermost first, two at most, as "module:function";
+    None where the recording is older than these."""
+
+    file: str
+    first: int
+    name: str
+    line: int
+    span: tuple[int, int, int, int] | None = None
+    calls: tuple[str, ...] | None = None
+
+
+class Stack(NamedTuple):
+    """What a sample saw: the person's frames, outermost first; the package that ran below them ("": their own code);
+    ``Activity`` and ``Context`` of ``records.parts`` ("" in recordings that are older than these)."""
+
+    frames: tuple[Frame, ...]
+    library: str
+    activity: str = ""
+    context: str = ""
+
+
+class Samples:
+    """Samples of some stretch of time. Shares are of these samples, 0 to 1."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.span_s = 0.0
+        self.activities: Counter[str] = Counter()
+        self.contexts: Counter[str] = Counter()
+        #: What ran within Keras' ``predict`` and ``evaluate``, by activity: a part of ``activities``.
+        self.evaluating: Counter[str] = Counter()
+        #: The stacks that were seen, and how often.
+        self.stacks: Counter[Stack] = Counter()
+        self._lines: Counter[tuple[FunctionKey, int]] = Counter()
+        self._places: Counter[Place] = Counter()
+        self._below: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        self._doing: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        self._leaves: Counter[Place] = Counter()
+        self._leaf_frames: defaultdict[Place, Counter[Frame]] = defaultdict(Counter)
+        self._leaf_activity: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        self._functions: Counter[FunctionKey] = Counter()
+        self._function_activity: defaultdict[FunctionKey, Counter[str]] = defaultdict(Counter)
+        self._in_tensorflow = 0
+        self._leaf_above: defaultdict[Place, Counter[Place]] = defaultdict(Counter)
+
+    def add(self, stack: Stack) -> None:
+        """One sample."""
+        frames, library = stack.frames, stack.library
+        self.count += 1
+        self.stacks[stack] += 1
+        self.activities[stack.activity] += 1
+        if stack.context:
+            self.contexts[stack.context] += 1
+        if stack.context == "evaluate":
+            self.evaluating[stack.activity] += 1
+        # In their order: ties must not depend on the hash seed.
+        for file, first, name, line in dict.fromkeys(frame[:4] for frame in frames):
+            self._lines[(file, first, name), line] += 1
+        for function in dict.fromkeys((frame.file, frame.first, frame.name) for frame in frames):
+            self._functions[function] += 1
+            self._function_activity[function][stack.activity] += 1
+        for place in dict.fromkeys((frame.file, frame.line) for frame in frames):
+            self._places[place] += 1
+            self._below[place][library or "own"] += 1
+            self._doing[place][stack.activity] += 1
+        if library in TENSORFLOW:
+            self._in_tensorflow += 1
+        if frames:
+            leaf = (frames[-1].file, frames[-1].line)
+            self._leaves[leaf] += 1
+            self._leaf_frames[leaf][frames[-1]] += 1
+            self._leaf_activity[leaf][stack.activity] += 1
+            for frame in frames:
+                self._leaf_above[leaf][frame.file, frame.line] += 1
+
+    def share(self, place: Place) -> float:
+        """How often the line was on the stack."""
+        return self._places[place] / self.count if self.count else 0.0
+
+    def leaf_share(self, place: Place) -> float:
+        """How often the line was the innermost of the person's own: it, or the library that it called, ran."""
+        return self._leaves[place] / self.count if self.count else 0.0
+
+    def activity_share(self, activity: str) -> float:
+        """The share of the samples that an activity (``records.parts``) has."""
+        return self.activities[activity] / self.count if self.count else 0.0
+
+    def leaves(self) -> list[Place]:
+        """The innermost lines, most frequent first."""
+        return [place for place, _ in self._leaves.most_common()]
+
+    def places(self) -> list[Place]:
+        """All lines that were on the stack, most frequent first."""
+        return [place for place, _ in self._places.most_common()]
+
+    def functions(self) -> list[FunctionKey]:
+        """All functions that were on the stack, most frequent first."""
+        return [function for function, _ in self._functions.most_common()]
+
+    def innermost(self, place: Place) -> Counter[Frame]:
+        """The frames whose innermost line of the person's this was, in samples."""
+        return self._leaf_frames[place]
+
+    def within(self, leaf: Place, place: Place) -> float:
+        """Of the samples whose innermost line is ``leaf``, the share that has ``place`` on the stack too."""
+        return self._leaf_above[leaf][place] / self._leaves[leaf] if self._leaves[leaf] else 0.0
+
+    def below(self, place: Place) -> Counter[str]:
+        """What ran below a line, by package ("own": the person's Python itself), in samples."""
+        return self._below[place]
+
+    def doing(self, place: Place) -> Counter[str]:
+        """What ran below a line, by activity, in samples."""
+        return self._doing[place]
+
+    def doing_innermost(self, place: Place) -> Counter[str]:
+        """What ran while a line was the innermost of the person's, by activity, in samples."""
+        return self._leaf_activity[place]
+
+    def doing_in(self, function: FunctionKey) -> Counter[str]:
+        """What ran below a function, by activity, in samples."""
+        return self._function_activity[function]
+
+    def tensorflow_share(self, place: Place) -> float:
+        """Of all samples in which TensorFlow ran, the share that lies below this line; 0 if there are too few."""
+        if self._in_tensorflow < 5:
+            return 0.0
+        return sum(self._below[place][name] for name in TENSORFLOW) / self._in_tensorflow
+
+    @property
+    def tensorflow_total(self) -> float | None:
+        """The share of the samples in which TensorFlow or Keras ran below the person's code; None with too few."""
+        return self._in_tensorflow / self.count if self.count >= MIN else None
+
+    def by_function(self) -> dict[FunctionKey, dict[int, float]]:
+        """For each function, the share of each of its lines."""
+        found: dict[FunctionKey, dict[int, float]] = {}
+        for (key, line), hits in self._lines.items():
+            found.setdefault(key, {})[line] = hits / max(self.count, 1)
+        return found
+
+
+class SampleLog:
+    """All samples of a run in order of time. ``rates``: (since when, the pause between two samples), both in ns."""
+
+    def __init__(
+        self, stacks: dict[int, Stack], taken: Sequence[tuple[int, int]], rates: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        self._stacks = stacks
+        self._taken = [sample for sample in taken if sample[1] in stacks]
+        self._times = [when for when, _ in self._taken]
+        self._rates = sorted(rate for rate in rates if rate[1] > 0)
+
+    def inside(self, spans: Iterable[Span]) -> list[tuple[int, Stack]]:
+        """(when, stack) of the samples in ``spans``, which must not overlap."""
+        found = []
+        for begin, end in spans:
+            low, high = bisect.bisect_left(self._times, begin), bisect.bisect_right(self._times, end)
+            found += [(when, self._stacks[number]) for when, number in self._taken[low:high]]
+        return found
+
+    def weighted(self, spans: Iterable[Span]) -> list[tuple[Stack, int]]:
+        """(stack, ns that it stands for): after the windows samples are fewer. 1 each where no rate was recorded."""
+        begins = [since for since, _ in self._rates]
+        found = []
+        for when, stack in self.inside(spans):
+            number = bisect.bisect_right(begins, when) - 1
+            found.append((stack, self._rates[max(number, 0)][1] if self._rates else 1))
+        return found
+
+    def samples(self, spans: Sequence[Span]) -> Samples:
+        """The samples in ``spans``, counted."""
+        samples = Samples()
+        samples.span_s = sum(end - begin for begin, end in spans) / 1e9
+        for _, stack in self.inside(spans):
+            samples.add(stack)
+        return samples
+
+    @property
+    def whole(self) -> tuple[Span, ...]:
+        return ((self._times[0], self._times[-1]),) if self._times else ()
+
+
+class _Source(Protocol):
+    """What the samples are read from: a probe's ``Capture`` or the analysis itself."""
+
+    @property
+    def steps(self) -> Any: ...
+
+    def session_records(self, stream: str) -> Iterable[Any]: ...
+
+
+def read_log(rows: Iterable[Any]) -> SampleLog:
+    """The log from the stream ``samples``; damaged rows are left out."""
+    stacks: dict[int, Stack] = {}
+    taken: list[tuple[int, int]] = []
+    rates: list[tuple[int, int]] = []
+    for row in rows:
+        try:
+            if row[0] == "stack":
+                frames = tuple(map(_frame, row[2]))
+                words = [str(item) for item in row[3:6]]
+                stacks[int(row[1])] = Stack(frames, *words)
+            elif row[0] == "s":
+                taken.append((int(row[1]), int(row[2])))
+            elif row[0] == "rate":
+                rates.append((int(row[1]), int(row[2])))
+        except (TypeError, ValueError, IndexError, KeyError):
+            continue
+    return SampleLog(stacks, sorted(taken), rates)
+
+
+def _frame(row: Any) -> Frame:
+    if len(row) < 5:
+        return Frame(str(row[0]), int(row[1]), str(row[2]), int(row[3]))
+    span = tuple(map(int, row[4])) if row[4] is not None else None
+    kept = (span[0], span[1], span[2], span[3]) if span is not None else None
+    return Frame(str(row[0]), int(row[1]), str(row[2]), int(row[3]), kept, tuple(map(str, row[5:])))
+
+
+def read_samples(source: _Source) -> Samples:
+    """The samples of clean steps, if possible of the time when they were precise; without clean steps, all of the run.
+
+    Too few of them are not made up for by what ran before the steps: ``MIN`` decides whether they tell anything."""
+    log = read_log(source.session_records("samples"))
+    return steady_samples(log, source.steps, source.session_records("events"))
+
+
+def steady_samples(log: SampleLog, steps: Any, events: Iterable[Any]) -> Samples:
+    """See ``read_samples``."""
+    clean = [(step.begin_ns, step.end_ns) for step in steps.clean]
+    begin, end = precise_span(events)
+    precise = [span for span in clean if begin <= span[0] and span[1] <= end]
+    if not clean:
+        return log.samples(list(log.whole))
+    samples = log.samples(precise)
+    return samples if samples.count >= MIN else log.samples(clean)
+
+
+def precise_span(events: Iterable[Any]) -> Span:
+    """The time in which samples fell on short stretches of Python too (see ``instruments.stacks.switch_interval``)."""
+    begin, end = 1 << 62, 1 << 62
+    for event in of_kind(events, "precise", "precise_end"):
+        if isinstance(event.get("ns"), int):
+            if event["kind"] == "precise":
+                begin = event["ns"]
+            else:
+                end = event["ns"]
+    return begin, end

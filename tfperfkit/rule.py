@@ -1,0 +1,219 @@
+"""What a rule is given: everything that a run left behind, read once, in typed and neutral form.
+
+A rule (entry point group ``tfperfkit.rules``) is a pure function ``(Evidence) -> Iterable[Finding]``. It reads no file
+and keeps nothing. Whatever was not recorded is None or empty, and the rule stays silent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from tfperfkit.model import Finding, RunInfo, SourceSpan, StepAccount, WarmUp
+from tfperfkit.records.parts import PartName
+from tfperfkit.records.samples import SampleLog, Samples
+from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import Site, StepTable
+from tfperfkit.syntax.names import Syntax, parse
+
+#: The version of this contract.
+RULES_API = 1
+T = TypeVar("T")
+_MOST_OF_LINE = 500  # characters
+
+
+class Offer(NamedTuple):
+    """What a probe offers: a record of this type, as builtins until somebody asks for it."""
+
+    probe: str
+    kind: type
+    value: Any
+
+
+class Offers:
+    """What the probes of a run offer, in their order."""
+
+    def __init__(self, offers: Iterable[Offer] = ()) -> None:
+        self._offers = tuple(offers)
+        self._made: dict[int, Any] = {}
+
+    def first(self, kind: type[T]) -> T | None:
+        """The first record of this type, or None."""
+        found = self._find(kind)
+        return found[1] if found is not None else None
+
+    def maker(self, kind: type) -> str:
+        """The probe that made it; "" when there is none."""
+        found: tuple[str, Any] | None = self._find(kind)
+        return found[0] if found is not None else ""
+
+    def _find(self, kind: type[T]) -> tuple[str, T] | None:
+        for index, offer in enumerate(self._offers):
+            if issubclass(offer.kind, kind):
+                if index not in self._made:
+                    self._made[index] = _converted(offer)
+                if self._made[index] is not None:
+                    return offer.probe, self._made[index]
+        return None
+
+
+def _converted(offer: Offer) -> Any:
+    try:
+        return msgspec.convert(offer.value, offer.kind, strict=False)
+    except (msgspec.ValidationError, TypeError):
+        return None
+
+
+class Evidence:
+    """See the module. Times are ns of ``clock.now_ns`` unless a name says otherwise."""
+
+    def __init__(
+        self,
+        *,
+        run: RunInfo,
+        steps: StepTable,
+        account: StepAccount | None,
+        warm_up: WarmUp | None,
+        samples: Samples,
+        log: SampleLog,
+        settings: Mapping[str, Any],
+        machine_gflops: float | None,
+        tracing: Spans,
+        collections: Spans,
+        data: Mapping[str, Any],
+        sources: Mapping[str, tuple[str, ...]],
+        records: Callable[[str], Iterable[Any]],
+        offers: Offers | None = None,
+    ) -> None:
+        self.run = run
+        self.steps = steps
+        #: Where the mean clean step went; None when no step was seen.
+        self.account = account
+        self.warm_up = warm_up
+        #: Stack samples of the steady steps (of all of the run without such).
+        self.samples = samples
+        #: All samples with their times.
+        self.log = log
+        #: ``tfperfkit.instruments.settings``.
+        self.settings = settings
+        #: What a float32 matrix product reaches on this machine, in GFLOP/s; None if it was not measured.
+        self.machine_gflops = machine_gflops
+        #: When functions were being traced, and garbage collected (``offers.GarbageCollections``).
+        self.tracing = tracing
+        self.collections = collections
+        #: Each probe's data as builtins, by probe.
+        self.raw = data
+        self._offers = offers or Offers()
+        self._sources = sources
+        self._records = records
+        self._typed: dict[tuple[str, Any], Any] = {}
+        self._syntax: dict[str, Syntax | None] = {}
+
+    def offer(self, kind: type[T]) -> T | None:
+        """What a probe offers of this kind (see ``tfperfkit.offers``), whichever probe it is: of several the first. A
+        probe's ``data`` is on offer under its own type. None when no probe of the run does."""
+        return self._offers.first(kind)
+
+    def offered_by(self, kind: type) -> str:
+        """The probe that ``offer`` takes it from, which is also the name of its window; "" for none."""
+        return self._offers.maker(kind)
+
+    def data(self, probe: str, kind: type[T]) -> T | None:
+        """The record of the probe of this name as ``kind``; None when it was not run or has another form. ``offer``
+        does not depend on a name."""
+        key = (probe, kind)
+        if key not in self._typed:
+            try:
+                self._typed[key] = msgspec.convert(self.raw[probe], kind, strict=False) if probe in self.raw else None
+            except (msgspec.ValidationError, TypeError):
+                self._typed[key] = None
+        return self._typed[key]  # type: ignore[no-any-return]
+
+    def records(self, stream: str) -> Iterator[Any]:
+        """The session's records: ``traces``, ``sites``, ``markers``, ``opens``, ``events``."""
+        return iter(self._records(stream))
+
+    def sites(self) -> list[Site]:
+        """The places from which steps were made, see ``steps.Site``."""
+        found = []
+        for row in self.records("sites"):
+            try:
+                found.append(msgspec.convert(row, Site))
+            except msgspec.ValidationError:
+                continue
+        return found
+
+    @property
+    def step_ms(self) -> float | None:
+        """The mean clean step in ms: what every share is a share of."""
+        return self.account.mean_ms if self.account is not None else None
+
+    def part(self, *names: PartName) -> float:
+        """ms of the mean clean step in these parts (``records.parts``); 0 when unknown."""
+        return sum(self.account.parts_ms.get(name, 0.0) for name in names) if self.account is not None else 0.0
+
+    def share(self, *names: PartName) -> float:
+        """``part`` as a share of the mean clean step (0 to 1)."""
+        return self.part(*names) / self.account.mean_ms if self.account is not None and self.account.mean_ms else 0.0
+
+    @property
+    def cpus(self) -> int:
+        """Processors that the script might use."""
+        value = self.run.machine.get("cpus", 1)
+        return value if isinstance(value, int) and value > 0 else 1
+
+    @property
+    def accelerated(self) -> bool:
+        """Whether TensorFlow had a GPU or a TPU."""
+        devices = self.run.machine.get("devices") or ()
+        return any("GPU" in str(name) or "TPU" in str(name) for name in devices)
+
+    def files(self) -> list[str]:
+        """The person's files whose source was kept."""
+        return list(self._sources)
+
+    def is_user(self, file: str) -> bool:
+        """Whether a file is the person's own, as far as its source was kept."""
+        return file in self._sources
+
+    def line(self, file: str, line: int) -> str:
+        """A line of the person's source, stripped; "" if it was not kept. Of one with data in it the begin only: rules
+        search it with patterns, some of which take the square of its length."""
+        lines = self._sources.get(file, ())
+        return lines[line - 1][:_MOST_OF_LINE].strip() if 0 < line <= len(lines) else ""
+
+    def source(self, file: str) -> tuple[str, ...]:
+        """The lines of a file; empty if it was not kept."""
+        return self._sources.get(file, ())
+
+    def syntax(self, file: str) -> Syntax | None:
+        """The syntax of a file, which tells what its names stand for; None if it was not kept or can't be parsed."""
+        if file not in self._syntax:
+            self._syntax[file] = parse(self.source(file)) if file in self._sources else None
+        return self._syntax[file]
+
+    def calls(self, *names: str) -> list[SourceSpan]:
+        """The lines of the person's that call these functions, named as ``syntax.names`` does, whatever they were
+        imported as: ``calls("numpy.random.choice")``."""
+        return [
+            SourceSpan(file, call.lineno)
+            for file in self._sources
+            if (syntax := self.syntax(file)) is not None
+            for call in syntax.named(*names)
+        ]
+
+    def find(self, pattern: str) -> list[SourceSpan]:
+        """Lines of the person's files that match a regular expression, comments left out."""
+        wanted = re.compile(pattern)
+        return [
+            SourceSpan(file, number)
+            for file, lines in self._sources.items()
+            for number, text in enumerate(lines, 1)
+            if wanted.search(text.partition("#")[0])
+        ]
+
+
+Rule = Callable[[Evidence], Iterable[Finding]]

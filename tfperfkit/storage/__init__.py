@@ -1,0 +1,1 @@
+"""The files of a run directory: written while the script runs, read with suspicion."""

@@ -1,0 +1,186 @@
+"""The run directory: layout, schema version, streaming writes and tolerant reads.
+
+Layout (schema 1)::
+
+    RUN/run.json            the manifest, written by the parent before the script starts
+    RUN/agent.json          what the script's process said when TensorFlow was there
+    RUN/exit.json           how the script ended, written by the parent
+    RUN/records.jsonl       all streams in one file, each line ["stream",record]: session/markers and the like (steps'
+                            markers, stack samples, file opens, traces of tf.functions, events), sources (files of the
+                            person's own code that reports quote), probes/NAME/STREAM
+    RUN/session/            events.jsonl: why nothing was recorded, or what no longer went into records.jsonl
+    RUN/probes/NAME/        each probe's own folder
+    RUN/trace/              profiler traces in TensorBoard's layout
+
+Nothing in it is ever unpickled or executed, and no link in it is followed: ``inside`` opens its files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tfperfkit.errors import RunDirectoryError, Unavailable
+from tfperfkit.storage import safe_reader
+from tfperfkit.storage.stream_writer import encoder
+
+SCHEMA = 1
+#: All streams of the script's process, through one descriptor.
+RECORDS = "records.jsonl"
+#: Beside it: what each window was doing, ``[probe, phase, ns]``.
+PHASES = "phases"
+#: And what faulthandler has to say of a process that is struck in a window.
+STACKS = "stacks.txt"
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """``run.json``: what was asked for."""
+
+    tfperfkit_run: int  # the schema; also what tells our directory from another
+    argv: list[str]
+    cwd: str
+    python: str
+    probes: list[str]
+    options: dict[str, dict[str, Any]] = {}
+    windows: dict[str, str] = {}
+    steps_from: str | None = None
+    started_ns: int = 0
+    started_wall_s: float = 0.0
+    tool_version: str = ""
+    user_roots: list[str] = []
+    in_process: bool = False
+    require_gpu: bool = False  # the script must not train without one
+    last_step: int | None = None  # recording ends after this step
+    left_out: dict[str, str] = {}  # why the windows of these probes are not opened
+    shown: list[str] | None = None  # probes whose sections the report shows in full; None: all
+
+
+class Exit(msgspec.Struct, frozen=True, kw_only=True):
+    """``exit.json``. ``status`` is the exit status, negative for a signal, None when it is not known."""
+
+    status: int | None
+    ended_ns: int
+    interrupted: bool = False
+    failed: bool = False
+    notes: list[str] = []  # for the report
+
+
+class RunDirectory:
+    """Paths of a run directory, with the writes and reads that everything else goes through."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.read_in_part: set[str] = set()  # files that are larger than ``inside`` reads
+        self._recorded: dict[str, bytes] | None = None  # the lines of RECORDS by stream
+
+    @property
+    def session(self) -> Path:
+        return self.path / "session"
+
+    @property
+    def trace(self) -> Path:
+        return self.path / "trace"
+
+    def probe(self, name: str) -> Path:
+        """The folder of a probe. A name can't lead out of the run directory."""
+        if not name or name != Path(name).name or name in (".", ".."):
+            raise RunDirectoryError(f"not a probe's name: {name!r}")
+        return self.path / "probes" / name
+
+    def make_probe(self, name: str) -> None:
+        """Make the folder of a probe. Raises Unavailable when the run directory has gone: it is not made anew while the
+        script lives, who removed it meant it."""
+        if not self.path.is_dir():
+            raise Unavailable("the run directory is gone")
+        (self.path / "probes").mkdir(exist_ok=True)
+        self.probe(name).mkdir(exist_ok=True)
+
+    @classmethod
+    def create(cls, path: Path, manifest: Manifest) -> RunDirectory:
+        """Make the directory and its manifest; raises RunDirectoryError when it can't be written."""
+        run = cls(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            run._claim(manifest)
+        except FileExistsError as error:
+            if not (path / "run.json").exists():
+                raise RunDirectoryError(f"can't write the run directory {path}: something else is there") from error
+            raise RunDirectoryError(
+                f"{path} already holds a run: give another --out, or remove that folder first"
+            ) from error
+        except OSError as error:
+            raise RunDirectoryError(
+                f"can't write the run directory {path}: {error.strerror or error}; give another one with --out"
+            ) from error
+        return run
+
+    def _claim(self, manifest: Manifest) -> None:
+        """Write the manifest, first and only if there is none: of two runs that begin at once one is refused."""
+        manifest_file = self.path / "run.json"
+        with manifest_file.open("xb") as file:
+            try:
+                file.write(encoder.encode(manifest))
+                file.flush()
+                for part in (self.session, self.trace, self.path / "probes"):
+                    part.mkdir(exist_ok=True)
+                # Now, so that they can be written also when no file can be made any more.
+                for file_now in (self.path / RECORDS, self.session / f"{PHASES}.jsonl", self.session / STACKS):
+                    file_now.touch()
+            except OSError as error:
+                manifest_file.unlink(missing_ok=True)
+                if isinstance(error, FileExistsError):  # of another file: the directory is not taken
+                    raise NotADirectoryError(error.errno, "something else is there") from error
+                raise
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[RunDirectory, Manifest]:
+        """Open an existing run directory; raises RunDirectoryError in one line when it is not one we can read."""
+        run = cls(path)
+        if not path.exists():
+            raise RunDirectoryError(f"no such run: {path}")
+        if not path.is_dir() or not (path / "run.json").is_file():
+            raise RunDirectoryError(f"not a run directory of tfperf: {path} (it has no run.json)")
+        raw = run.read_json("run.json")
+        if not isinstance(raw, dict) or "tfperfkit_run" not in raw:
+            raise RunDirectoryError(f"not a run directory of tfperf: {path} (its run.json is damaged or not ours)")
+        if raw["tfperfkit_run"] != SCHEMA:
+            raise RunDirectoryError(
+                f"{path} has schema {raw['tfperfkit_run']!r}; this version reads schema {SCHEMA}: "
+                "use the version of tfperfkit that recorded it"
+            )
+        try:
+            return run, msgspec.convert(raw, Manifest)
+        except msgspec.ValidationError as error:
+            raise RunDirectoryError(f"{path}: run.json is damaged ({error})") from error
+
+    def write_json(self, name: str, record: Any) -> None:
+        """Write a small JSON file whole: a reader sees the old one or the new one, never half of it."""
+        target = self.path / name
+        temporary = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            temporary.write_bytes(encoder.encode(record))
+            os.replace(temporary, target)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def read_json(self, name: str) -> Any:
+        """Read a JSON file; None if it is missing, too large or damaged."""
+        return safe_reader.read_json(self.path, name)
+
+    def records(self, relative: str) -> Iterator[Any]:
+        """The records of a stream, e.g. ``session/markers.jsonl``, in order; then those of a file of that name, if any.
+        Lines that are cut or damaged are left out."""
+        if self._recorded is None:
+            self._recorded = safe_reader.read_streams(self.path, RECORDS, self.read_in_part.add)
+        yield from safe_reader.records(self._recorded.get(relative.removesuffix(".jsonl"), b""))
+        yield from safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+
+
+def read_stream(path: Path) -> Iterator[Any]:
+    """The records of a stream, in order. Lines that are cut or damaged are left out; a missing file has none."""
+    return safe_reader.read_stream(path.parent, path.name)

@@ -1,0 +1,226 @@
+"""Files inside a run directory: the only place that opens them to read, or to add one later.
+
+A run directory may come from anybody. No link in it is followed, so nothing outside is read or written; a pipe, a
+socket or a device is never opened, so nothing blocks; what is too large, nested too deep or holds numbers that are
+none of ours is left out, so memory stays bounded. Everything is data: JSON and protobuf, never executed.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+#: Of one file, no more than this is read: a stream as it is written ends at 24 MB.
+MAX_BYTES = 64 * 1024 * 1024
+#: So many JSON values of one file are read. A full stream has 5 million, and 12 if they were the shortest.
+MAX_VALUES = 13_000_000
+#: Our own records are nested 10 levels deep at most; Python's own ``repr`` gives up at some hundreds.
+MAX_LEVELS = 50
+#: Trace files of a run that are looked at.
+MAX_TRACES = 1000
+
+_ENDING = ".xplane.pb"
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NAMED = re.compile(rb'\["([\w/.-]{1,200})",(.*)\]\n', re.ASCII | re.DOTALL)
+_DIGITS = re.compile(rb"\d{19}")  # a longer whole number may not fit into 64 bits
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+def open_file(root: Path, relative: str) -> BinaryIO:
+    """A regular file below ``root``, to read. Raises OSError for anything else, a link on the way included."""
+    folder, name = _descend(root, relative)
+    try:
+        _regular(os.stat(name, dir_fd=folder, follow_symlinks=False), relative)
+        descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _FLAGS, dir_fd=folder)
+    finally:
+        os.close(folder)
+    try:
+        _regular(os.fstat(descriptor), relative)  # it may have been changed since
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def write_file(root: Path, relative: str, data: bytes) -> None:
+    """Write a file below ``root``, whole or not at all; what had its name is replaced, a link too. Raises OSError."""
+    folder, name = _descend(root, relative)
+    temporary = f".{os.getpid()}.{os.urandom(4).hex()}"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o644, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(temporary, dir_fd=folder)
+            raise
+    finally:
+        os.close(folder)
+
+
+def read_json(root: Path, relative: str) -> Any:
+    """What a JSON file holds; None if it is missing, damaged, too large or no file of its own."""
+    try:
+        with open_file(root, relative) as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError:
+        return None
+    if len(data) > MAX_BYTES or _values(data) > MAX_VALUES:
+        return None
+    try:
+        return _decoded(data)
+    except ValueError:
+        return None
+
+
+def read_stream(root: Path, relative: str, too_much: Callable[[str], object] = lambda name: None) -> Iterator[Any]:
+    """The records of a file of JSON lines, in order. Lines that are cut or damaged are left out.
+
+    ``too_much`` is called with the file's name when it holds more than is read.
+    """
+    for line in _lines(root, relative, too_much):
+        try:
+            record = _decoded(line)
+        except ValueError:
+            continue
+        yield record
+
+
+def read_streams(root: Path, relative: str, too_much: Callable[[str], object] = lambda name: None) -> dict[str, bytes]:
+    """The lines of a file of many streams, ``["name",record]`` each, as the lines that each stream would have alone."""
+    found: dict[str, list[bytes]] = {}
+    for line in _lines(root, relative, too_much):
+        parts = _NAMED.fullmatch(line)
+        if parts is not None:
+            found.setdefault(parts[1].decode(), []).append(parts[2])
+    return {name: b"\n".join(lines) + b"\n" for name, lines in found.items()}
+
+
+def records(lines: bytes) -> Iterator[Any]:
+    """The records of the lines of a stream."""
+    for line in io.BytesIO(lines):
+        try:
+            yield _decoded(line)
+        except ValueError:
+            continue
+
+
+def _lines(root: Path, relative: str, too_much: Callable[[str], object]) -> Iterator[bytes]:
+    """The whole lines of a file, as far as it is read."""
+    try:
+        file = open_file(root, relative)
+    except OSError:
+        return
+    left_bytes, left_values = MAX_BYTES, MAX_VALUES
+    with file:
+        while True:
+            try:
+                line = file.readline(left_bytes + 1)
+            except OSError:
+                return
+            left_bytes -= len(line)
+            left_values -= _values(line) if line else 0
+            if left_bytes < 0 or left_values < 0:
+                too_much(relative)
+                return
+            if not line.endswith(b"\n"):
+                return  # the end, or the process died while writing the line
+            yield line
+
+
+def trace_files(trace_dir: Path) -> list[Path]:
+    """The profiler's traces in a log directory, sorted: files of their own, reached without any link."""
+    found: list[Path] = []
+    top = trace_dir / "plugins" / "profile"
+    if any(_kind(folder) != stat.S_IFDIR for folder in (trace_dir, trace_dir / "plugins", top)):
+        return found
+    for session in _names(top):
+        folder = top / session
+        if _kind(folder) != stat.S_IFDIR:
+            continue
+        for name in _names(folder):
+            if name.endswith(_ENDING) and _kind(folder / name) == stat.S_IFREG and len(found) < MAX_TRACES:
+                found.append(folder / name)
+    return sorted(found)
+
+
+def _descend(root: Path, relative: str) -> tuple[int, str]:
+    """A descriptor of the folder that holds the file, and its name there."""
+    *folders, name = relative.split("/")
+    if any(part in ("", ".", "..") or "\0" in part for part in (*folders, name)):
+        raise OSError(errno.EINVAL, "not a name within a run directory", relative)
+    descriptor = os.open(root, _FOLDER)
+    for part in folders:
+        try:
+            below = os.open(part, _FOLDER | _FLAGS, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = below
+    return descriptor, name
+
+
+def _regular(status: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", name)
+
+
+def _kind(path: Path) -> int:
+    try:
+        return stat.S_IFMT(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return 0
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry, _ in zip(entries, range(MAX_TRACES), strict=False)]
+    except OSError:
+        return []
+
+
+def _values(data: bytes) -> int:
+    """How many JSON values there are at most; a line counts for three, for whoever looks at it in vain."""
+    return 3 + data.count(b",") + data.count(b"[") + data.count(b"{") + data.count(b":")
+
+
+def _decoded(data: bytes) -> Any:
+    """Raises ValueError for what is no JSON, nested too deep, or has a whole number beyond 64 bits."""
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    if _may_be_deep(data) or _DIGITS.search(data):
+        _check(value, 0)
+    return value
+
+
+def _may_be_deep(data: bytes) -> bool:
+    """Quick, and never wrong when it says no; brackets inside of texts may make it say yes."""
+    brackets = data.translate(None, _NOT_BRACKETS)
+    for _ in range(MAX_LEVELS // 2):  # each turn takes a level away, or two
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return bool(brackets)
+
+
+def _check(value: Any, level: int) -> None:
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:
+            raise ValueError("a number beyond 64 bits")
+    elif isinstance(value, list | dict):
+        if level >= MAX_LEVELS:
+            raise ValueError("nested too deep")
+        for item in value if isinstance(value, list) else value.values():
+            _check(item, level + 1)

@@ -1,0 +1,305 @@
+"""Which function or class of a library an expression of the person's stands for, found through the imports.
+
+``np.random.choice`` is ``numpy.random.choice`` when the file says ``import numpy as np``, and so is ``pick`` after
+``from numpy.random import choice as pick``. What a call gives is its name with "()", an element of it with "[]":
+``rng.choice`` is ``numpy.random.default_rng().choice`` where ``rng = numpy.random.default_rng(7)``. An instance of a
+class of the person's that derives from a library's counts as one of that: ``Net()`` is ``keras.Model()``. How the
+person names things plays no part. An object that the file does not make (an argument) is "?": ``?.fit``.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from tfperfkit.syntax.scopes import Binding, Scope, Scopes
+
+UNKNOWN = "?"
+_DEEPEST = 16
+#: One API under several names.
+_SAME = (
+    ("tensorflow.compat.v1.", "tensorflow."),
+    ("tensorflow.compat.v2.", "tensorflow."),
+    ("tensorflow.keras.", "keras."),
+    ("tf_keras.", "keras."),
+    ("tensorflow.python.keras.", "keras."),
+)
+_WRAP = ("enumerate", "reversed", "sorted", "list", "tuple", "iter", "set", "zip")
+Span = tuple[int, int, int, int]  # line, last line, column, end column; columns in bytes of UTF-8, as Python's own
+
+
+class _Value(NamedTuple):
+    """A resolved expression. ``made``: the class of the person's that it is, or an instance of."""
+
+    name: str
+    made: ast.ClassDef | None = None
+    instance: bool = False
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+
+
+class Syntax:
+    """A parsed file. Lines count from 1."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self._scopes = Scopes(tree)
+        self._names: dict[ast.AST, str] = {}
+        self._by_line: dict[int, list[ast.expr]] = {}
+        self.calls: list[ast.Call] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.expr):
+                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                    self._by_line.setdefault(line, []).append(node)
+                if isinstance(node, ast.Call):
+                    self.calls.append(node)
+        self.calls.sort(key=lambda call: (call.lineno, call.col_offset))
+
+    def name(self, node: ast.AST) -> str:
+        """The API that an expression stands for; "" for what is the person's own or can't be told."""
+        found = self._names.get(node)
+        if found is None:
+            try:
+                value = self._value(node, self._scopes.of(node), ())
+            except RecursionError:
+                value = None
+            found = self._names[node] = canonical(value.name) if value is not None else ""
+        return found
+
+    def element(self, node: ast.expr, position: int | None = None) -> str:
+        """What a loop over an expression goes through: ``keras.layers.Dense()``, ``?.trainable_variables[]``."""
+        try:
+            value = self._element(node, position, self._scopes.of(node), ())
+        except RecursionError:
+            value = None
+        return canonical(value.name) if value is not None else ""
+
+    def named(self, *names: str) -> Iterator[ast.Call]:
+        """The calls of these APIs, in order of their lines."""
+        return (call for call in self.calls if self.name(call.func) in names)
+
+    def at_line(self, line: int) -> list[ast.expr]:
+        """The expressions that a line has a part of, outer ones before inner ones."""
+        return self._by_line.get(line, [])
+
+    def calls_at(self, line: int) -> list[ast.Call]:
+        """The calls among ``at_line``."""
+        return [node for node in self.at_line(line) if isinstance(node, ast.Call)]
+
+    def running(self, line: int, span: Span | None) -> list[ast.expr]:
+        """The expression that an instruction at ``span`` belongs to; without one all calls that begin at the line."""
+        if span is not None:
+            ends = [node for node in self.at_line(span[1]) if _end(node) == (span[1], span[3])]
+            begun = [node for node in ends if (node.lineno, node.col_offset) <= (span[0], span[2])]
+            if begun:
+                return [max(begun, key=lambda node: (node.lineno, node.col_offset, isinstance(node, ast.Call)))]
+            return []
+        return [call for call in self.calls_at(line) if call.lineno == line]
+
+    def root(self, node: ast.AST) -> ast.AST:
+        """What an expression begins with: ``a`` of ``a.b[0].c()``."""
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Await, ast.Starred)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return node
+
+    def is_self(self, node: ast.AST) -> bool:
+        """Whether an expression is the first argument of a method, whatever it is called."""
+        return isinstance(node, ast.Name) and any(item.kind == "instance" for item in self._bindings(node))
+
+    def bound_to(self, node: ast.expr) -> list[ast.expr]:
+        """The expressions that a name, or an attribute of ``self``, is assigned in this file; the expression itself
+        for all others."""
+        bindings = self._bindings(node)
+        found = [item.node for item in bindings if item.kind == "value" and isinstance(item.node, ast.expr)]
+        return found if isinstance(node, (ast.Name, ast.Attribute)) else [node]
+
+    def _bindings(self, node: ast.expr) -> list[Binding]:
+        scope = self._scopes.of(node)
+        if isinstance(node, ast.Name):
+            found = scope.look_up(node.id)
+            return found[1] if found is not None else []
+        if isinstance(node, ast.Attribute):
+            owner = self._value(node.value, scope, ())
+            if owner is not None and owner.made is not None:
+                return self._scopes.classes[owner.made].attributes.get(node.attr, [])
+        return []
+
+    def _value(self, node: ast.AST | None, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        if node is None or len(seen) > _DEEPEST:
+            return None
+        if isinstance(node, ast.Name):
+            return self._of_name(node.id, scope, seen)
+        if isinstance(node, ast.Attribute):
+            return self._of_attribute(node, scope, seen)
+        if isinstance(node, ast.Call):
+            return self._of_call(node, scope, seen)
+        if isinstance(node, ast.Subscript):
+            return self._element(node.value, None, scope, seen)
+        if isinstance(node, ast.BinOp):
+            sides = (self._value(side, scope, seen) for side in (node.left, node.right))
+            return next((side for side in sides if side is not None and not side.name.startswith(UNKNOWN)), None)
+        if isinstance(node, ast.UnaryOp):
+            return self._value(node.operand, scope, seen)
+        if isinstance(node, (ast.Await, ast.Starred, ast.NamedExpr)):
+            return self._value(node.value, scope, seen)
+        if isinstance(node, ast.IfExp):
+            return self._one(self._value(side, scope, seen) for side in (node.body, node.orelse))
+        return None
+
+    def _of_name(self, name: str, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        found = scope.look_up(name)
+        if found is None:
+            star = next((module for module in self._scopes.module.stars if not hasattr(builtins, name)), None)
+            if star is not None:
+                return _Value(f"{star}.{name}")
+            return _Value(f"builtins.{name}") if hasattr(builtins, name) else None
+        where, bindings = found
+        return self._one(self._of_binding(item, where, seen) for item in bindings if item not in seen)
+
+    def _of_binding(self, item: Binding, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        seen = (*seen, item)
+        if item.kind == "import":
+            return _Value(item.dotted)
+        if item.kind == "function" and isinstance(item.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return _Value("", function=item.node)
+        if item.kind in ("class", "instance") and isinstance(item.node, ast.ClassDef):
+            made = self._class(item.node, seen)
+            return (
+                made._replace(name=f"{made.name}()" if made.name else "", instance=True)
+                if item.kind != "class"
+                else made
+            )
+        if item.node is None:
+            return _Value(UNKNOWN) if item.kind == "unknown" else None
+        around = self._scopes.of(item.node)
+        if item.kind == "element" and isinstance(item.node, ast.expr):
+            return self._element(item.node, item.position, around, seen)
+        return self._value(item.node, around, seen)
+
+    def _class(self, node: ast.ClassDef, seen: tuple[object, ...]) -> _Value:
+        bases = (self._value(base, self._scopes.of(base), seen) for base in node.bases)
+        name = next((base.name for base in bases if base is not None and base.name), "")
+        return _Value(name, made=node)
+
+    def _of_attribute(self, node: ast.Attribute, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        owner = self._value(node.value, scope, seen)
+        if owner is not None and owner.made is not None:
+            own = self._scopes.classes[owner.made].attributes.get(node.attr)
+            if own:
+                return self._one(self._of_binding(item, self._scopes.module, seen) for item in own if item not in seen)
+        if owner is None or (not owner.name and owner.made is None and owner.function is None):
+            return _Value(f"{UNKNOWN}.{node.attr}")
+        return _Value(f"{owner.name}.{node.attr}") if owner.name else _Value(f"{UNKNOWN}.{node.attr}")
+
+    def _of_call(self, node: ast.Call, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        called = self._value(node.func, scope, seen)
+        if called is None:
+            return None
+        if called.function is not None:
+            if called.function in seen:
+                return None
+            inner = (*seen, called.function)
+            given = (self._value(back, self._scopes.of(back), inner) for back in _returns(called.function))
+            return self._one(given)
+        if called.made is not None and not called.instance:
+            return called._replace(name=f"{called.name}()" if called.name else "", instance=True)
+        if called.name == "super" or called.name == "builtins.super":
+            return _Value(UNKNOWN)
+        return _Value(f"{called.name}()") if called.name else None
+
+    def _element(self, node: ast.expr, position: int | None, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        if len(seen) > _DEEPEST:
+            return None
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            return self._one(self._value(item, scope, seen) for item in node.elts)
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            return self._value(node.elt, scope, seen)
+        if isinstance(node, ast.Call):
+            called = self._value(node.func, scope, seen)
+            word = called.name.removeprefix("builtins.") if called is not None else ""
+            if word in _WRAP and node.args:
+                return self._wrapped(word, node.args, position, scope, seen)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            found = self._stored(node, scope, seen)
+            if found is not None:
+                return found
+        value = self._value(node, scope, seen)
+        return _Value(f"{value.name}[]") if value is not None and value.name else None
+
+    def _wrapped(
+        self, word: str, given: Sequence[ast.expr], position: int | None, scope: Scope, seen: tuple[object, ...]
+    ) -> _Value | None:
+        if word == "enumerate":
+            return None if position == 0 else self._element(given[0], None, scope, seen)
+        if word == "zip":
+            if position is not None:
+                return self._element(given[position], None, scope, seen) if position < len(given) else None
+            return self._one(self._element(item, None, scope, seen) for item in given)
+        return self._element(given[0], position, scope, seen)
+
+    def _stored(self, node: ast.Name | ast.Attribute, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        """What a list under this name was made of, or what was added to it."""
+        bindings: list[Binding] = []
+        added: list[ast.expr] = []
+        if isinstance(node, ast.Name):
+            found = scope.look_up(node.id)
+            if found is not None:
+                bindings = found[1]
+                added = [*scope.added.get(node.id, ()), *(found[0].added.get(node.id, ()) if found[0] != scope else ())]
+        else:
+            owner = self._value(node.value, scope, seen)
+            if owner is not None and owner.made is not None:
+                body = self._scopes.classes[owner.made]
+                bindings, added = body.attributes.get(node.attr, []), body.added.get(node.attr, [])
+        values: list[_Value | None] = [
+            self._value(item, self._scopes.of(item), (*seen, item)) for item in added if item not in seen
+        ]
+        for item in bindings:
+            if item not in seen and item.kind == "value" and isinstance(item.node, ast.expr):
+                values.append(self._element(item.node, None, self._scopes.of(item.node), (*seen, item)))
+        return self._one(values)
+
+    @staticmethod
+    def _one(values: Iterator[_Value | None] | Sequence[_Value | None]) -> _Value | None:
+        """The value that all agree on; those that can't be told don't count."""
+        known = [value for value in values if value is not None]
+        told = [value for value in known if value.name != UNKNOWN]
+        if not told:
+            return known[0] if known else None
+        return told[0] if all(value == told[0] for value in told) else None
+
+
+def canonical(name: str) -> str:
+    """One name for an API that has several."""
+    for old, new in _SAME:
+        if name.startswith(old):
+            return canonical(new + name[len(old) :])
+    return name
+
+
+def _end(node: ast.expr) -> tuple[int | None, int | None]:
+    return node.end_lineno, node.end_col_offset
+
+
+def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """What a function gives back, without the functions inside it."""
+    found: list[ast.expr] = []
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return) and node.value is not None:
+            found.append(node.value)
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            pending += ast.iter_child_nodes(node)
+    return found
+
+
+@lru_cache(maxsize=64)
+def parse(lines: tuple[str, ...]) -> Syntax | None:
+    """The syntax of a file's lines; None for what is not Python that we can read."""
+    try:
+        return Syntax(ast.parse("\n".join(line.rstrip("\r\n") for line in lines)))
+    except (SyntaxError, ValueError, RecursionError):
+        return None

@@ -150,6 +150,39 @@ BUSY_NS = Calibration(
 EXPLAINS = Calibration(
     0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
 )
+MIN_WORK = Calibration(
+    0.1,
+    "share",
+    "of the run, for a loop or a call outside of training steps to be work with an account of its own",
+    Chosen("what takes less can gain no more than that"),
+)
+NEARLY_ALL = Calibration(
+    0.9,
+    "share",
+    "of a loop's time in one within it, which then repeats the work",
+    Chosen("a tenth is no work of its own"),
+)
+OWNED = Calibration(
+    0.1, "share", "of an account, for a part that no finding explains to be told", Chosen("what takes less gains less")
+)
+OWNED_WASTE = Calibration(
+    0.05,
+    "share",
+    "the same of a part in which nothing useful is done (tracing, collections)",
+    Chosen("all can go"),
+)
+LOUD_RESIDUAL = Calibration(
+    0.3,
+    "share",
+    "of an account, and of the run, from which a part without a cause is more than a remark",
+    Chosen("a third of the time is worth a look even where no cause is known"),
+)
+NEAR_LIMIT = Calibration(
+    0.5,
+    "share",
+    "of the machine's arithmetic, from which a step that computes has nothing left to gain",
+    Chosen("what is left is less than a factor of two"),
+)
 SOUND = Calibration(
     0.75,
     "share",

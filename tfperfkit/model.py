@@ -32,7 +32,8 @@ ProbeStatus = Literal["ok", "failed", "skipped", "cut"]
 RunStatus = Literal["finished", "failed", "killed", "interrupted", "running", "unknown"]
 #: What a window was doing; "closed": not long ago.
 WindowPhase = Literal["opening", "open", "closing", "closed"]
-StepSource = Literal["keras", "custom", "function", "none"]
+#: "work": iterations of a loop that trains nothing, in ``Work`` only.
+StepSource = Literal["keras", "custom", "function", "work", "none"]
 #: What ``share_of_step`` is a share of: the steady step, one iteration of the loop with what passes between steps, or
 #: the whole run (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not
 #: used), so the share says nothing.
@@ -74,6 +75,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     basis: Basis = "step"
     absorbs: tuple[str, ...] = ()  # codes of findings that only show what this one explains: folded into it
     absorbs_here: tuple[str, ...] = ()  # the same, if they share one of its places (file and line)
+    #: No more than this factor could be gained, where ``predicted_speedup`` is not known.
+    ceiling: float | None = None
+    #: The parts of the account (``records.parts``) that it explains; empty: those of its family.
+    parts: tuple[PartName, ...] = ()
+    #: Of which work outside of training steps (``Work.name``); "" of the training steps or of the run.
+    work: str = ""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -221,6 +228,28 @@ class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
     warm_up: WarmUp | None = None
 
 
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """Work outside of training steps that took a tenth of the run: a loop, or a line that made one long call.
+
+    ``iterations`` that were counted, None where no call that tfperf sees tells them apart; ``steps``: their times and
+    their account, or those of the longest stretch of the work in one piece; ``share_of_run``: of the time from the
+    start of the process to its end.
+    """
+
+    kind: Literal["loop", "call"]
+    where: SourceSpan
+    seconds: float
+    share_of_run: float
+    iterations: int | None = None
+    definition: str = ""
+    steps: StepSummary = msgspec.field(default_factory=lambda: StepSummary(count=0, source="work"))
+
+    @property
+    def name(self) -> str:
+        """``infer.py:40``"""
+        return f"{self.where.file.replace(chr(92), '/').rpartition('/')[2]}:{self.where.line}"
+
+
 class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     """The tool's own cost, measured in this very run.
 
@@ -258,6 +287,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     headline: str = ""
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
+    work: tuple[Work, ...] = ()  # outside of training steps, the longest first
     words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
 
 

@@ -6,13 +6,14 @@ and keeps nothing. Whatever was not recorded is None or empty, and the rule stay
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from tfperfkit.model import Finding, RunInfo, SourceSpan, StepAccount, WarmUp
+from tfperfkit.model import Finding, RunInfo, SourceSpan, StepAccount, WarmUp, Work
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Spans
@@ -67,6 +68,14 @@ def _converted(offer: Offer) -> Any:
         return None
 
 
+class Unit(NamedTuple):
+    """What a rule calls the thing that its shares are shares of, in a sentence."""
+
+    a: str  # "a step"
+    the: str  # "the step"
+    loop: str  # what repeats it: "the training loop"
+
+
 class Evidence:
     """See the module. Times are ns of ``clock.now_ns`` unless a name says otherwise."""
 
@@ -106,11 +115,22 @@ class Evidence:
         self.collections = collections
         #: Each probe's data as builtins, by probe.
         self.raw = data
+        #: The work outside of training steps that this evidence is of: its iterations being the steps; or None.
+        self.work: Work | None = None
         self._offers = offers or Offers()
         self._sources = sources
         self._records = records
         self._typed: dict[tuple[str, Any], Any] = {}
         self._syntax: dict[str, Syntax | None] = {}
+
+    def narrowed(
+        self, *, work: Work, steps: StepTable, account: StepAccount | None, samples: Samples, log: SampleLog
+    ) -> Evidence:
+        """The same of one work outside of training steps."""
+        made = copy.copy(self)
+        made.work, made.steps, made.account, made.samples, made.log = work, steps, account, samples, log
+        made.warm_up = None
+        return made
 
     def offer(self, kind: type[T]) -> T | None:
         """What a probe offers of this kind (see ``tfperfkit.offers``), whichever probe it is: of several the first. A
@@ -145,6 +165,16 @@ class Evidence:
             except msgspec.ValidationError:
                 continue
         return found
+
+    @property
+    def unit(self) -> Unit:
+        """The words for what the account is of: a training step, or a work outside of them."""
+        if self.work is None:
+            return Unit("a step", "the step", "the training loop")
+        if self.work.iterations is not None:
+            return Unit("an iteration", "the iteration", f"the loop at {self.work.name}")
+        it = f"the {self.work.kind} at {self.work.name}"
+        return Unit(it, f"the {self.work.kind}", it)
 
     @property
     def step_ms(self) -> float | None:

@@ -34,13 +34,14 @@ ORDINARY = {
         "analysis/step_account",
         "analysis/warm_up",
         "diagnosis/headline",
+        "diagnosis/residual",
         "instruments/stacks/activity",
         "model",
         "offers/trace",
         "records/parts",
     },
-    "retrace": {"model"},
-    "memory": {"model", "instruments/memory/process"},
+    "retrace": {"model", "diagnosis/residual"},
+    "memory": {"model", "diagnosis/residual", "instruments/memory/process"},
     "devices": {"rule", "testing", "analysis/run_status", "recording/environment"},
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,12 @@ from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_hint import step_hint
 from tfperfkit.analysis.step_table import Weighted, read_steps, read_windows
 from tfperfkit.analysis.window_deaths import sentence
+from tfperfkit.analysis.work.views import training, views
 from tfperfkit.clock import ms
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
-from tfperfkit.diagnosis.headline import headline
-from tfperfkit.diagnosis.merging import merge
+from tfperfkit.diagnosis.every_work import findings as find
+from tfperfkit.diagnosis.headline import headline, not_looked_for
 from tfperfkit.diagnosis.ranking import rank
-from tfperfkit.diagnosis.rules import apply
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.model import (
     REPORT_SCHEMA,
@@ -34,6 +34,7 @@ from tfperfkit.model import (
     RunInfo,
     StepSummary,
     WindowSummary,
+    Work,
 )
 from tfperfkit.offers import StepBreakdown
 from tfperfkit.option import effective
@@ -163,8 +164,11 @@ def analyze(
         Offers(offers),
     )
     breakdown = evidence.offer(StepBreakdown)
-    given, troubles = apply(evidence) if manifest.probes and agent else ([], [])
-    ranked = rank(merge([*findings, *given]))
+    wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
+    work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent else []
+    trained = sum(end - begin for begin, end in training(facts.steps)) / wall_ns if wall_ns else 0.0
+    looked = bool(manifest.probes and agent)
+    ranked, troubles = find(evidence, work, findings, trained) if looked else (rank(findings), [])
     steps = _summarize(facts.steps, evidence)
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:
@@ -177,8 +181,9 @@ def analyze(
         findings=ranked,
         overhead=cost,
         windows=tuple(facts.windows.values()),
-        headline=sentence(info.window_death) if info.window_death is not None else headline(ranked, evidence),
+        headline=_headline(info, ranked, evidence, work, looked=bool(manifest.probes) or not agent),
         notes=(*_notes(facts, agent, info, run, ended), *troubles),
+        work=tuple(_of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
     )
@@ -300,6 +305,21 @@ def _checked(name: str, made: object) -> ProbeResult:
     )
 
 
+def _headline(
+    info: RunInfo, found: Sequence[Finding], evidence: Evidence, work: Sequence[Evidence], *, looked: bool
+) -> str:
+    if info.window_death is not None:
+        return sentence(info.window_death)
+    return headline(found, evidence, work) if looked else not_looked_for()
+
+
+def _of_work(evidence: Evidence) -> Work:
+    """A work with the times and the account of its iterations."""
+    made = evidence.work
+    assert made is not None
+    return msgspec.structs.replace(made, steps=_summarize(evidence.steps, evidence))
+
+
 def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     clean = table.clean
     note = table.note
@@ -308,7 +328,7 @@ def _summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         clean = table.steps[2:] or table.steps
     durations = Weighted((step.duration_ns, step.count) for step in clean)
     if not durations.count:
-        note = " ".join(filter(None, (note, step_hint(evidence))))
+        note = " ".join(filter(None, (note, step_hint(evidence)))) if evidence.work is None else note
         return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
     parts, window = _breakdown(evidence)
     median = durations.median

@@ -117,10 +117,11 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
     else:
         note = ""
     steps = _one_after_another(cut(counter, markers, definition))
+    warm = next((int(e["ns"]) for e in of_kind(events, "warm") if isinstance(e.get("ns"), int)), None)
     involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
     batch = next((site.batch_size for site in involved if site.batch_size), 0)
     return StepTable(
-        steps=_label(steps, events),
+        steps=label(steps, window_spans(events), warm),
         source=definition.source,
         definition=in_words(definition),
         loop=definition.place if definition.unit == "iteration" else None,
@@ -144,19 +145,8 @@ def _one_after_another(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(kept)
 
 
-def _label(steps: tuple[Step, ...], events: Sequence[dict[str, Any]]) -> tuple[Step, ...]:
-    """Give each step the name of the window that it ran in."""
-    warm = next((int(e["ns"]) for e in of_kind(events, "warm") if isinstance(e.get("ns"), int)), None)
-    spans: list[tuple[int, int, str]] = []
-    for event in of_kind(events, "opened", "window_end"):
-        if event["kind"] == "opened":
-            if len(spans) < _MAX_WINDOWS:
-                spans.append((_whole(event, "ns"), 1 << 63, str(event.get("probe"))))
-        else:
-            for index, (begin, end, name) in enumerate(spans):
-                if name == event.get("probe") and end == 1 << 63:
-                    spans[index] = (begin, _whole(event, "end_ns"), name)
-    spans.sort()
+def label(steps: tuple[Step, ...], spans: Sequence[tuple[int, int, str]], warm: int | None = None) -> tuple[Step, ...]:
+    """Give each step the name of the window (``window_spans``) that it ran in. ``warm``: when the warm-up had ended."""
     begins = [span[0] for span in spans]
     labelled = []
     previous = "warmup"
@@ -172,3 +162,17 @@ def _label(steps: tuple[Step, ...], events: Sequence[dict[str, Any]]) -> tuple[S
         labelled.append(msgspec.structs.replace(step, window=window))
         previous = window
     return tuple(labelled)
+
+
+def window_spans(events: Sequence[dict[str, Any]]) -> list[tuple[int, int, str]]:
+    """When windows were open, and of which probe, in order of time."""
+    spans: list[tuple[int, int, str]] = []
+    for event in of_kind(events, "opened", "window_end"):
+        if event["kind"] == "opened":
+            if len(spans) < _MAX_WINDOWS:
+                spans.append((_whole(event, "ns"), 1 << 63, str(event.get("probe"))))
+        else:
+            for index, (begin, end, name) in enumerate(spans):
+                if name == event.get("probe") and end == 1 << 63:
+                    spans[index] = (begin, _whole(event, "end_ns"), name)
+    return sorted(spans)

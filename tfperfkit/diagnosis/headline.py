@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
-from tfperfkit.model import MIN_BETWEEN, Finding, StepAccount
+from tfperfkit.diagnosis.part_lines import lines_of
+from tfperfkit.model import MIN_BETWEEN, Finding, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
-from tfperfkit.records.parts import PartName, words_of
+from tfperfkit.records.parts import PARTS, PartName, words_of
 from tfperfkit.rule import Evidence
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
@@ -16,26 +17,55 @@ MIN_GFLOPS = 1.0
 _WORK: tuple[PartName, ...] = ("graph",)
 #: With less of it than this there may be something to gain that no rule knows.
 _SOUND = calibration.SOUND.value
+#: A rate that is this near to the machine's leaves nothing to gain.
+NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
 )
 
 
-def headline(findings: Sequence[Finding], evidence: Evidence) -> str:
-    """One or two plain sentences; "" when no step was seen."""
+def headline(findings: Sequence[Finding], evidence: Evidence, work: Sequence[Evidence] = ()) -> str:
+    """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps."""
     loud = [finding for finding in findings if finding.severity != "info"]
     if loud:
         return _first(loud[0])
-    if evidence.account is None or not evidence.account.parts_ms:
+    known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
+    if not known:
         return ""
-    parts = evidence.account.parts_ms
-    name = max(parts, key=lambda part: parts[part])
-    share = parts[name] / evidence.account.mean_ms
-    found = "Nothing to fix" if name in _WORK and share >= _SOUND else "Nothing to fix was found"
-    words = words_of(name)
-    what = words.sentence if words is not None else name
-    return f"{found}: {100 * share:.0f} % of a step is {what}.{bound(evidence)}{_between(evidence.account)}"
+    return _no_cause(max(known, key=_seconds))
+
+
+def _seconds(evidence: Evidence) -> float:
+    if evidence.work is not None:
+        return evidence.work.seconds
+    return sum(step.end_ns - step.begin_ns for step in evidence.steps.steps) / 1e9
+
+
+def _no_cause(evidence: Evidence) -> str:
+    """What the time goes into where no rule found a cause. That nothing is to be gained is said only of computing that
+    comes near what the machine can do."""
+    account = evidence.account
+    assert account is not None
+    name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
+    share = account.parts_ms[name] / account.mean_ms
+    computes = name in _WORK and share >= _SOUND
+    found = "Nothing to fix" if computes and _near_the_limit(evidence) else "No cause found"
+    lines = [] if name in _WORK else lines_of(evidence, name)
+    at = f" ({_place(lines[0])})" if lines else ""
+    rate = bound(evidence) if name in _WORK else ""
+    return f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}.{rate}{_between(account)}"
+
+
+def _near_the_limit(evidence: Evidence) -> bool:
+    """Whether computing reaches half of what a matrix product does on this machine."""
+    reached, peak = achieved_gflops(evidence), evidence.machine_gflops
+    return reached is not None and bool(peak) and reached >= NEAR_LIMIT * (peak or 0.0)
+
+
+def not_looked_for() -> str:
+    """The first line of a run without probes."""
+    return "Not looked for: this run had no probes (--probes none), so no cause could be found."
 
 
 def _between(account: StepAccount) -> str:
@@ -55,10 +85,12 @@ def within(title: str) -> str:
 
 
 def _first(finding: Finding) -> str:
-    place = ""
-    if finding.where:
-        place = f" ({finding.where[0].file.rpartition('/')[2]}:{finding.where[0].line})"
+    place = f" ({_place(finding.where[0])})" if finding.where else ""
     return f"First: {within(finding.title)}{place}."
+
+
+def _place(span: SourceSpan) -> str:
+    return f"{span.file.rpartition('/')[2]}:{span.line}"
 
 
 def bound(evidence: Evidence) -> str:

@@ -37,6 +37,8 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _explains(major: Finding, minor: Finding) -> bool:
+    if minor.work != major.work:
+        return False
     if minor.code in major.absorbs:
         return True
     places = {(place.file, place.line) for place in major.where}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -22,25 +22,30 @@ def gain(finding: Finding) -> float:
 _OF_STEPS = ("step", "turn")
 
 
-def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def rank(findings: Iterable[Finding], shares: Mapping[str, float] | None = None) -> tuple[Finding, ...]:
     """Costliest first. A mere "info" stands after everything that asks for a change; ties keep their order.
 
-    What concerns the whole run or a risk stands between them, by its own severity.
+    What concerns the whole run or a risk stands between them, by its own severity. ``shares``: of the run, by
+    ``Finding.work``: what a finding gains counts by the time that its work takes beside the longest one's.
     """
+    longest = max((shares or {}).values(), default=0.0)
+    weights = {work: share / longest for work, share in (shares or {}).items()} if longest > 0 else {}
     voiced = [_voiced(finding) for finding in findings]
-    return tuple(sorted(voiced, key=_key))
+    return tuple(sorted(voiced, key=lambda finding: _key(finding, weights.get(finding.work, 1.0))))
 
 
-def _key(finding: Finding) -> tuple[float, ...]:
-    worth = gain(finding) if finding.basis in _OF_STEPS else max(gain(finding), finding.share_of_step)
+def _key(finding: Finding, weight: float) -> tuple[float, ...]:
+    worth = gain(finding) * weight if finding.basis in _OF_STEPS else max(gain(finding), finding.share_of_step)
+    if finding.ceiling is not None and finding.predicted_speedup is None:  # as likely little as all of it
+        worth = weight * finding.share_of_step / 2
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
-    return (finding.severity == "info", -worth, -finding.share_of_step, _SEVERITY[finding.severity])
+    return (finding.severity == "info", -worth, -finding.share_of_step * weight, _SEVERITY[finding.severity])
 
 
 def _voiced(finding: Finding) -> Finding:
     """Nothing under 2 % of the step is shouted, and nothing that no measurement prices."""
-    if finding.basis not in _OF_STEPS or finding.severity == "info":
+    if finding.basis not in _OF_STEPS or finding.severity == "info" or finding.ceiling is not None:
         return finding
     saved = gain(finding)
     if saved < LOW:

@@ -200,6 +200,14 @@ class SampleLog:
             samples.add(stack)
         return samples
 
+    def within(self, spans: Iterable[Span]) -> SampleLog:
+        """The log of these stretches only."""
+        inside = [sample for begin, end in spans for sample in self._taken[self._at(begin) : self._at(end)]]
+        return SampleLog(self._stacks, inside, self._rates)
+
+    def _at(self, when: int) -> int:
+        return bisect.bisect_left(self._times, when)
+
     @property
     def whole(self) -> tuple[Span, ...]:
         return ((self._times[0], self._times[-1]),) if self._times else ()

@@ -84,7 +84,7 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True):
     """All steps of a run, in order."""
 
     steps: tuple[Step, ...] = ()
-    source: Literal["keras", "custom", "function", "none"] = "none"
+    source: Literal["keras", "custom", "function", "work", "none"] = "none"
     definition: str = ""  # in words
     loop: Loop | None = None  # the training loop, where a step is an iteration of one that the person wrote
     note: str = ""

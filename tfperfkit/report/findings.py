@@ -36,7 +36,7 @@ def finding_sections(report: Report, screen: Screen) -> list[Text]:
         lines += heading(f"{count} finding{'s' * (count > 1)}", "costliest first" if count > 1 else "", screen)
         for number, finding in enumerate(told, 1):
             lines += [Text(), *_finding(number, finding, screen)]
-    elif not report.headline.startswith("Nothing to fix"):
+    elif not report.headline:
         lines += _nothing(report, screen)
     return lines + _remarks(remarks, bool(lines), screen)
 
@@ -57,7 +57,9 @@ def _nothing(report: Report, screen: Screen) -> list[Text]:
     """Good news only if something was looked at."""
     looked = any(probe.status in ("ok", "cut") for probe in report.probes)
     if looked and report.steps.count > 0 and report.steps.source != "none":
-        return prose("Nothing to fix was found.", screen, style="bold green")
+        return [] if report.headline else prose("No cause was found.", screen, style="bold yellow")
+    if looked and report.work:
+        return []  # the headline has said what is there
     reason = "no training steps were found" if looked else "no probe gave a result"
     return prose(f"No findings: {reason}.", screen, style="bold yellow")
 
@@ -98,23 +100,37 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     items, certain = [], False
     factor = finding.predicted_speedup
     if factor is None or math.isnan(factor):
-        items.append("gain not predicted")
+        most = finding.ceiling
+        known = most is not None and math.isfinite(most)
+        items.append(f"gain not known, at most {numbers.speedup(most)}" if known and most else "gain not predicted")
     elif factor < 1.005:
-        items.append("no gain in the time of a step")
+        items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")
     else:
-        text = f"{_FASTER.get(finding.basis, 'step')} {numbers.speedup(factor)} faster"
+        text = f"{_faster(finding)} {numbers.speedup(factor)} faster"
         if finding.predicted_range is not None and all(math.isfinite(end) for end in finding.predicted_range):
             low, high = (numbers.speedup(end) for end in finding.predicted_range)
             text += f" ({low} to {high})" if low != high else ""
         items.append(text)
         certain = True
-    of = "it" if certain and finding.basis in _FASTER else _OF[finding.basis]
+    of = "it" if certain and (finding.work or finding.basis in _FASTER) else _of(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))
     return lines
+
+
+def _faster(finding: Finding) -> str:
+    """What gets faster."""
+    if finding.work and finding.basis in ("step", "turn"):
+        return f"the work at {finding.work}"
+    return _FASTER.get(finding.basis, "step")
+
+
+def _of(finding: Finding) -> str:
+    """What a finding takes a share of."""
+    return f"the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else _OF[finding.basis]
 
 
 def _evidence(evidence: Sequence[Measurement], screen: Screen) -> list[Text]:

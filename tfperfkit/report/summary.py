@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 import os
 import shlex
-from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
-from tfperfkit.model import MIN_BETWEEN, Report, RunInfo, StepSummary, WindowSummary
-from tfperfkit.records.parts import words_of
+from tfperfkit.model import MIN_BETWEEN, Report, RunInfo, WindowSummary
 from tfperfkit.report import numbers
 from tfperfkit.report.account import account_lines
+from tfperfkit.report.bar import breakdown
 from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
-from tfperfkit.report.terminal import UNICODE, Screen
+from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import visible
+from tfperfkit.report.work import work_lines
 
 _LABELLED = 10
-_BAR_WIDTH = 50
 _CLEAN = frozenset({"clean", "baseline"})
 _WINDOWS = {"warmup": "warm-up"}
-_BAR = "cyan"
 _WORDS = {"samples": "stack samples"}
 
 
@@ -40,10 +38,12 @@ def top_lines(report: Report, screen: Screen) -> list[Text]:
     for note in report.overhead.notes:  # what makes every figure below it rough
         lines += prose(note, screen, style="yellow")
     steps = report.steps
-    lines += _breakdown(steps, {**_WORDS, **report.words}, screen)
+    words = {**_WORDS, **report.words}
+    lines += breakdown(steps, "the mean step", words, screen)
     if steps.count and steps.definition:
         lines += prose(f"a step is {with_short_paths(steps.definition, screen.folder)}", screen, style="dim")
     lines += account_lines(steps, screen)
+    lines += work_lines(report.work, words, screen)
     return lines + prose(steps.note, screen, style="dim")
 
 
@@ -74,7 +74,8 @@ def headline_parts(report: Report, screen: Screen) -> list[str]:
     steps = report.steps
     wall = f"ran {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
     if steps.count <= 0:
-        return [part for part in ("No training steps were found", wall) if part]
+        found = "no training steps" if report.work else "No training steps were found"
+        return [part for part in (found, wall) if part]
     parts = [f"{numbers.plain(steps.count)} step{'s' * (steps.count != 1)}"]
     if _known(steps.median_ms):
         time, _, unit = numbers.alone(steps.median_ms, "ms", screen.symbols).partition(" ")
@@ -103,49 +104,6 @@ def _ending(run: RunInfo) -> str:
     if run.status != "finished":
         return f"The script was {run.status} ({code})." if run.status != "failed" else f"The script failed ({code})."
     return f"The script ended with {code}." if run.exit_code else ""
-
-
-def _breakdown(steps: StepSummary, words: Mapping[str, str], screen: Screen) -> list[Text]:
-    """A bar of the step's parts, the largest first, and what they are."""
-    known = [(part, ms) for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms) and ms > 0]
-    parts = sorted(known, key=lambda item: -item[1])
-    total = sum(ms for _, ms in parts)
-    if not total or not math.isfinite(total):
-        return []
-    signs = screen.symbols.bar
-    lengths = _lengths([ms / total for _, ms in parts], min(screen.width, _BAR_WIDTH))
-    # Each sign stands for one part; one that is too small for a cell of the bar has none.
-    own = [signs[index] if length else "" for index, length in enumerate(lengths)]
-    bar = "".join(sign * length for sign, length in zip(own, lengths, strict=True))
-    items = []
-    for sign, (part, ms) in zip(own, parts, strict=True):
-        share = numbers.alone(ms / total, "share")
-        text = f"{_part(part, screen)} {numbers.beside(ms, total, screen.symbols)} ({share})"
-        items.append(f"{sign} {text}" if sign else text)
-    if steps.breakdown_window:
-        told = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
-        mean = numbers.alone(total, "ms", screen.symbols)
-        items.append(f"breakdown of the mean step, {mean}, by {name(told, screen)}")
-    lines = joined(items, screen)
-    if screen.unicode:  # ASCII's signs may be part of the words
-        for line in lines:
-            line.highlight_words(signs, _BAR)
-    return [Text().append(bar, _BAR), *lines]
-
-
-def _lengths(shares: Sequence[float], size: int) -> list[int]:
-    """``size`` cells divided in proportion, by the largest remainders; at most as many parts as there are signs."""
-    exact = [share * size for share in shares[: len(UNICODE.bar)]]
-    lengths = [int(cells) for cells in exact]
-    by_rest = sorted(range(len(exact)), key=lambda index: lengths[index] - exact[index])
-    for index in by_rest[: size - sum(lengths)]:
-        lengths[index] += 1
-    return lengths + [0] * (len(shares) - len(lengths))
-
-
-def _part(part: str, screen: Screen) -> str:
-    words = words_of(part)
-    return name(words.label if words is not None else part, screen)
 
 
 def bottom_lines(report: Report, screen: Screen) -> list[Text]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from tfperfkit import registry
 from tfperfkit.analysis.analyze import analyze
 from tfperfkit.analysis.gather import gather
+from tfperfkit.diagnosis import every_work
 from tfperfkit.model import ProbeResult, Report, RunInfo
 from tfperfkit.offers import AcceleratorUse, GarbageCollections, MemoryLimit, StepBreakdown
 from tfperfkit.probe import Cost
@@ -54,7 +54,7 @@ def report(folder: Path, patch: pytest.MonkeyPatch, seen: list[Any] | None = Non
     patch.setattr(registry, "available", lambda: dict.fromkeys(made))
     patch.setattr(registry, "load", lambda name, known=None: Other(name, made[name]))
     if seen is not None:
-        patch.setattr(sys.modules[analyze.__module__], "apply", lambda evidence: (seen.append(evidence), ([], []))[1])
+        patch.setattr(every_work, "apply", lambda evidence: (seen.append(evidence), ([], []))[1])
     return analyze(run.path)
 
 

@@ -157,7 +157,7 @@ def test_a_bad_end_is_said_at_the_top(changes: dict[str, object], line: str) -> 
 
 
 def test_good_news_only_if_something_was_looked_at() -> None:
-    assert "Nothing to fix was found." in rendered(HEALTHY)
+    assert "No cause was found." in rendered(HEALTHY)
     blind = msgspec.structs.replace(HEALTHY, probes=(ProbeOutcome(name="x", status="failed", reason="broken"),))
     assert "No findings: no probe gave a result." in rendered(blind)
     stepless = msgspec.structs.replace(HEALTHY, steps=StepSummary(count=0, source="none"))

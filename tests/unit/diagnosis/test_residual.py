@@ -1,0 +1,78 @@
+"""Parts of an account that no finding explains; and that what the figures show and the first line never contradict."""
+
+from __future__ import annotations
+
+from evidence_builder import FILE, make_account, make_evidence, make_samples
+from hypothesis import given
+from hypothesis import strategies as st
+from test_diagnosis import finding
+
+from tfperfkit.diagnosis.headline import headline
+from tfperfkit.diagnosis.residual import residual
+from tfperfkit.model import SourceSpan, Work
+from tfperfkit.offers import LayerWork
+from tfperfkit.records.parts import PARTS
+from tfperfkit.records.samples import Frame, SampleLog
+from tfperfkit.rule import Evidence
+
+DOING = {"python": "python", "graph": "graph", "host_sync": "host_sync", "eager_ops": "eager_ops", "gc": "python"}
+
+
+def of(parts: dict[str, float]) -> Evidence:
+    """Evidence whose samples have these proportions, each part at a line of its own."""
+    whole = sum(parts.values())
+    frames = {part: Frame(FILE, 1, "step", 10 + index) for index, part in enumerate(parts)}
+    samples = make_samples([(round(200 * ms / whole), DOING[part], [frames[part]]) for part, ms in parts.items()])
+    return make_evidence(account=make_account(parts), samples=samples)
+
+
+def test_a_part_without_a_finding_is_told_with_its_lines_and_what_is_gained_at_most() -> None:
+    (found,) = residual(of({"graph": 5.0, "host_sync": 5.0}), [])
+    assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
+    assert found.predicted_speedup is None and found.ceiling == 2.0
+    assert found.where == (SourceSpan(FILE, 11, "step"),)
+    assert found.title == "50 % of a step is reading values of tensors"
+
+
+def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
+    assert list(residual(of({"graph": 9.4, "python": 0.6}), [])) == []
+    assert [item.parts for item in residual(of({"graph": 9.4, "host_sync": 0.6}), [])] == [("host_sync",)]
+    known = of({"graph": 5.0, "python": 5.0})
+    assert list(residual(known, [finding("LIN001", 0.3, family="step")])) == []
+    assert len(list(residual(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
+    assert len(list(residual(known, [finding("OPS001", 0.5, family="graph")]))) == 1
+    assert len(list(residual(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
+
+
+def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
+    assert [item.severity for item in residual(of({"graph": 8.0, "python": 2.0}), [])] == ["info"]
+    evidence = of({"graph": 5.0, "python": 5.0})
+    for share, said in ((0.2, "info"), (0.5, "high")):
+        work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=share, iterations=40)
+        view = evidence.narrowed(
+            work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
+        )
+        (found,) = residual(view, [])
+        assert found.severity == said and found.title.startswith("50 % of an iteration is")
+
+
+@given(st.dictionaries(st.sampled_from(sorted(DOING)), st.floats(0.1, 100.0), min_size=1), st.floats(0, 2e9))
+def test_the_first_line_never_says_nothing_to_fix_over_what_does_not_compute(
+    parts: dict[str, float], flops: float
+) -> None:
+    samples = of(parts).samples
+    evidence = make_evidence(
+        account=make_account(parts),
+        samples=samples,
+        machine_gflops=100.0,
+        offers={"anyone": [LayerWork(flops=flops)]},
+    )
+    text = headline([], evidence)
+    largest = max(parts, key=lambda part: parts[part])
+    assert PARTS[largest].sentence in text  # type: ignore[index]
+    if text.startswith("Nothing to fix"):
+        assert largest == "graph" and parts["graph"] >= 0.75 * sum(parts.values())
+        assert flops / (parts["graph"] / 1e3) / 1e9 >= 50
+    else:
+        assert text.startswith("No cause found")
+    assert ("GFLOP/s" not in text) or largest == "graph"

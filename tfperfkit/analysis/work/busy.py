@@ -1,0 +1,182 @@
+"""Where a run's time goes outside of training steps: the loops and the calls of the person's that take a tenth of it.
+
+Told by the stack samples. A sample counts for the chain of source loops that its frames stand in. From the outermost
+loop the way leads inwards as long as one loop holds nearly all of the time of the one around it: that loop repeats the
+work. Time in no such loop counts for the line that it was spent below.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from tfperfkit import calibration
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.source_span import SourceSpan
+from tfperfkit.records.spans import Span, Spans
+from tfperfkit.records.steps import Loop
+from tfperfkit.syntax.loops import SourceLoops
+
+#: Of the run: less is no work of its own.
+MIN_SHARE = calibration.MIN_WORK.value
+#: A loop within that holds this share of a loop's time is what repeats the work.
+NEARLY_ALL = calibration.NEARLY_ALL.value
+#: Two stretches closer than this are one: a stray sample fell between them.
+_JOIN_NS = 50_000_000
+_MOST = 8
+
+
+class Busy(NamedTuple):
+    """A loop, or a line that made one long call. ``loops``: those around it, itself last; ``spans``: when it ran."""
+
+    kind: Literal["loop", "call"]
+    where: SourceSpan
+    loops: tuple[Loop, ...]
+    spans: Spans
+
+    @property
+    def ns(self) -> int:
+        return sum(end - begin for begin, end in self.spans)
+
+
+class _Moment(NamedTuple):
+    """The time that a sample stands for, and what it saw."""
+
+    span: Span
+    stack: Stack
+    loops: tuple[Loop, ...]
+
+    @property
+    def ns(self) -> int:
+        return self.span[1] - self.span[0]
+
+
+class _Claim(NamedTuple):
+    kind: Literal["loop", "call"]
+    where: SourceSpan
+    loops: tuple[Loop, ...]
+    moments: list[_Moment]
+
+
+def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]], total_ns: int) -> list[Busy]:
+    """The work of a run of ``total_ns`` outside of ``training``, the longest first."""
+    moments = _moments(log, training, sources)
+    least = MIN_SHARE * total_ns
+    found: list[_Claim] = []
+    left: list[_Moment] = []
+    for first, within in _by(moments, 0):
+        if first is None or _sum(within) < least:
+            left += within
+            continue
+        loops = _innermost(within)
+        inside = [moment for moment in within if moment.loops[: len(loops)] == loops]
+        where = SourceSpan(loops[-1].file, loops[-1].line, _function(inside, loops[-1]))
+        found.append(_Claim("loop", where, loops, inside))
+    found += _calls(sorted(left), least, sources)
+    spans = _spans([claim.moments for claim in found])
+    works = [Busy(claim.kind, claim.where, claim.loops, Spans(own)) for claim, own in zip(found, spans, strict=True)]
+    return sorted(works, key=lambda item: -item.ns)[:_MOST]
+
+
+def _moments(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]]) -> list[_Moment]:
+    files: dict[str, SourceLoops] = {}
+    known: dict[int, tuple[Loop, ...]] = {}
+    taken = log.inside(log.whole)
+    found = []
+    for (when, stack), (until, _) in zip(taken, taken[1:], strict=False):
+        if 2 * training.overlap(when, until) >= until - when:
+            continue
+        if id(stack) not in known:
+            known[id(stack)] = _loops(stack, sources, files)
+        found.append(_Moment((when, until), stack, known[id(stack)]))
+    return found
+
+
+def _loops(stack: Stack, sources: Mapping[str, tuple[str, ...]], files: dict[str, SourceLoops]) -> tuple[Loop, ...]:
+    found: list[Loop] = []
+    for frame in stack.frames:
+        if frame.file not in files:
+            files[frame.file] = SourceLoops(sources.get(frame.file, ()))
+        for line in files[frame.file].around(frame.line):
+            loop = Loop(frame.file, line)
+            if not found or found[-1] != loop:  # a comprehension is seen from outside and from its own frame
+                found.append(loop)
+    return tuple(found)
+
+
+def _by(moments: Sequence[_Moment], depth: int) -> Iterator[tuple[Loop | None, list[_Moment]]]:
+    """The moments by their loop at a depth; None: they are in none that deep."""
+    groups: defaultdict[Loop | None, list[_Moment]] = defaultdict(list)
+    for moment in moments:
+        groups[moment.loops[depth] if len(moment.loops) > depth else None].append(moment)
+    return iter(groups.items())
+
+
+def _innermost(moments: list[_Moment]) -> tuple[Loop, ...]:
+    """From the outermost loop, which all of these share, inwards."""
+    depth = 1
+    while True:
+        loop, within = max(_by(moments, depth), key=lambda item: _sum(item[1]))
+        if loop is None or _sum(within) < NEARLY_ALL * _sum(moments):
+            return moments[0].loops[:depth]
+        moments, depth = within, depth + 1
+
+
+def _calls(moments: list[_Moment], least: float, sources: Mapping[str, tuple[str, ...]]) -> Iterator[_Claim]:
+    """The lines below which the rest was spent, each as deep as one line holds nearly all of its time."""
+    for group in _at(moments, 0).values():
+        if _sum(group) < least:
+            continue
+        depth, whole = 0, _sum(group)
+        while inner := max(_at(group, depth + 1).values(), key=_sum, default=None):
+            if _sum(inner) < NEARLY_ALL * whole:
+                break
+            group, depth = inner, depth + 1
+        frame = group[0].stack.frames[depth]
+        if not _imports(frame, sources):
+            name = "" if frame.name.startswith("<") else frame.name
+            yield _Claim("call", SourceSpan(frame.file, frame.line, name), (), group)
+
+
+def _at(moments: Sequence[_Moment], depth: int) -> dict[tuple[str, int], list[_Moment]]:
+    groups: defaultdict[tuple[str, int], list[_Moment]] = defaultdict(list)
+    for moment in moments:
+        if len(moment.stack.frames) > depth:
+            frame = moment.stack.frames[depth]
+            groups[frame.file, frame.line].append(moment)
+    return groups
+
+
+def _imports(frame: Frame, sources: Mapping[str, tuple[str, ...]]) -> bool:
+    lines = sources.get(frame.file, ())
+    return 0 < frame.line <= len(lines) and lines[frame.line - 1].lstrip().startswith(("import ", "from "))
+
+
+def _function(moments: Sequence[_Moment], loop: Loop) -> str:
+    """The function that a loop stands in, by the frames seen in it."""
+    names: Counter[str] = Counter()
+    for moment in moments:
+        for frame in moment.stack.frames:
+            if frame.file == loop.file and frame.first <= loop.line <= frame.line and not frame.name.startswith("<"):
+                names[frame.name] += 1
+                break
+    return names.most_common(1)[0][0] if names else ""
+
+
+def _spans(claims: Sequence[Sequence[_Moment]]) -> list[list[Span]]:
+    """For each the stretches in which it ran: joined over stray samples, never over another one's."""
+    spans: list[list[Span]] = [[] for _ in claims]
+    last = -1
+    for begin, end, owner in sorted((*moment.span, owner) for owner, own in enumerate(claims) for moment in own):
+        own = spans[owner]
+        if owner == last and begin - own[-1][1] < _JOIN_NS:
+            own[-1] = own[-1][0], end
+        else:
+            own.append((begin, end))
+        last = owner
+    return spans
+
+
+def _sum(moments: Sequence[_Moment]) -> int:
+    return sum(moment.ns for moment in moments)

@@ -1,0 +1,67 @@
+"""The iterations of a work loop, as far as the calls that pass our seams tell them; else all of it as one."""
+
+from __future__ import annotations
+
+import bisect
+from collections import defaultdict
+from collections.abc import Sequence
+
+from tfperfkit.analysis.step_table import label
+from tfperfkit.analysis.work.busy import Busy
+from tfperfkit.records.spans import Span, Spans
+from tfperfkit.records.steps import Marker, Site, Step, StepTable
+
+#: So many iterations at least, else their times tell little.
+_FEW = 3
+
+
+def iterations(
+    work: Busy, sites: Sequence[Site], markers: Sequence[Marker], windows: Sequence[tuple[int, int, str]]
+) -> StepTable:
+    """The work as a table of steps: a step is an iteration that began with a call at one line, or the longest stretch
+    of the work in which no window was open."""
+    where = f"{work.where.file.replace(chr(92), '/').rpartition('/')[2]}:{work.where.line}"
+    loop = work.loops[-1] if work.loops else None
+    steps = _counted(work, sites, markers) if loop is not None else ()
+    if len(steps) >= _FEW:
+        return StepTable(
+            steps=label(steps, windows), source="work", definition=f"one iteration of the loop at {where}", loop=loop
+        )
+    whole = _longest(work.spans, Spans((begin, end) for begin, end, _ in windows))
+    what = f"the loop at {where}, all of it" if loop is not None else f"the call at {where}"
+    steps = (Step(1, *whole, window="clean"),) if whole is not None else ()
+    return StepTable(steps=steps, source="work", definition=what, loop=loop)
+
+
+def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tuple[Step, ...]:
+    """From call to call at the line that is reached first in each iteration."""
+    own = {site.id: (site.file, site.line) for site in sites if site.loops[-1:] == work.loops[-1:]}
+    calls: defaultdict[tuple[str, int], list[Marker]] = defaultdict(list)
+    begins = [begin for begin, _ in work.spans]
+    for marker in markers:
+        if marker.site in own and marker.steps:
+            index = bisect.bisect_right(begins, marker.end_ns) - 1
+            if index >= 0 and marker.begin_ns <= work.spans[index][1]:
+                calls[own[marker.site]].append(marker)
+    if not calls:
+        return ()
+    most = max(map(len, calls.values()))
+    first = min((found for found in calls.values() if len(found) + 1 >= most), key=lambda found: found[0].begin_ns)
+    starts = [marker.begin_ns for marker in first]
+    ends = [*starts[1:], max(first[-1].end_ns, starts[-1] + 1)]
+    return tuple(Step(number, begin, end) for number, (begin, end) in enumerate(zip(starts, ends, strict=True), 1))
+
+
+def _longest(spans: Spans, windows: Spans) -> Span | None:
+    """The longest stretch of the work outside of windows; of all of it where nothing is left outside."""
+    free: list[Span] = []
+    for begin, end in spans:
+        at = begin
+        for opened, closed in windows:
+            if opened < end and closed > at:
+                if opened > at:
+                    free.append((at, opened))
+                at = closed
+        if at < end:
+            free.append((at, end))
+    return max(free or list(spans), key=lambda span: span[1] - span[0], default=None)

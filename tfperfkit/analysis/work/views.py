@@ -1,0 +1,88 @@
+"""The evidence once more for each work of a run outside of training steps, as if its iterations were the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tfperfkit.analysis.step_account import Facts, account
+from tfperfkit.analysis.step_table import window_spans
+from tfperfkit.analysis.work.busy import Busy, busy
+from tfperfkit.analysis.work.iterations import iterations
+from tfperfkit.model import Work
+from tfperfkit.offers import StepBreakdown
+from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import Marker, StepTable
+from tfperfkit.rule import Evidence
+
+#: What lies between two steps that are closer than this is the training's own affair (``StepAccount.between_ms``).
+_TRAINING_GAP_NS = 500_000_000
+
+
+def views(
+    evidence: Evidence, events: Sequence[dict[str, Any]], sources: Mapping[str, tuple[str, ...]], total_ns: int
+) -> list[Evidence]:
+    """One for each work that takes a tenth of the run, the longest first; ``Evidence.work`` says which."""
+    if total_ns <= 0:
+        return []
+    found = busy(evidence.log, training(evidence.steps), sources, total_ns)
+    if not found:
+        return []
+    sites, markers, windows = evidence.sites(), list(_markers(evidence)), window_spans(events)
+    made = []
+    for item in found:
+        table = iterations(item, sites, markers, windows)
+        made.append(_view(evidence, item, table, windows, total_ns))
+    return made
+
+
+def training(steps: StepTable) -> Spans:
+    """When the script trained: its steps with the short gaps between them."""
+    spans: list[tuple[int, int]] = []
+    for step in steps.steps:
+        if spans and step.begin_ns - spans[-1][1] < _TRAINING_GAP_NS:
+            spans[-1] = spans[-1][0], max(step.end_ns, spans[-1][1])
+        else:
+            spans.append((step.begin_ns, step.end_ns))
+    return Spans(spans)
+
+
+def _view(
+    evidence: Evidence, item: Busy, steps: StepTable, windows: Sequence[tuple[int, int, str]], total_ns: int
+) -> Evidence:
+    clean = [(step.begin_ns, step.end_ns) for step in steps.clean]
+    log = evidence.log.within(item.spans)
+    samples = log.samples(clean or list(item.spans))
+    breakdown, maker = evidence.offer(StepBreakdown), evidence.offered_by(StepBreakdown)
+    traced = any(name == maker and item.spans.overlap(begin, end) * 2 > end - begin for begin, end, name in windows)
+    made = account(
+        Facts(
+            steps=steps,
+            log=log,
+            steady=samples,
+            tracing=evidence.tracing,
+            collections=evidence.collections,
+            trace_ms=breakdown.parts_ms if breakdown is not None and traced else None,
+            traced_by=maker,
+        )
+    )
+    counted = steps.loop is not None and steps.count > 1
+    work = Work(
+        kind=item.kind,
+        where=item.where,
+        seconds=item.ns / 1e9,
+        share_of_run=min(item.ns / total_ns, 1.0),
+        iterations=steps.count if counted else None,
+        definition=steps.definition,
+    )
+    return evidence.narrowed(work=work, steps=steps, account=made, samples=samples, log=log)
+
+
+def _markers(evidence: Evidence) -> Iterator[Marker]:
+    for row in evidence.records("markers"):
+        try:
+            yield msgspec.convert(row, Marker)
+        except msgspec.ValidationError:
+            continue

@@ -1,0 +1,31 @@
+"""The lines of the person's on whose behalf a part of an account ran."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.parts import PartName, part_of
+from tfperfkit.rule import Evidence
+
+#: So many are told.
+LINES = 3
+
+
+def lines_of(evidence: Evidence, part: PartName) -> list[SourceSpan]:
+    """The innermost lines of the person's on whose behalf it ran, the costliest first."""
+    at: Counter[tuple[str, int, str]] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and is_of(part, stack.activity, stack.context):
+            leaf = stack.frames[-1]
+            at[leaf.file, leaf.line, "" if leaf.name.startswith("<") else leaf.name] += count
+    return [SourceSpan(*place) for place, _ in at.most_common(LINES)]
+
+
+def is_of(part: PartName, activity: str, context: str) -> bool:
+    """Whether a sample counts for a part of the account."""
+    if part == "evaluate":
+        return context == "evaluate"
+    if part == "gc":  # it interrupts what makes objects
+        return activity in ("python", "dispatch")
+    return part_of(activity) == part or (part == "other" and activity == "waiting")

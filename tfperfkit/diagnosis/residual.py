@@ -1,0 +1,112 @@
+"""Parts of an account that no finding explains: told with their lines and with what could be gained at most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from tfperfkit import calibration
+from tfperfkit.diagnosis.part_lines import LINES, is_of, lines_of
+from tfperfkit.gain import severity, speedup
+from tfperfkit.model import Family, Finding, Measurement
+from tfperfkit.records.parts import PARTS, PartName
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence
+
+CODE = "STP003"
+#: Of the account: a part with less needs no owner; and with less than this where nothing useful is done.
+OWNED, WASTE = calibration.OWNED.value, calibration.OWNED_WASTE.value
+#: A part that is left over and takes this share of a work that takes this share of the run is worth a person's time.
+LOUD = calibration.LOUD_RESIDUAL.value
+EXPLAINS = calibration.EXPLAINS.value
+_WASTE: tuple[PartName, ...] = ("tracing", "host_sync", "saving", "gc")
+#: What computes: its owner is the machine, until a rule knows better.
+_COMPUTES: tuple[PartName, ...] = ("graph", "collectives")
+_OF_FAMILY: dict[Family, tuple[PartName, ...]] = {
+    "input": ("input", "python", "other", "tracing"),
+    "eager": ("eager_ops", "dispatch", "python", "host_sync", "evaluate", "tracing", "graph", "input"),
+    "retrace": ("tracing", "dispatch", "graph"),
+    "compile": ("tracing", "graph", "dispatch", "eager_ops"),
+    "batch": ("dispatch", "graph", "python", "input", "eager_ops"),
+    "precision": ("graph", "eager_ops"),
+    "device": ("graph", "eager_ops", "copies"),
+    "sync": ("host_sync", "copies"),
+    "memory": ("gc", "other", "dispatch"),
+    "graph": ("graph", "dispatch", "eager_ops"),
+    "step": ("python", "saving", "evaluate", "host_sync", "gc", "dispatch", "eager_ops", "other", "tracing", "input"),
+    "distribution": ("collectives",),
+}
+
+
+def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """A finding for each such part of the account of the training steps or of a work, the largest first."""
+    account = evidence.account
+    if account is None or not account.mean_ms or evidence.samples.count < MIN:
+        return
+    work = evidence.work
+    mine = [item for item in findings if item.work == (work.name if work is not None else "")]
+    for part, took in sorted(account.parts_ms.items(), key=lambda item: -item[1]):
+        share = took / account.mean_ms
+        if part in _COMPUTES or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
+            continue
+        yield _finding(evidence, part, share)
+
+
+def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:
+    """Whether a finding explains the larger half of a part."""
+    return any(
+        part in (item.parts or _OF_FAMILY.get(item.family, ())) and item.share_of_step >= EXPLAINS * share
+        for item in findings
+    )
+
+
+def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
+    account, work = evidence.account, evidence.work
+    took = account.parts_ms[part] if account is not None else 0.0
+    lines = lines_of(evidence, part)
+    most = speedup(share)
+    loud = share >= LOUD and (work is None or work.share_of_run >= LOUD)
+    return Finding(
+        code=CODE,
+        family="step",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {PARTS[part].sentence}",
+        severity=severity(share) if loud else "info",
+        share_of_step=share,
+        predicted_speedup=None,
+        predicted_range=None,
+        ceiling=most,
+        where=tuple(lines),
+        evidence=(
+            Measurement("share", share, "share", "breakdown"),
+            Measurement("time", took, "ms", "breakdown"),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=_ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."),
+        detail=_called(evidence, part),
+        parts=(part,),
+    )
+
+
+_ADVICE: dict[PartName, str] = {
+    "python": "Look at these lines: do what is the same at each turn once, before the loop, and the rest for whole "
+    "arrays instead of one element at a time.",
+    "eager_ops": "Put the lines into a function with @tf.function, and work on whole batches.",
+    "dispatch": "Fewer and larger calls into TensorFlow: put the lines into a function with @tf.function, and work on "
+    "whole batches.",
+    "host_sync": "Read values of tensors seldom and many at once: .numpy() on a whole tensor after the loop.",
+    "gc": "Make fewer objects at each turn; gc.freeze() after the set-up keeps old ones out of each collection.",
+    "input": "Prepare batches ahead: prefetch(tf.data.AUTOTUNE) at the end of the pipeline, num_parallel_calls in map.",
+    "tracing": "Make functions, models and datasets once, before the loop, and give them tensors of one shape.",
+    "saving": "Save more seldom.",
+    "evaluate": "Predict and evaluate more seldom, and many examples at a time.",
+}
+
+
+def _called(evidence: Evidence, part: PartName) -> str:
+    """Which functions of libraries these lines called."""
+    called: Counter[str] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and stack.frames[-1].calls and is_of(part, stack.activity, stack.context):
+            called[stack.frames[-1].calls[0].replace(":", ".")] += count
+    names = [name for name, _ in called.most_common(LINES)]
+    return f"They call {', '.join(names)}." if names else ""

@@ -1,0 +1,40 @@
+"""The work outside of training steps: what was repeated, how often, and where its time went."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from rich.text import Text
+
+from tfperfkit.model import Work
+from tfperfkit.report import numbers
+from tfperfkit.report.bar import breakdown
+from tfperfkit.report.layout import joined
+from tfperfkit.report.paths import place
+from tfperfkit.report.terminal import Screen
+
+
+def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -> list[Text]:
+    """For each a line of figures and the bar of its parts."""
+    lines: list[Text] = []
+    for item in work:
+        what = "loop" if item.kind == "loop" else "call"
+        share = numbers.alone(item.share_of_run, "share")
+        items = [f"{what} at {place(item.where, screen)}", f"{numbers.alone(item.seconds, 's')}, {share} of the run"]
+        median = item.steps.median_ms
+        if item.iterations is not None and median is not None and math.isfinite(median):
+            items += [
+                f"{numbers.plain(item.iterations)} iterations",
+                f"{numbers.alone(median, 'ms', screen.symbols)} each",
+            ]
+        lines += [Text(), *joined(items, screen, style="bold")]
+        lines += breakdown(item.steps, of(item), words, screen)
+    return lines
+
+
+def of(item: Work) -> str:
+    """What the parts of its account are parts of."""
+    if item.iterations is not None:
+        return "the mean iteration"
+    return f"the {item.kind}'s longest stretch"

@@ -40,13 +40,16 @@ STEPS = {
     "the ends of Model.fit's epochs": (f"{_KERAS}callbacks.callback_list", "CallbackList.on_epoch_end"),
     "updates by Keras' optimizers": (f"{_KERAS}optimizers.base_optimizer", "BaseOptimizer.apply"),
     "calls of train_on_batch": (f"{_KERAS}backend.tensorflow.trainer", "TensorFlowTrainer.train_on_batch"),
+    "runs of sessions": ("tensorflow.python.client.session", "BaseSession.run"),
+    "calls of predict": (f"{_KERAS}backend.tensorflow.trainer", "TensorFlowTrainer.predict"),
+    "calls of evaluate": (f"{_KERAS}backend.tensorflow.trainer", "TensorFlowTrainer.evaluate"),
 }
 
 SEAMS = (
     *(
         Seam(
             f"steps {how}",
-            "hooks.method_seam steps.markers steps.seam_table steps.named_function steps.fit_loop",
+            "hooks.method_seam steps.markers steps.seam_table steps.work_calls steps.named_function steps.fit_loop",
             module,
             path,
             "absent" if (how, path) == ("inherited", "DistributedIteratorBase.__next__") else how,
@@ -297,7 +300,6 @@ SEAMS = (
         "devices",
         "reads of eager tensors can't be seen: _EagerTensorBase._numpy of this tensorflow is not the method",
     ),
-    Seam("kinds", "hooks.safe_points", "tensorflow.python.client.session", "BaseSession.run", "compiled"),
     Seam(
         "kinds",
         "memory.live_objects",

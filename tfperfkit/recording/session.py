@@ -17,7 +17,7 @@ from tfperfkit.instruments.contention import Contention
 from tfperfkit.instruments.graphs import tracing
 from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
 from tfperfkit.instruments.hooks.interrupts import words_of
-from tfperfkit.instruments.hooks.safe_points import SafePoints, api_calls, session_runs
+from tfperfkit.instruments.hooks.safe_points import SafePoints, api_calls
 from tfperfkit.instruments.input.file_opens import FileOpens
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.stacks.activity import TENSORFLOW
@@ -82,7 +82,7 @@ class Session:
         self._watch = TraceWatch(self.streams, self.origin.is_user, self.keep_source, self.markers.functions)
         self._phases, self._faults = WindowPhases(run), FaultStacks(run.session / STACKS)
         self._faults_until = 0
-        self._points = SafePoints((api_calls, session_runs, self.markers.watch_entries))
+        self._points = SafePoints((api_calls, self.markers.watch_entries))
         self._stepless = Stepless(self._points, self._open_by_time, self._probing.close_window)
         self._rows = self.stream("markers")
         self._quietly = QuietMarkers(self._hand_over, self.markers.quiet)

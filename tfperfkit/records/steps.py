@@ -16,8 +16,21 @@ from typing import Literal
 
 import msgspec
 
-MarkerKind = Literal["batch", "train_on_batch", "call", "apply", "next", "loop_call", "named"]
-#: Markers that change weights; ``next`` only helps to place a step's beginning.
+MarkerKind = Literal[
+    "batch",
+    "train_on_batch",
+    "call",
+    "apply",
+    "next",
+    "loop_call",
+    "named",
+    "predict",
+    "evaluate",
+    "session",
+    "function",
+]
+#: Markers that change weights; ``next`` only helps to place a step's beginning, the others tell the iterations of work
+#: that trains nothing (``analysis.work``).
 UPDATES = frozenset({"batch", "train_on_batch", "call", "apply", "loop_call", "named"})
 #: A place of updates this many times rarer than another is not what the training loop turns on; and a loop that makes
 #: this many updates in a row is a training loop of its own.

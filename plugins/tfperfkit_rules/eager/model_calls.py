@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.records.steps import UPDATES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import LAYER, PREDICT, TRAINER, call_of, called_at, callee, calls, receiver
@@ -83,7 +84,7 @@ def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
     if not around:
         return False
     inner = around[-1]
-    updates = [site for site in sites(evidence) if site.kind != "next"]
+    updates = [site for site in sites(evidence) if site.kind in UPDATES]
     trained = [at for site in updates for at in ((site.file, site.line), *site.chain)]
     return bool(trained) and not any(file == place[0] and inner.line <= line <= inner.last for file, line in trained)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tfperfkit.analysis.step_table import label
 from tfperfkit.analysis.work.busy import Busy
 from tfperfkit.records.spans import Span, Spans
-from tfperfkit.records.steps import Marker, Site, Step, StepTable
+from tfperfkit.records.steps import Marker, MarkerKind, Site, Step, StepTable
 
 #: So many iterations at least, else their times tell little.
 _FEW = 3
@@ -33,9 +33,17 @@ def iterations(
     return StepTable(steps=steps, source="work", definition=what, loop=loop)
 
 
+#: What tells iterations apart, the outermost first: a call of ``predict`` takes batches and calls functions.
+_OUTERMOST: tuple[MarkerKind, ...] = ("predict", "evaluate", "session", "function", "next")
+
+
 def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tuple[Step, ...]:
     """From call to call at the line that is reached first in each iteration."""
-    own = {site.id: (site.file, site.line) for site in sites if site.loops[-1:] == work.loops[-1:]}
+    kinds: dict[tuple[str, int], MarkerKind] = {}
+    inside = [site for site in sites if site.loops[-1:] == work.loops[-1:] and site.kind in _OUTERMOST]
+    for site in sorted(inside, key=lambda site: _OUTERMOST.index(site.kind)):
+        kinds.setdefault((site.file, site.line), site.kind)
+    own = {s.id: (s.file, s.line) for s in inside if kinds[s.file, s.line] == s.kind}
     calls: defaultdict[tuple[str, int], list[Marker]] = defaultdict(list)
     begins = [begin for begin, _ in work.spans]
     for marker in markers:

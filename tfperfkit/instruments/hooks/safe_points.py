@@ -23,8 +23,6 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.interrupts import raise_later
 
 Passing = Callable[[FrameType], None]
@@ -187,19 +185,6 @@ def _stand_in(module: Any, passing: Passing) -> Callable[[], None]:
             setattr(module, _ASKED, original)
 
     return restore
-
-
-def session_runs(passing: Passing) -> Callable[[], None]:
-    """``Session.run`` of TensorFlow 1."""
-    owner = getattr(sys.modules.get("tensorflow.python.client.session"), "BaseSession", None)
-    try:
-        return method_seam.install(owner, "run", lambda _: passing(sys._getframe(2)), _discard) if owner else _nothing
-    except (Unavailable, AttributeError, TypeError):
-        return _nothing
-
-
-def _discard(token: Any, called: bool) -> None:
-    return None
 
 
 def _nothing() -> None:

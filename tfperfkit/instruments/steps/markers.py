@@ -26,6 +26,7 @@ from tfperfkit.instruments.steps.fit_batches import FitBatches
 from tfperfkit.instruments.steps.functions import UNSEEN, Functions, Updating
 from tfperfkit.instruments.steps.named_function import NamedSteps
 from tfperfkit.instruments.steps.tracked_calls import Token
+from tfperfkit.instruments.steps.work_calls import WorkCalls
 from tfperfkit.records.steps import Marker, MarkerKind
 
 
@@ -36,6 +37,7 @@ class Markers:
         self._state = CallState(listener, is_user)
         self._fit = FitBatches(self._state)
         self._named = NamedSteps(named, self._state) if named is not None else None
+        self._work = WorkCalls(self._state)
         self.functions = Functions()
         self._restores: list[Callable[[], None]] = []
         self._eager: Callable[[], bool] = lambda: True
@@ -104,6 +106,9 @@ class Markers:
             "batch_begin": (self._fit.before_batch, self._discard),
             "batch_end": (self._fit.after_batch, self._discard),
             "epoch_end": (self._fit.end_of_epoch, self._discard),
+            "predict": (self._work.of_method("predict", self._pass), self._work.after),
+            "evaluate": (self._work.of_method("evaluate", self._pass), self._work.after),
+            "session": (self._work.of_method("session", self._pass), self._work.after),
         }
         for seam in seams:
             try:
@@ -121,6 +126,11 @@ class Markers:
             self._passing = None
 
         return restore
+
+    def _pass(self, frame: FrameType) -> None:
+        passing = self._passing
+        if passing is not None:
+            passing(frame)
 
     def _before_next(self, iterator: Any) -> Token | None:
         passing = self._passing  # it may be taken away at any moment
@@ -155,7 +165,7 @@ class Markers:
             passing(sys._getframe(2))
         known = self.functions.get(id(function), UNSEEN)
         if known is None:
-            return None
+            return self._work.function(function, sys._getframe(2)) if self._work.left > 0 and self._eager() else None
         start = now_ns()
         state, thread = self._state, get_ident()
         if thread != state.thread and state.thread is not None and hasattr(self._local, "elsewhere"):
@@ -239,6 +249,9 @@ class Markers:
 
     def _after_call(self, token: Token, called: bool) -> None:
         state = self._state
+        if not token.nested:  # a function that updates nothing
+            self._work.after(token, called)
+            return
         if not called:
             state.inside -= 1
             return

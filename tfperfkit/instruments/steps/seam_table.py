@@ -9,7 +9,18 @@ from typing import Literal, NamedTuple
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks import method_seam
 
-Role = Literal["next", "call", "apply", "train_on_batch", "batch_begin", "batch_end", "epoch_end"]
+Role = Literal[
+    "next",
+    "call",
+    "apply",
+    "train_on_batch",
+    "batch_begin",
+    "batch_end",
+    "epoch_end",
+    "predict",
+    "evaluate",
+    "session",
+]
 
 
 class StepSeam(NamedTuple):
@@ -52,6 +63,7 @@ TENSORFLOW = (
         "apply_gradients",
         "apply",
     ),
+    StepSeam("runs of sessions", "tensorflow.python.client.session", "BaseSession", "run", "session", False),
 )
 
 
@@ -71,6 +83,8 @@ def of_keras(package: str) -> tuple[StepSeam, ...]:
         StepSeam("the ends of Model.fit's epochs", *lists, "on_epoch_end", "epoch_end", False),
         StepSeam("updates by Keras' optimizers", f"{package}.src.optimizers.{module}", owner, method, "apply"),
         StepSeam("calls of train_on_batch", *trainer, "train_on_batch", "train_on_batch"),
+        StepSeam("calls of predict", *trainer, "predict", "predict", False),
+        StepSeam("calls of evaluate", *trainer, "evaluate", "evaluate", False),
     )
 
 

@@ -28,7 +28,7 @@ MS = 1_000_000
 FILE = "train.py"
 #: What a script imports, put behind it where it imports nothing, so that the lines stay where a test counts them.
 IMPORTS = """
-import json, time
+import asyncio, copy, gc, hashlib, json, queue, random, re, subprocess, time
 import cv2, imageio, keras, matplotlib.pyplot as plt, numpy as np, pandas as pd, requests, tensorflow as tf
 from PIL import Image
 """

@@ -82,3 +82,21 @@ CALLBACK_SHARE = Calibration(
 MAX_LINE = Calibration(
     70, "characters", "of a line of source that a detail quotes", Chosen("with its figures half a page")
 )
+PAUSE_LEFT = Calibration(
+    0.1,
+    "share",
+    "of a pause that the script makes itself, what is left at worst",
+    Chosen("nearly all of it goes with the call; what it waited for may take a little"),
+)
+COLLECTED_LEFT = Calibration(
+    0.3,
+    "share",
+    "of garbage collections by hand, what is left at worst without them",
+    Chosen("Python then collects by itself, mostly young objects: the full collections become rare"),
+)
+BEHIND_COLLECTION_NS = Calibration(
+    20_000_000,
+    "ns",
+    "behind a garbage collection, in which the first sample is of the line that asked for it",
+    Derived("twice the pause between two samples, 10 ms: the sampler waits for the interpreter's lock meanwhile"),
+)

@@ -18,6 +18,7 @@ from tfperfkit.records.parts import Activity, PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.source_text import enclosing, loops
 
 #: Activities of samples, and the parts of the account that they make up. Where TensorFlow hands operations out,
@@ -71,7 +72,8 @@ def _collecting(evidence: Evidence, activities: tuple[str, ...]) -> float:
     """The share of garbage collections in these activities: a part of its own in the account, which they interrupt."""
     known = {word: evidence.samples.activities[word] for word in _COLLECTED}
     mine = sum(known.get(word, 0) for word in activities)
-    return evidence.share("gc") * mine / sum(known.values()) if mine else 0.0
+    asked = collected_by_hand(evidence).share  # those are told apart
+    return max(evidence.share("gc") - asked, 0.0) * mine / sum(known.values()) if mine else 0.0
 
 
 def window(evidence: Evidence) -> str:

@@ -4,104 +4,70 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
-from tfperfkit_rules.measures.called import doing, frames_at, package_of
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.called import doing, frames_at
+from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of, package
+from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
-from tfperfkit_rules.measures.step_shares import LineShare, callers, heaviest_loop, line_shares, span, text_of, window
-from tfperfkit_rules.step.side_work import WRITES, does
+from tfperfkit_rules.measures.step_shares import (
+    LineShare,
+    callers,
+    heaviest_loop,
+    innermost,
+    line_shares,
+    span,
+    text_of,
+    window,
+)
 
 HOT, MIN_SAMPLES, ALONE = calibrated.HOT.value, calibrated.MIN_SAMPLES.value, calibrated.ALONE.value
 #: What is left of the work at best when it is moved or rewritten, and at worst.
 LEFT = calibrated.LEFT_MIN.value, calibrated.LEFT_MAX.value
-#: For NumPy that works on whole arrays already.
-_WHOLE_ARRAYS = (
-    "Do what is the same for each step once, before the loop; put the rest into tf.data with prefetch, so that it runs "
-    "while the step computes"
-)
-#: What to do, by what ran, as ``called.doing`` names it. What has "?" is a method in C of an object that is not known.
-_REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"^time\.sleep$|^asyncio\."),  # a coroutine that waits has no frame, the event loop has one
-        "It waits: take the pause out, or let another thread do what it waits for",
-    ),
-    (
-        re.compile(
-            r"^(requests|urllib|urllib3|http|socket|ssl|boto3|botocore|redis|sqlite3|psycopg2?|pymysql|pymongo|sqlalchemy|"
-            r"aiohttp|httpx|grpc)\.|^\?\.(execute|executemany|fetchone|fetchmany|fetchall|recv)$"
-        ),
-        "It waits for another machine: fetch ahead of the step (a thread with a queue, or tf.data with prefetch)",
-    ),
-    (
-        re.compile(r"^(PIL|cv2|imageio|skimage)\."),
-        "Decode and resize images in a tf.data map (tf.io.decode_jpeg, tf.image.resize) with "
-        "num_parallel_calls=tf.data.AUTOTUNE and prefetch, or once before the loop",
-    ),
-    (
-        re.compile(r"^pandas\."),
-        "Take the columns out of pandas once, before the loop (df.to_numpy()), and pick batches from the arrays",
-    ),
-    (
-        re.compile(
-            r"^(json|pickle|_pickle|yaml|csv|gzip|zipfile|marshal|h5py)\.|^builtins\.open|^numpy\.(load|.*npyio)"
-        ),
-        "Read and parse it once, before the loop",
-    ),
-    (
-        re.compile(r"^(gym|gymnasium|pettingzoo|ale_py|dm_env|dm_control|procgen|mujoco)\."),
-        "Step several environments at a time, in processes of their own, so that they run while the network learns",
-    ),
-    (
-        re.compile(r"^numpy\.random\..*choice$|^random\.(Random\(\)\.)?choices$|^\?\.choice$"),
-        "Drawing with probabilities goes over all of them each time: keep a running sum (a sum tree), or draw many at "
-        "a time",
-    ),
-    (
-        re.compile(r"^copy\.|^numpy\.copy$|^numpy\..*\(\)\.copy$|^\?\.copy$"),
-        "Copy only what changes, or keep it in one array that is written in place",
-    ),
-    (re.compile(r"^(numpy|scipy)\."), _WHOLE_ARRAYS),
-)
 #: What is work of the person's own on a line that calls the compiled step.
 _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
-_PLAIN = (
-    "Write it for whole arrays with NumPy or TensorFlow instead of one element at a time, do it once before the loop, "
-    "or prepare batches ahead in tf.data with prefetch"
-)
+#: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.
+_OF_DATA = ("keras data", "images", "reading")
 
 
 def hot_python(evidence: Evidence) -> Iterable[Finding]:
     """The function of the person's whose own lines take most; two at most."""
-    rows = [row for row in line_shares(evidence, ("python",)) if not _is_plain_call(evidence, row)]
+    rows = line_shares(evidence, ("python", "dispatch"), lambda stack: _place(evidence, stack))
+    rows = [row for row in rows if not _is_plain_call(evidence, row)]
     functions: dict[tuple[str, str, int], list[LineShare]] = defaultdict(list)
     for row in rows:
         function = enclosing(evidence, *row.place)
         key = (row.place[0], function.name if function else "", function.line if function else 0)
         functions[key].append(row)
-    for name, own in _joined(evidence, functions)[:2]:
+    for own in _joined(evidence, functions)[:2]:
         if sum(row.share for row in own) >= HOT and sum(row.samples for row in own) >= MIN_SAMPLES:
-            yield _finding(evidence, name, own)
+            yield _finding(evidence, own)
 
 
-def _joined(
-    evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]
-) -> list[tuple[str, list[LineShare]]]:
+def _place(evidence: Evidence, stack: Stack) -> Place | None:
+    """The innermost line of the person's, where it is not TensorFlow's Python that ran below it."""
+    if stack.activity == "dispatch" and (not stack.frames or kind_of(evidence, stack.frames[-1]).word not in _OF_DATA):
+        return None
+    return innermost(stack)
+
+
+def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]) -> list[list[LineShare]]:
     """Functions by their own time, the largest first; one that only hands work to another is told with it, and so is
     one that the loop which takes the time calls at each turn."""
     ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
-    found: list[tuple[str, list[LineShare]]] = []
+    found: list[list[LineShare]] = []
     taken: set[tuple[str, str, int]] = set()
     for key, own in ranked:
         if key in taken:
             continue
-        host = next((rows for _, rows in found if _called_in_its_loop(evidence, rows, own[0])), None)
+        host = next((rows for rows in found if _called_in_its_loop(evidence, rows, own[0])), None)
         if host is not None:
             host += own
             taken.add(key)
@@ -114,10 +80,10 @@ def _joined(
                 together += functions[above]
                 taken.add(above)
         taken.add(key)
-        found.append((key[1], together))
-    for _, rows in found:
+        found.append(together)
+    for rows in found:
         rows.sort(key=lambda row: -row.share)
-    return sorted(found, key=lambda item: -sum(row.share for row in item[1]))
+    return sorted(found, key=lambda item: -sum(row.share for row in item))
 
 
 def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShare) -> bool:
@@ -131,84 +97,121 @@ def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShar
     )
 
 
-def _finding(evidence: Evidence, name: str, own: list[LineShare]) -> Finding:
+def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in own))
     count = sum(row.samples for row in own)
-    hottest = own[0]
-    loop = heaviest_loop(evidence, own, lambda row: True)
-    if _is_training_loop(evidence, loop):
-        loop = None
-    place = span(evidence, *hottest.place)
-    if hottest.share < ALONE * share and loop is not None:
-        place = loop
+    hottest, name = _hottest(evidence, own)
+    place, told = _first_place(evidence, own, hottest, share)
     lines = tuple(span(evidence, *row.place) for row in own[:3])
-    above = callers(evidence, hottest.place)
     total = max(evidence.samples.count, 1)
     low, high = interval(min(share, 1.0), total)
     bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
-    what, remedy = _remedy(evidence, own)
-    if place == loop and remedy == _WHOLE_ARRAYS:
-        remedy = _PLAIN
-    within = f" of {name}" if name else ""
-    if hottest.share >= ALONE * share:
-        told = "on one line"
-    elif place == loop:
-        told = "in a loop"
-    else:
-        told = f"on {len(own)} lines"
+    frames = sum((frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
+    kind = _kind(evidence, own)
+    around = _turned_around(evidence, hottest)
+    advice = kind.advice
+    if kind is NUMPY and around is not None:  # element by element, though with NumPy
+        advice = PYTHON.advice
+    if around is not None and kind in (NUMPY, PYTHON):
+        advice = f"{advice}: what is to go is the loop in line {around.line}"
+    what, within = _words(evidence, kind, frames), f" of {name}" if name else ""
     step_ms = evidence.step_ms or 0.0
     return Finding(
         code="LIN001",
         family="step",
-        title=f"{100 * share:.0f} % of a step is {what} {told}{within}, outside of TensorFlow",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {told}{within}, outside of TensorFlow",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=tuple(dict.fromkeys((place, *lines, *above))),
+        where=tuple(dict.fromkeys((place, *lines, *callers(evidence, hottest.place)))),
         evidence=(
             Measurement("share of step", share, "share", window(evidence)),
             Measurement("time per step", share * step_ms, "ms", window(evidence)),
             Measurement("samples in it", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),
-        advice=f"{remedy}.",
+        advice=f"{advice}.",
         detail=_detail(evidence, own),
+        parts=("python", "gc", "other", *(("dispatch",) if kind.word in _OF_DATA else ())),
     )
+
+
+def _hottest(evidence: Evidence, own: list[LineShare]) -> tuple[LineShare, str]:
+    """The line that takes most, of the function whose own lines do, and that function's name."""
+    functions: dict[str, list[LineShare]] = defaultdict(list)
+    for row in own:
+        function = enclosing(evidence, *row.place)
+        functions[function.name if function else ""].append(row)
+    name, rows = max(functions.items(), key=lambda item: sum(row.share for row in item[1]))
+    return max(rows, key=lambda row: row.share), name
+
+
+def _first_place(evidence: Evidence, own: list[LineShare], hottest: LineShare, share: float) -> tuple[SourceSpan, str]:
+    """The line that takes most of the time; the loop that holds it where no line does; and that in words."""
+    function = enclosing(evidence, *hottest.place)
+    inside = [row for row in own if enclosing(evidence, *row.place) == function]
+    mine = sum(row.share for row in inside)
+    if mine < shared.MOSTLY.value * share:
+        inside, mine = own, share
+    if hottest.share >= ALONE * mine:
+        return span(evidence, *hottest.place), "on one line"
+    loop = heaviest_loop(evidence, inside, lambda row: True)
+    if loop is not None and not _is_training_loop(evidence, loop):
+        return loop, "in a loop"
+    return span(evidence, *hottest.place), f"on {len(own)} lines"
+
+
+def _turned_around(evidence: Evidence, row: LineShare) -> Loop | None:
+    """The outermost loop of its function that repeats a line, besides the loop of the steps."""
+    around = [
+        loop
+        for loop in loops(evidence, *row.place)
+        if not _is_training_loop(evidence, SourceSpan(row.place[0], loop.line))
+    ]
+    return around[0] if around else None
 
 
 def _detail(evidence: Evidence, own: list[LineShare]) -> str:
     if len(own) < 2:
         return ""
-    rows = [f"  line {row.place[1]}: {100 * row.share:.0f} %  {text_of(evidence, row.place)[:70]}" for row in own[:4]]
-    return "Of the step:\n" + "\n".join(rows)
+    rows = [
+        f"  line {row.place[1]}: {100 * row.share:.0f} %  {text_of(evidence, row.place)[: calibrated.MAX_LINE.value]}"
+        for row in own[:4]
+    ]
+    unit = evidence.unit.the
+    return f"Of {unit}:\n" + "\n".join(rows)
 
 
-def _remedy(evidence: Evidence, own: list[LineShare]) -> tuple[str, str]:
-    """What ran, in words, and what to do: by most of the samples."""
-    packages: Counter[str] = Counter()
-    remedies: Counter[str] = Counter()
+def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:
+    """What ran, by most of the samples."""
+    kinds: Counter[Kind] = Counter()
     for row in own:
-        for frame, count in frames_at(evidence, row.place, "python").items():
-            names = doing(evidence, frame)
-            packages[package_of(names)] += count
-            remedies[next((text for what, text in _REMEDIES if any(map(what.search, names))), _PLAIN)] += count
-    package = packages.most_common(1)[0][0] if packages else ""
-    remedy = remedies.most_common(1)[0][0] if remedies else _PLAIN
-    return {"numpy": "NumPy", "": "Python"}.get(package, package), remedy
+        for frame, count in frames_at(evidence, row.place).items():
+            kinds[kind_of(evidence, frame)] += count
+    return kinds.most_common(1)[0][0] if kinds else PYTHON
+
+
+def _words(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
+    if kind is PYTHON:
+        name = package(evidence, frames)
+        return {"numpy": NUMPY.words, "": kind.words}.get(name, name)
+    known = Counter({frame: count for frame, count in frames.items() if kind_of(evidence, frame) is kind})
+    name = api(evidence, known, kind)
+    return f"{kind.words} ({name})" if name and kind is not NUMPY else kind.words
 
 
 def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
     """A line that only fetches a batch or calls the compiled step: what Python does there is letting go of tensors, and
-    waiting for the interpreter. Or one that writes, which is told apart."""
+    waiting for the interpreter. Or one whose kind is told apart: it writes, it waits, it collects garbage."""
     frames = frames_at(evidence, row.place, "python")
 
-    def most(wanted: re.Pattern[str]) -> bool:
-        return 2 * sum(count for frame, count in frames.items() if does(evidence, frame, wanted)) >= frames.total()
+    def most(wanted: Callable[[Frame], bool]) -> bool:
+        return 2 * sum(count for frame, count in frames.items() if wanted(frame)) >= frames.total()
 
     if any((site.file, site.line) == row.place and site.kind in _CALLS for site in sites(evidence)):
-        return not most(_WORK)
-    return most(WRITES)
+        return not most(lambda frame: any(map(_WORK.search, doing(evidence, frame))))
+    return most(lambda frame: kind_of(evidence, frame).role != "work") and frames.total() > 0
 
 
 def _is_training_loop(evidence: Evidence, loop: SourceSpan | None) -> bool:

@@ -108,8 +108,14 @@ def hot_line(line: str, *called: str) -> Finding:
 @pytest.mark.parametrize(
     ("line", "called", "word"),
     [
-        ("time.sleep(0.1)", (), "waits"),
-        ("asyncio.run(later())", ("asyncio.runners:run",), "waits"),
+        ("net = copy.deepcopy(net)", (), "Copy only what changes"),
+        ("x = json.loads(row)", (), "parse it once"),
+        ("x = re.sub(a, b, c)", ("re:sub",), "TextVectorization"),
+        ("x = text.lower()", (), "into numbers once"),
+        ("x = random.gauss(0, 1)", (), "many at a time"),
+        ("x = hashlib.sha1(y).hexdigest()", (), "Hash once"),
+        ("x = keras.utils.load_img(p)", ("keras.src.utils.image_utils:load_img",), "tf.image.resize"),
+        ("x = np.load(p)", ("numpy.lib.npyio:load",), "Read it once"),
         ("data = requests.get(url).json()", ("requests.api:get", "requests.api:request"), "another machine"),
         ("row = table.iloc[i]", ("pandas.core.indexing:__getitem__",), "to_numpy"),
         ("row = rows.apply(normalise)", ("pandas.core.frame:apply", "pandas.core.apply:apply"), "to_numpy"),
@@ -144,7 +150,8 @@ def test_what_ran_is_named_by_its_package() -> None:
     assert "is NumPy" in hot_line("x = f(x)", "numpy._core.fromnumeric:sum").title
     assert "is pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title
     assert "is Python" in hot_line("numpy_pandas = f(x)").title
-    assert "is Python" in hot_line("x = f(x)", "copy:deepcopy").title
+    assert "is copying (copy.deepcopy)" in hot_line("x = f(x)", "copy:deepcopy").title
+    assert "is Python" in hot_line("copy = deepcopy(x)").title  # the person's own, whatever it is called
 
 
 CHECKPOINT = """\

@@ -1,0 +1,70 @@
+"""Work of a kind on the way of the steps, or of a work loop: its share of the time, its lines, in how many steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tfperfkit.records.samples import Frame, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.turns import Stretch, stretch
+
+
+class Beside(NamedTuple):
+    """``share``: of the loop's time, between steps included; ``steps`` in which it was seen; ``samples`` of it."""
+
+    kind: str
+    share: float
+    steps: int
+    samples: int
+    at: Counter[Place]
+    frames: Counter[Frame]
+    turns: Stretch
+
+    @property
+    def often(self) -> bool:
+        """Whether it is on the way of the steps, no rare event."""
+        return self.steps >= calibrated.SIDE_STEPS.value
+
+
+def beside(evidence: Evidence, kind_of: Callable[[Stack], str]) -> list[Beside]:
+    """By kind, the costliest first. ``kind_of``: "" for what is none."""
+    turns = stretch(evidence)
+    if turns is None:
+        return []
+    known: dict[Stack, str] = {}
+    at: dict[str, Counter[Place]] = {}
+    frames: dict[str, Counter[Frame]] = {}
+    weight: Counter[str] = Counter()
+    number: Counter[str] = Counter()
+    for stack, ns in turns.found:
+        kind = known[stack] if stack in known else known.setdefault(stack, kind_of(stack))
+        if not kind:
+            continue
+        weight[kind] += ns
+        number[kind] += 1
+        leaf = stack.frames[-1] if stack.frames else None
+        at.setdefault(kind, Counter())[(leaf.file, leaf.line) if leaf is not None else ("", 0)] += ns
+        if leaf is not None:
+            frames.setdefault(kind, Counter())[leaf] += ns
+    steps = _steps_with(evidence, known, number)
+    return [
+        Beside(kind, ns / turns.whole, steps[kind], number[kind], at[kind], frames.get(kind, Counter()), turns)
+        for kind, ns in weight.most_common()
+    ]
+
+
+def _steps_with(evidence: Evidence, known: dict[Stack, str], number: Counter[str]) -> Counter[str]:
+    """In how many clean steps (or just behind them) each kind was seen. Of a loop whose iterations nothing tells apart
+    each sample counts: it is a moment of another one as likely as not."""
+    clean = evidence.steps.clean
+    if evidence.work is not None and evidence.work.iterations is None:
+        return number
+    seen: dict[str, set[int]] = {}
+    if clean:
+        for when, stack in evidence.log.inside([(clean[0].begin_ns, clean[-1].end_ns)]):
+            if kind := known.get(stack, ""):
+                seen.setdefault(kind, set()).add(evidence.steps.number_at(when))
+    return Counter({kind: len(numbers) for kind, numbers in seen.items()})

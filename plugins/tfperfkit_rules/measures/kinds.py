@@ -1,0 +1,281 @@
+"""Kinds of work on the training thread outside of TensorFlow's runtime: one table, told by what ran.
+
+What ran is named as ``called.doing`` names it: the functions of libraries below a line of the person's, and the API
+that its running expression stands for. The first kind that fits is it. Names with "?" are methods of objects that
+are not known; none goes by a word that a person chose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import doing, package_of
+
+#: Who tells a kind: "work" is the hot Python of LIN001, "side" what watches the work (STP001), "wait" a wait on purpose
+#: (STP004), "collect" a garbage collection by hand (STP005).
+Role = Literal["work", "side", "wait", "collect"]
+
+
+class Kind(NamedTuple):
+    """``words``: after "48 % of a step is". ``advice``: without its full stop. ``word``: for tests and tables."""
+
+    word: str
+    words: str
+    advice: str
+    wanted: re.Pattern[str]
+    role: Role = "work"
+
+
+def _kind(word: str, words: str, advice: str, *patterns: str, role: Role = "work") -> Kind:
+    return Kind(word, words, advice, re.compile("|".join(patterns)), role)
+
+
+_AHEAD = "prepare it ahead, in a thread with a queue or in tf.data with prefetch"
+KINDS: tuple[Kind, ...] = (
+    _kind(
+        "sleep",
+        "sleeping",
+        "Take the pause out: it is pure waiting. Where it waits for something, wait for that (an event, a queue, a "
+        "blocking read), in a thread of its own",
+        r"^time\.sleep$",
+        role="wait",
+    ),
+    _kind(
+        "threads",
+        "waiting for other threads, processes or queues",
+        "What it waits for sets the pace: give that more workers, or start it earlier, so that the result is there "
+        "when it is asked for",
+        r"^(threading|_thread|queue|multiprocessing|concurrent\.futures|joblib)\.",
+        r"^(select|selectors|signal\.(pause|sigwait)|os\.(wait|waitpid|wait4))\b",
+        r"^asyncio\.",  # a coroutine that waits has no frame, the event loop has one
+        role="wait",
+    ),
+    _kind(
+        "input",
+        "waiting for the keyboard",
+        "Ask before the loop, or take the answer from the command line",
+        r"^builtins\.input$|^getpass\.",
+        role="wait",
+    ),
+    _kind(
+        "programs",
+        "running other programs",
+        "Start the program once and keep it running, call a library that does the same, or " + _AHEAD,
+        r"^subprocess\.|^os\.(system|popen|spawn\w*|posix_spawn\w*)$|^pexpect\.|^pty\.|^IPython\.",
+        role="wait",
+    ),
+    _kind(
+        "collect",
+        "collecting garbage by hand",
+        "Take gc.collect() out of the loop, or call it every few hundred turns: each call looks through all objects of "
+        "the process, TensorFlow's as well, and Python collects by itself",
+        r"^gc\.collect$",
+        role="collect",
+    ),
+    _kind(
+        "clear",
+        "clearing Keras' session",
+        "Make the model once, before the loop; then there is nothing to clear. clear_session() goes through all that "
+        "Keras holds and collects garbage",
+        r"^keras\.(src\.)?(backend\.|utils\.)?(common\.global_state\.)?clear_session$",
+        role="collect",
+    ),
+    _kind(
+        "network",
+        "waiting for the network or a database",
+        "It waits for another machine: fetch ahead of the step (a thread with a queue, or tf.data with prefetch), "
+        "over one connection that stays open, and many rows with one request",
+        r"^(requests|urllib|urllib3|http|socket|ssl|ftplib|smtplib|paramiko|boto3|botocore|s3fs|gcsfs|redis|sqlite3|"
+        r"psycopg2?|pymysql|mysql|pymongo|sqlalchemy|aiohttp|httpx|websockets?|grpc|kafka|pika|google\.cloud|azure)\.",
+        r"^\?\.(execute|executemany|fetchone|fetchmany|fetchall|recv)$",
+    ),
+    _kind(
+        "plotting",
+        "drawing figures",
+        "Draw every few hundred turns, or once after the loop from numbers that it keeps; closing a figure "
+        "(plt.close) keeps memory from growing",
+        r"^(matplotlib|seaborn|plotly|bokeh|altair|pylab)\.|^\?\.savefig$|\.(imsave|savefig)$",
+        role="side",
+    ),
+    _kind(
+        "progress",
+        "drawing progress bars",
+        "Refresh the bar seldom: tqdm(..., mininterval=1), and give it no description with values of tensors at each "
+        "turn",
+        r"^(tqdm|progressbar|alive_progress|progress|enlighten)\.|^rich\.progress\.|"
+        r"^keras\.src\.utils\.progbar\.|^keras\.utils\.Progbar",
+        role="side",
+    ),
+    _kind(
+        "printing",
+        "printing and logging",
+        "Print every 100 steps or so, and read the values of tensors only then",
+        r"^builtins\.print$|^tensorflow\.print$|^tensorflow\.python\.ops\.logging_ops\.print|^logging(\.|$)|"
+        r"^absl\.logging|^rich\.|^loguru\.|^sys\.(stdout|stderr)\.|^colorama\.|^warnings\.warn",
+        role="side",
+    ),
+    _kind(
+        "writing",
+        "writing files and drawing",
+        "Do it every few hundred steps, or in another process",
+        r"^(wandb|mlflow|tensorboardX|neptune|comet_ml|clearml)\.|^imageio\..*(write|save)|"
+        r"^PIL\.Image\.save$|^PIL\.Image(\.\w+)?\(\)(\.\w+\(\))*\.save$|^cv2\.imwrite$|"
+        r"^numpy\.(.*\.)?(save|savez|savez_compressed|savetxt|_savez)$|^numpy\..*\.tofile$|"
+        r"^(json|pickle|marshal|yaml|joblib)\.(.*\.)?dump$|"
+        r"^pandas\..*\.to_(csv|parquet|pickle|json|hdf|feather|excel)$|"
+        r"^h5py\..*(create_dataset|create_group|require_dataset|__setitem__|write|flush)|"
+        r"^(builtins\.open|io\.open|open)\(\)\.(write|writelines|flush)$|^csv\.(writer|DictWriter)\(\)\.\w+$|"
+        r"^\?\.(writerow|writerows|flush|writelines)$|^tensorflow\.(io|summary)\..*(write|flush)|^shutil\.(copy|move)",
+        role="side",
+    ),
+    _kind(
+        "images",
+        "reading and converting images",
+        "Decode and resize images in a tf.data map (tf.io.decode_jpeg, tf.image.resize) with "
+        "num_parallel_calls=tf.data.AUTOTUNE and prefetch, or once before the loop",
+        r"^(PIL|cv2|imageio|skimage|torchvision|albumentations|imgaug|scipy\.ndimage|pydicom|nibabel|tifffile)\.",
+        r"^keras\.(src\.)?(utils\.image_utils|utils\.(load_img|img_to_array|array_to_img|save_img)|preprocessing\.image|"
+        r"legacy\.preprocessing\.image)",
+    ),
+    _kind(
+        "sound",
+        "reading sound",
+        "Decode and transform sound in a tf.data map (tf.audio.decode_wav, tf.signal.stft) with "
+        "num_parallel_calls=tf.data.AUTOTUNE and prefetch, or once before the loop, and keep the result in a file",
+        r"^(librosa|soundfile|wave|audioread|torchaudio|pydub|scipy\.io\.wavfile)\.",
+    ),
+    _kind(
+        "keras data",
+        "preparing data with Keras' utilities",
+        "Prepare the data once, before the loop, and keep the arrays; what differs each time belongs into tf.data with "
+        "prefetch",
+        r"^keras\.(src\.)?(datasets\.|utils\.(image_dataset|text_dataset|timeseries_dataset|audio_dataset|sequence_utils|"
+        r"numerical_utils|file_utils|dataset_utils|to_categorical|pad_sequences|get_file|normalize|split_dataset)|"
+        r"preprocessing\.|legacy\.preprocessing\.)",
+    ),
+    _kind(
+        "drawing lots",
+        "drawing with probabilities",
+        "Drawing with probabilities goes over all of them each time: keep a running sum (a sum tree), or draw many at "
+        "a time",
+        r"^numpy\.random\..*choice$|^random\.(Random\(\)\.)?choices$|^\?\.choice$",
+    ),
+    _kind(
+        "copying",
+        "copying",
+        "Copy only what changes, or keep it in one array that is written in place",
+        r"^copy\.|^numpy\.copy$|^numpy\..*\(\)\.copy$|^\?\.copy$|^builtins\.(list|dict|set)\(\)\.copy$",
+    ),
+    _kind(
+        "pandas",
+        "pandas",
+        "Take the columns out of pandas once, before the loop (df.to_numpy()), and pick batches from the arrays",
+        r"^(pandas|polars|modin|dask)\.",
+    ),
+    _kind(
+        "parsing",
+        "parsing and serialising",
+        "Read and parse it once, before the loop, and keep arrays (numpy.save, TFRecord) for the next time",
+        r"^(json|_json|simplejson|ujson|orjson|pickle|_pickle|cloudpickle|dill|yaml|csv|_csv|marshal|xml|lxml|html|bs4|"
+        r"tomllib|configparser|struct|base64|ast\.literal_eval|msgpack|google\.protobuf)\.?",
+    ),
+    _kind(
+        "hashing",
+        "hashing",
+        "Hash once and keep the result, or use a cheap key (an index)",
+        r"^(hashlib|_hashlib|hmac|uuid|secrets|xxhash|mmh3)\.|^zlib\.(crc32|adler32)$|^binascii\.crc",
+    ),
+    _kind(
+        "reading",
+        "reading and decompressing files",
+        "Read it once, before the loop, and keep the arrays; what does not fit into memory is read ahead in tf.data "
+        "(interleave, map with num_parallel_calls, prefetch)",
+        r"^(gzip|zipfile|tarfile|bz2|lzma|zlib|h5py|tables|netCDF4|zarr|pyarrow|fsspec|glob|fnmatch)\.",
+        r"^builtins\.open|^io\.|^os\.(listdir|walk|scandir|stat|path\.(exists|getsize|isfile|isdir)|read|open)|"
+        r"^(pathlib|genericpath|posixpath|ntpath)\.|^numpy\.(load|loadtxt|genfromtxt|fromfile|memmap|.*npyio)|"
+        r"^\?\.(read|readline|readlines)$|^builtins\.open\(\)",
+    ),
+    _kind(
+        "regular expressions",
+        "matching regular expressions",
+        "Do it once for all texts, before the loop; or in tf.data: tf.strings.regex_replace, tf.strings.split, "
+        "tf.keras.layers.TextVectorization",
+        r"^(re|_sre|regex|sre_\w+)\.",
+    ),
+    _kind(
+        "text",
+        "taking text apart",
+        "Turn all texts into numbers once, before the loop, and pick rows of the array in it; or in tf.data: "
+        "tf.strings.*, tf.keras.layers.TextVectorization",
+        r"^(nltk|spacy|jieba|sentencepiece|transformers|tokenizers|gensim|textblob|string|unicodedata|difflib)\.",
+        r"^(\?|builtins\.(str|chr|repr|format)(\(\))?|builtins\.open\(\)\.read\(\)|[\w.]*\(\))\."
+        r"(lower|upper|strip|lstrip|rstrip|splitlines|casefold|translate|startswith|endswith|isalpha|isalnum|isdigit|"
+        r"title|rpartition|partition|replace)$|^\?\.(split|join|encode|decode)$",
+    ),
+    _kind(
+        "environment",
+        "stepping an environment",
+        "Step several environments at a time, in processes of their own, so that they run while the network learns",
+        r"^(gym|gymnasium|pettingzoo|ale_py|dm_env|dm_control|procgen|mujoco|pybullet)\.",
+    ),
+    _kind(
+        "random",
+        "drawing random numbers one at a time",
+        "Draw many at a time: rng = numpy.random.default_rng(); rng.random(n), rng.integers(low, high, n)",
+        r"^random\.|^secrets\.",
+    ),
+)
+#: NumPy on whole arrays, and Python itself: what is left.
+NUMPY = _kind(
+    "numpy",
+    "NumPy",
+    "Do what is the same for each step once, before the loop; put the rest into tf.data with prefetch, so that it runs "
+    "while the step computes",
+    r"^(numpy|scipy)\.",
+)
+PYTHON = _kind(
+    "python",
+    "Python",
+    "Write it for whole arrays with NumPy or TensorFlow instead of one element at a time, do it once before the loop, "
+    "or prepare batches ahead in tf.data with prefetch",
+    r"",
+)
+
+
+def kind_of(evidence: Evidence, frame: Frame) -> Kind:
+    """What a frame of the person's was doing; ``PYTHON`` when nothing tells."""
+    return _named(doing(evidence, frame))
+
+
+@lru_cache(maxsize=4096)
+def _named(names: tuple[str, ...]) -> Kind:
+    told = [name for name in names if name]
+    return next((kind for kind in (*KINDS, NUMPY) if any(kind.wanted.search(name) for name in told)), PYTHON)
+
+
+def package(evidence: Evidence, frames: Counter[Frame]) -> str:
+    """The package that most of these frames were in; "" for Python and its library."""
+    found: Counter[str] = Counter()
+    for frame, count in frames.items():
+        found[package_of(doing(evidence, frame))] += count
+    return found.most_common(1)[0][0] if found else ""
+
+
+def api(evidence: Evidence, frames: Counter[Frame], kind: Kind) -> str:
+    """The function that most of these frames of a kind were in, as ``json.loads``; "" where several were."""
+    names: Counter[str] = Counter()
+    for frame, count in frames.items():
+        own = [name for name in doing(evidence, frame) if kind.wanted.search(name)]
+        if own:
+            names[own[-1]] += count  # the person's own words come after the library's
+    name, count = names.most_common(1)[0] if names else ("", 0)
+    if count < shared.MOSTLY.value * frames.total():
+        return ""
+    short = name.replace("()", "").removeprefix("builtins.").removeprefix("?.")
+    return short if len(short) <= shared.MAX_LINE.value else ""

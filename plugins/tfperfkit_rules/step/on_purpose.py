@@ -1,0 +1,118 @@
+"""Time that the script spends on purpose: waiting (STP004), and collecting garbage by hand (STP005)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.beside import Beside, beside
+from tfperfkit_rules.measures.by_hand import collected_by_hand
+from tfperfkit_rules.measures.kinds import KINDS, Kind, api, kind_of
+from tfperfkit_rules.measures.step_shares import callers, span
+from tfperfkit_rules.measures.turns import basis
+
+_BY_WORD = {kind.word: kind for kind in KINDS}
+#: What is left of it at best and at worst: a pause can go; what another thread or program does may be waited for all
+#: the same.
+_LEFT = {
+    "sleep": (0.0, calibrated.PAUSE_LEFT.value),
+    "collect": (0.0, calibrated.COLLECTED_LEFT.value),
+    "clear": (0.0, calibrated.COLLECTED_LEFT.value),
+}
+
+
+def waits(evidence: Evidence) -> Iterable[Finding]:
+    """STP004: sleeping, waiting for threads, queues, other programs."""
+    for found in beside(evidence, partial(_kind, evidence, "wait"))[:2]:
+        once = evidence.work is not None and evidence.work.kind == "call"
+        if found.share >= MEDIUM and (found.often or once) and found.samples >= calibrated.MIN_SAMPLES.value:
+            yield _wait(evidence, found)
+
+
+def _kind(evidence: Evidence, role: str, stack: Stack) -> str:
+    leaf = stack.frames[-1] if stack.frames else None
+    if leaf is None or stack.activity not in ("python", "dispatch", "waiting"):
+        return ""
+    kind = kind_of(evidence, leaf)
+    return kind.word if kind.role == role else ""
+
+
+def _wait(evidence: Evidence, found: Beside) -> Finding:
+    kind = _BY_WORD[found.kind]
+    low, high = interval(found.share, len(found.turns.found))
+    left = _LEFT.get(kind.word, (0.0, 1.0))
+    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    lines = [place for place, _ in found.at.most_common(3) if place[1]]
+    return Finding(
+        code="STP004",
+        family="step",
+        title=f"{100 * found.share:.0f} % of {evidence.unit.a} is {_told(evidence, found, kind)}",
+        severity=severity(1 - 1 / middle(bounds)),
+        basis=basis(evidence, found.turns.turn_ms),
+        share_of_step=found.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
+        evidence=(
+            Measurement("share of the time", found.share, "share", "samples"),
+            Measurement("time per step", found.share * found.turns.turn_ms, "ms", "samples"),
+            Measurement("samples in it", float(found.samples), "count", "baseline"),
+            Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
+        ),
+        advice=f"{kind.advice}.",
+        detail="Meanwhile the training thread does nothing.",
+        absorbs_here=("LIN001", "SYN001"),
+        parts=("python", "dispatch", "other") if found.share >= shared.MOSTLY.value else ("python", "other"),
+    )
+
+
+def _told(evidence: Evidence, found: Beside, kind: Kind) -> str:
+    name = api(evidence, found.frames, kind)
+    return f"{kind.words} ({name})" if name else kind.words
+
+
+def collects(evidence: Evidence) -> Iterable[Finding]:
+    """STP005: ``gc.collect()`` on the way of the steps, or in a work's loop."""
+    seen = {found.kind: found for found in beside(evidence, partial(_kind, evidence, "collect"))}
+    if not seen or (evidence.work is not None and evidence.work.kind == "call"):
+        return
+    kind = _BY_WORD[max(seen, key=lambda word: seen[word].samples)]
+    found = seen[kind.word]
+    timed = collected_by_hand(evidence)
+    sampled = sum(item.share for item in seen.values())
+    # The samples in a collection come behind it, one for each, however long it took: its own time tells more.
+    by_time = timed.times >= shared.MOSTLY.value * found.samples
+    share = min(timed.share if by_time else sampled, shared.MAX_STEP_SHARE.value)
+    if share < MEDIUM or not (found.often or timed.times >= calibrated.SIDE_STEPS.value):
+        return
+    low, high = interval(share, 0 if by_time else len(found.turns.found))
+    left = _LEFT[kind.word]
+    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    lines = [place for place, _ in (timed.at + found.at if not by_time else timed.at).most_common(2) if place[1]]
+    step_ms = evidence.step_ms or found.turns.turn_ms
+    yield Finding(
+        code="STP005",
+        family="step",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {_told(evidence, found, kind)}",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
+        evidence=(
+            Measurement("share of the time", share, "share", "baseline" if by_time else "samples"),
+            Measurement("time per step", share * step_ms, "ms", "baseline" if by_time else "samples"),
+            *([Measurement("collections that were seen", float(timed.times), "count", "baseline")] * bool(timed.times)),
+            Measurement("samples in it", float(found.samples), "count", "baseline"),
+        ),
+        advice=f"{kind.advice}.",
+        detail="A collection holds the interpreter's lock: no other thread's Python runs meanwhile.",
+        absorbs_here=("LIN001", "SYN001"),
+        parts=("gc", "other"),
+    )

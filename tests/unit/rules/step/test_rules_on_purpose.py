@@ -1,0 +1,130 @@
+"""Time that is spent on purpose, on made-up evidence: sleeping, waiting, collecting garbage by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from eager_builder import leaf, seen, site, sites
+from evidence_builder import FILE, MS, make_evidence, make_steps
+from tfperfkit_rules.step import on_purpose, python_time, side_work
+
+from tfperfkit.model import Finding, SourceSpan, Work
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.spans import Spans
+
+
+def looped(line: str, *called: str, share: int = 40, activity: str = "python", rare: bool = False) -> Any:
+    """A training loop of which a line takes some per cent."""
+    table = make_steps(60)
+    frame = (Frame(FILE, 1, "<module>", 2, None, called),)
+    spied = seen(table, [(share, activity, frame), (100 - share, "graph", leaf(3))])
+    given = make_evidence(
+        parts_ms={"python": share / 10, "graph": 10 - share / 10},
+        steps=table,
+        source=f"for i in r:\n    {line}\n    step(x)\n",
+        **spied._asdict(),
+        records=sites(site(1, "call", 3, loops=(1,))),
+    )
+    if rare:  # all of it in one step
+        last = table.clean[-1]
+        stacks = {1: Stack(frame, "", activity), 2: Stack(leaf(3), "tensorflow", "graph")}
+        width = last.begin_ns // 100
+        taken = [(n * width, 2) for n in range(40, 100)] + [(last.begin_ns + n, 1) for n in range(40)]
+        given.log = SampleLog(stacks, taken)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("line", "called", "words", "advice"),
+    [
+        ("time.sleep(0.1)", (), "is sleeping (time.sleep)", "pause"),
+        ("q.get()", ("queue:get",), "waiting for other threads", "more workers"),
+        ("subprocess.run(['ls'])", ("subprocess:run",), "running other programs (subprocess.run)", "keep it running"),
+        ("asyncio.run(later())", ("asyncio.runners:run",), "waiting for other threads", "more workers"),
+    ],
+)
+def test_what_waits_is_told_at_its_line(line: str, called: tuple[str, ...], words: str, advice: str) -> None:
+    given = looped(line, *called)
+    (finding,) = on_purpose.waits(given)
+    assert (finding.code, finding.where[0]) == ("STP004", SourceSpan(FILE, 2))
+    assert finding.title.startswith("40 % of a step ") and words in finding.title
+    assert advice in finding.advice
+    assert not list(python_time.hot_python(given)) and not list(side_work.hot_path(given))
+
+
+def test_a_pause_can_go_whole_and_another_threads_work_perhaps_not() -> None:
+    (pause,), (queue,) = on_purpose.waits(looped("time.sleep(1)")), on_purpose.waits(looped("q.get()", "queue:get"))
+    assert pause.predicted_range and 1.3 < pause.predicted_range[0] < 1.67 < pause.predicted_range[1] < 2.1
+    assert queue.predicted_range and queue.predicted_range[0] == 1.0
+
+
+def test_a_rare_or_short_wait_is_left_in_peace() -> None:
+    assert not list(on_purpose.waits(looped("time.sleep(1)", share=3)))
+    assert not list(on_purpose.waits(looped("time.sleep(1)", rare=True)))
+    assert not list(on_purpose.waits(looped("sleep(1)")))  # the person's own function
+
+
+def collecting(each_ms: float = 4.0, line: str = "gc.collect()") -> Any:
+    """60 steps of 10 ms; in each a collection, behind which one sample of line 2 is taken."""
+    table = make_steps(60)
+    stacks = {
+        1: Stack((Frame(FILE, 1, "<module>", 2, None, ()),), "", "python"),
+        2: Stack(leaf(3), "tensorflow", "graph"),
+    }
+    taken, spans = [], []
+    for step in table.steps:
+        end = step.begin_ns + round(each_ms * MS)
+        spans.append((step.begin_ns, end))
+        taken += [(end + 1000, 1), *((end + n * MS, 2) for n in range(1, 5))]
+    log = SampleLog(stacks, taken)
+    given = make_evidence(
+        parts_ms={"gc": each_ms, "python": 1.0, "graph": 9 - each_ms},
+        steps=table,
+        source=f"for i in r:\n    {line}\n    step(x)\n",
+        log=log,
+        samples=log.samples([(0, table.steps[-1].end_ns)]),
+        records=sites(site(1, "call", 3, loops=(1,))),
+        collections=Spans(spans),
+    )
+    return given
+
+
+def test_collections_by_hand_are_told_with_their_own_time() -> None:
+    given = collecting()
+    (finding,) = on_purpose.collects(given)
+    assert (finding.code, finding.where[0]) == ("STP005", SourceSpan(FILE, 2))
+    assert finding.share_of_step == pytest.approx(0.4, abs=0.01) and "gc" in finding.parts
+    assert finding.predicted_range and finding.predicted_range[0] < 1.67 <= finding.predicted_range[1] < 1.8
+    assert not list(python_time.hot_python(given))
+
+
+def test_pythons_own_collections_are_not_by_hand() -> None:
+    assert not list(on_purpose.collects(collecting(line="collect()")))
+    assert not list(on_purpose.collects(collecting(each_ms=0.1)))
+
+
+def of_work(given: Any, *, kind: Any = "loop", iterations: int | None = None) -> Any:
+    given.work = Work(kind=kind, where=SourceSpan(FILE, 1), seconds=3.0, share_of_run=0.5, iterations=iterations)
+    return given
+
+
+def test_the_same_is_told_of_work_that_trains_nothing() -> None:
+    (finding,) = on_purpose.waits(of_work(looped("time.sleep(0.1)"), iterations=60))
+    assert finding.title.startswith("40 % of an iteration is sleeping")
+    (finding,) = on_purpose.waits(of_work(looped("time.sleep(0.1)", rare=True)))  # its iterations can't be told apart
+    assert "of the loop at train.py:1 is sleeping" in finding.title
+    (finding,) = on_purpose.waits(of_work(looped("time.sleep(0.1)"), kind="call"))
+    assert "of the call at train.py:1 is sleeping" in finding.title
+
+
+def test_a_model_that_is_loaded_in_the_loop_is_not_saved() -> None:
+    def told(name: str, *, work: bool = True) -> Finding:
+        line, called = f"m = keras.models.{name}(p)", f"keras.src.saving.saving_api:{name}"
+        given = looped(line, called, activity="saving")
+        (finding,) = side_work.hot_path(of_work(given) if work else given)
+        return finding
+
+    assert told("load_model").title == "Loading a model takes 40 % of the loop at train.py:1"
+    assert "before the loop" in told("load_model").advice
+    assert told("save_model", work=False).title == "Saving takes 40 % of the training loop"

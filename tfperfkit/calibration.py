@@ -146,6 +146,21 @@ BUSY_NS = Calibration(
     1_000_000_000, "ns", "of clean steps: less tells no share", Chosen("some hundred turns of the scheduler")
 )
 
+# What the report says of the whole run.
+TRAINING_SHARE = Calibration(
+    0.9,
+    "share",
+    "of the time since TensorFlow was imported: with less of it in training steps, the report shows the run's account",
+    Chosen("a tenth of a run is worth a line"),
+)
+RUN_PART = Calibration(0.01, "share", "of the run: smaller parts are shown as one", Chosen("half of a cell of the bar"))
+CHILDREN_SHARE = Calibration(
+    0.1,
+    "share",
+    "of the run that it waits for child processes, for a note that they are not recorded",
+    Chosen("the complement of TRAINING_SHARE"),
+)
+
 # What the diagnosis does with findings.
 EXPLAINS = Calibration(
     0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from tfperfkit import calibration
-from tfperfkit.records.parts import Cause, PartName, StartPart
+from tfperfkit.records.parts import Cause, PartName, RunPart, StartPart
 from tfperfkit.records.source_span import SourceSpan as SourceSpan
 
 Family = Literal[
@@ -40,6 +40,8 @@ StepSource = Literal["keras", "custom", "function", "work", "none"]
 Basis = Literal["step", "turn", "run", "risk"]
 #: What passes between two steps is told beside their time from this share of it on.
 MIN_BETWEEN = calibration.MIN_BETWEEN.value
+#: Imports, and whatever else ran, before ``import tensorflow``: nothing is sampled then.
+BEFORE_TENSORFLOW = "before TensorFlow"
 #: How a column is printed. ``ms``, ``us`` and ``bytes`` are scaled; ``share`` is 0 to 1, printed as per cent.
 Unit = Literal["text", "count", "ms", "us", "bytes", "share", "ratio", "source", "location", "number"]
 
@@ -205,6 +207,38 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     parts_s: dict[StartPart, float] = {}
 
 
+class LineTime(msgspec.Struct, frozen=True):
+    """A line of the person's, and the seconds for which it was on the stack."""
+
+    where: SourceSpan
+    seconds: float
+
+
+class RunAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole run, every second of it in one part: ``parts_s`` add up to ``total_s``, the length that shares of the
+    run refer to. Only parts that took time are there, in the order of ``records.parts.RUN_PARTS``.
+
+    ``lines``: for which lines of the person's a part ran, three at most: first the innermost line with half of the part
+    below it, then those that were most often the innermost. ``imports_s``: of the part "imports", "before TensorFlow"
+    (the interpreter's start and all that ran then), "tensorflow", and the packages that were imported later.
+    """
+
+    total_s: float
+    parts_s: dict[RunPart, float] = {}
+    lines: dict[RunPart, tuple[LineTime, ...]] = {}
+    imports_s: dict[str, float] = {}
+
+    def seconds_of(self, *parts: RunPart) -> float:
+        """Seconds in these parts."""
+        return sum(self.parts_s.get(part, 0.0) for part in parts)
+
+    @property
+    def training_share(self) -> float:
+        """Of the time since TensorFlow had been imported, the share of the training steps (0 to 1)."""
+        since = self.total_s - sum(self.imports_s.get(name, 0.0) for name in (BEFORE_TENSORFLOW, "tensorflow"))
+        return min(self.seconds_of("training") / since, 1.0) if since > 0 else 0.0
+
+
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The training steps. Times are of the clean windows (nothing invasive ran); None where not measured.
 
@@ -288,6 +322,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
     work: tuple[Work, ...] = ()  # outside of training steps, the longest first
+    run_account: RunAccount | None = None
     words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
 
 

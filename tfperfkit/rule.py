@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from tfperfkit.model import Finding, RunInfo, SourceSpan, StepAccount, WarmUp, Work
+from tfperfkit.model import Finding, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Spans
@@ -96,12 +96,15 @@ class Evidence:
         sources: Mapping[str, tuple[str, ...]],
         records: Callable[[str], Iterable[Any]],
         offers: Offers | None = None,
+        run_account: RunAccount | None = None,
     ) -> None:
         self.run = run
         self.steps = steps
         #: Where the mean clean step went; None when no step was seen.
         self.account = account
         self.warm_up = warm_up
+        #: Where the whole run's time went; its ``total_s`` is what shares of the run refer to.
+        self.run_account = run_account
         #: Stack samples of the steady steps (of all of the run without such).
         self.samples = samples
         #: All samples with their times.

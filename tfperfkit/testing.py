@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import ProbeError, Unavailable, UsageError
-from tfperfkit.model import ProbeResult, RunInfo, StepAccount, WarmUp, WindowSummary
+from tfperfkit.model import ProbeResult, RunAccount, RunInfo, StepAccount, WarmUp, WindowSummary
 from tfperfkit.option import Declared, convert, effective, option_problem, spelling
 from tfperfkit.probe import API_VERSION, Capture, Cost, HotFunction, Probe, Recording, WindowWish
 from tfperfkit.records.samples import SampleLog, Samples
@@ -240,6 +240,7 @@ def evidence_of(
     records: Mapping[str, Sequence[Any]] | None = None,
     machine: Mapping[str, Any] | None = None,
     wall_s: float = 60.0,
+    run_account: RunAccount | None = None,
 ) -> Evidence:
     """The ``Evidence`` of a rule's test: only what is given is there.
 
@@ -270,6 +271,7 @@ def evidence_of(
         sources={file: tuple(text.splitlines()) for file, text in (sources or {}).items()},
         records=lambda stream: streams.get(stream, ()),
         offers=Offers(Offer(probe, type(each), msgspec.to_builtins(each)) for probe, each in offered),
+        run_account=run_account,
     )
 
 

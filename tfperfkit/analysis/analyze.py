@@ -13,6 +13,7 @@ from tfperfkit import registry
 from tfperfkit.analysis.gather import gather, lost_samples
 from tfperfkit.analysis.offered import offered
 from tfperfkit.analysis.overhead import overhead
+from tfperfkit.analysis.run_account import children_note
 from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_hint import step_hint
 from tfperfkit.analysis.step_table import Weighted, read_steps, read_windows
@@ -182,9 +183,14 @@ def analyze(
         overhead=cost,
         windows=tuple(facts.windows.values()),
         headline=_headline(info, ranked, evidence, work, looked=bool(manifest.probes) or not agent),
-        notes=(*_notes(facts, agent, info, run, ended), *troubles),
+        notes=(
+            *filter(None, [children_note(evidence.run_account)]),
+            *_notes(facts, agent, info, run, ended),
+            *troubles,
+        ),
         work=tuple(_of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
+        run_account=evidence.run_account,
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
     )
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tfperfkit.analysis.pauses import pauses
+from tfperfkit.analysis.run_account import run_account
+from tfperfkit.analysis.run_parts import RunFacts
 from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.analysis.warm_up import warm_up
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import ProbeOutcome, RunInfo
 from tfperfkit.offers import AcceleratorUse, GarbageCollections, RanOperations, StepBreakdown
 from tfperfkit.records.events import of_kind
@@ -15,7 +19,7 @@ from tfperfkit.records.samples import read_log, steady_samples
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence, Offers
-from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.storage.run_directory import PHASES, RunDirectory
 
 SAMPLES = "session/samples.jsonl"
 #: Types of operations in a graph that only move data, and that talk to other replicas.
@@ -60,6 +64,20 @@ def gather(
         )
     )
     warm = warm_up(steps, log, agent, started_ns, tracing, made.ordinary_ms if made else None)
+    whole = run_account(
+        RunFacts(
+            started_ns=started_ns,
+            ended_ns=started_ns + round(info.wall_s * NS_PER_S) if info.wall_s > 0 else 0,
+            agent=agent,
+            events=events,
+            steps=steps,
+            log=log,
+            tracing=tracing,
+            ours=pauses(run.records(f"session/{PHASES}.jsonl"), steps),
+            warm_up=warm,
+            sources=sources,
+        )
+    )
     settings: dict[str, Any] = {}
     for event in of_kind(events, "settings"):
         settings = {name: value for name, value in event.items() if name != "kind"}
@@ -74,6 +92,7 @@ def gather(
         steps=steps,
         account=made,
         warm_up=warm,
+        run_account=whole,
         samples=steady,
         log=log,
         settings=settings,

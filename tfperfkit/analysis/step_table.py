@@ -14,7 +14,7 @@ from tfperfkit.analysis.step_words import in_words
 from tfperfkit.model import WindowSummary
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.step_cutter import cut
-from tfperfkit.records.steps import WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
+from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
@@ -127,6 +127,7 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         loop=definition.place if definition.unit == "iteration" else None,
         batch_size=batch,
         note=note,
+        pauses=tuple((marker.begin_ns, marker.end_ns) for marker in markers if marker.site == PAUSE),
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from tfperfkit.analysis.beginning import beginning
 from tfperfkit.model import WarmUp
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.samples import SampleLog
@@ -24,20 +25,16 @@ def warm_up(
     ordinary_ms: float | None,
 ) -> WarmUp | None:
     """The account, or None when no step was found or the recording does not say when TensorFlow came."""
-    armed, begun, ended = (agent.get(name) for name in ("armed_ns", "import_begin_ns", "import_end_ns"))
-    if not steps.steps or not isinstance(armed, int):
+    begun = beginning(agent, started_ns)
+    if not steps.steps or begun is None:
         return None
     first = steps.steps[0].begin_ns
     steady = next((step.begin_ns for step in steps.steps if step.window != "warmup"), steps.steps[-1].end_ns)
-    process = agent.get("process_ns")
-    start = process if isinstance(process, int) else min(started_ns, armed)
+    importing = begun.importing if begun.importing is not None else begun.process
     parts: dict[StartPart, float] = defaultdict(float)
-    if isinstance(begun, int) and isinstance(ended, int) and start <= begun <= ended:
-        parts["other imports"] = begun - start
-        parts["importing TensorFlow"] = armed - begun
-    else:
-        parts["importing TensorFlow"] = armed - start
-    _before_the_steps(parts, log, (armed, first), tracing)
+    parts["other imports"] = importing - begun.process
+    parts["importing TensorFlow"] = begun.armed - importing
+    _before_the_steps(parts, log, (begun.armed, first), tracing)
     warm = [step for step in steps.steps if step.window == "warmup"]
     traced = sum(tracing.overlap(step.begin_ns, step.end_ns) for step in warm)
     usual = sum(step.count for step in warm) * (ordinary_ms or 0.0) * 1e6

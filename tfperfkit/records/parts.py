@@ -1,4 +1,5 @@
-"""The one table of what time is told as: the parts of a step, what a sample of it can be doing, why a step was long.
+"""The one table of what time is told as: the parts of a step, what a sample of it can be doing, why a step was long,
+the parts of the whole run.
 
 The names are those of the JSON report and of run directories; what a person reads stands beside them.
 """
@@ -60,6 +61,24 @@ StartPart = Literal[
     "compile and first runs",
     "not sampled",
 ]
+#: What the whole run is told as, from the start of the process to its end; see ``RUN_PARTS``.
+RunPart = Literal[
+    "imports",
+    "data",
+    "building",
+    "tracing",
+    "training",
+    "between",
+    "validation",
+    "prediction",
+    "saving",
+    "tensorflow",
+    "input",
+    "children",
+    "ending",
+    "tfperf",
+    "not sampled",
+]
 
 
 class Words(NamedTuple):
@@ -95,6 +114,41 @@ BETWEEN: dict[Activity | Context, Words] = {
     "waiting": Words("freeing objects", "freeing objects", "freeing objects"),
     "summary": Words("summary", "", "summary"),
 }
+#: The parts of the run, in the order in which the JSON report has them, as the legend of its bar calls them.
+#: ``imports``: the start of Python, all that ran before TensorFlow was imported, and later imports; ``data``: the
+#: person's Python outside of training; ``between``: in the training loop, between two steps; ``tensorflow``: operations
+#: and functions that train nothing; ``input``: going through datasets that feed no step; ``ending``: exit handlers and
+#: what the interpreter frees; ``tfperf``: the script waited for us.
+RUN_PARTS: dict[RunPart, str] = {
+    "imports": "imports",
+    "data": "data and other Python",
+    "building": "building and setting up",
+    "tracing": "tracing and compiling",
+    "training": "training",
+    "between": "between steps",
+    "validation": "validation",
+    "prediction": "prediction",
+    "saving": "loading and saving",
+    "tensorflow": "other TensorFlow work",
+    "input": "going through datasets",
+    "children": "waiting for child processes",
+    "ending": "exit",
+    "tfperf": "tfperf",
+    "not sampled": "not sampled",
+}
+#: The parts that the person's lines ask for: for the others (the steps have tables of their own) no line is named.
+PLACED: tuple[RunPart, ...] = (
+    "data",
+    "building",
+    "tracing",
+    "between",
+    "validation",
+    "prediction",
+    "saving",
+    "tensorflow",
+    "input",
+    "children",
+)
 #: The parts that a trace tells on the training thread.
 TRACED: tuple[PartName, ...] = tuple(part for part, words in PARTS.items() if words.traced)
 _PART_OF: dict[str, PartName] = {**{part: part for part in PARTS}, "summary": "saving"}

@@ -174,6 +174,7 @@ class SampleLog:
         self._taken = [sample for sample in taken if sample[1] in stacks]
         self._times = [when for when, _ in self._taken]
         self._rates = sorted(rate for rate in rates if rate[1] > 0)
+        self._changed = [since for since, _ in self._rates]
 
     def inside(self, spans: Iterable[Span]) -> list[tuple[int, Stack]]:
         """(when, stack) of the samples in ``spans``, which must not overlap."""
@@ -185,12 +186,17 @@ class SampleLog:
 
     def weighted(self, spans: Iterable[Span]) -> list[tuple[Stack, int]]:
         """(stack, ns that it stands for): after the windows samples are fewer. 1 each where no rate was recorded."""
-        begins = [since for since, _ in self._rates]
-        found = []
-        for when, stack in self.inside(spans):
-            number = bisect.bisect_right(begins, when) - 1
-            found.append((stack, self._rates[max(number, 0)][1] if self._rates else 1))
-        return found
+        return [(stack, self.pause(when)) for when, stack in self.inside(spans)]
+
+    def pause(self, when: int) -> int:
+        """ns that were to pass between two samples then; 1 where no rate was recorded."""
+        number = bisect.bisect_right(self._changed, when) - 1
+        return self._rates[max(number, 0)][1] if self._rates else 1
+
+    @property
+    def begins(self) -> int | None:
+        """When sampling began; None without samples."""
+        return self._changed[0] if self._rates else self._times[0] if self._times else None
 
     def samples(self, spans: Sequence[Span]) -> Samples:
         """The samples in ``spans``, counted."""

@@ -33,9 +33,9 @@ class Spans(Sequence[Span]):
 
     def overlap(self, begin: int, end: int) -> int:
         """ns of [begin, end) that are covered."""
-        return max(0, self._until(end) - self._until(begin))
+        return max(0, self.until(end) - self.until(begin))
 
-    def _until(self, when: int) -> int:
+    def until(self, when: int) -> int:
         """ns covered before ``when``."""
         index = bisect.bisect_right(self._begins, when)
         if index == 0:

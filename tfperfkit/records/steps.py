@@ -102,6 +102,7 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True):
     loop: Loop | None = None  # the training loop, where a step is an iteration of one that the person wrote
     note: str = ""
     batch_size: int = 0  # 0: not known
+    pauses: tuple[tuple[int, int], ...] = ()  # begin, end in ns: our own work between two steps
 
     @property
     def count(self) -> int:

@@ -1,9 +1,9 @@
-"""The bar of the parts that a step, or a work outside of steps, is made of."""
+"""The bar of the parts that a step, a work outside of steps, or the run is made of."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.text import Text
 
@@ -25,25 +25,45 @@ def breakdown(steps: StepSummary, of: str, words: Mapping[str, str], screen: Scr
     total = sum(ms for _, ms in parts)
     if not total or not math.isfinite(total):
         return []
-    signs = screen.symbols.bar
-    lengths = _lengths([ms / total for _, ms in parts], min(screen.width, _BAR_WIDTH))
-    # Each sign stands for one part; one that is too small for a cell of the bar has none.
-    own = [signs[index] if length else "" for index, length in enumerate(lengths)]
-    bar = "".join(sign * length for sign, length in zip(own, lengths, strict=True))
-    items = []
-    for sign, (part, ms) in zip(own, parts, strict=True):
+
+    def legend(index: int) -> str:
+        part, ms = parts[index]
         share = numbers.alone(ms / total, "share")
-        text = f"{_part(part, screen)} {numbers.beside(ms, total, screen.symbols)} ({share})"
-        items.append(f"{sign} {text}" if sign else text)
+        return f"{_part(part, screen)} {numbers.beside(ms, total, screen.symbols)} ({share})"
+
+    tail = ""
     if steps.breakdown_window:
         told = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
         mean = numbers.alone(total, "ms", screen.symbols)
-        items.append(f"breakdown of {of}, {mean}, by {name(told, screen)}")
-    lines = joined(items, screen)
+        tail = f"breakdown of {of}, {mean}, by {name(told, screen)}"
+    return bar_lines([ms / total for _, ms in parts], legend, screen, tail=tail)
+
+
+def bar_lines(
+    shares: Sequence[float],
+    legend: Callable[[int], str],
+    screen: Screen,
+    *,
+    style: str = _BAR,
+    head: str = "",
+    tail: str = "",
+) -> list[Text]:
+    """A bar of ``shares``, the largest first, and ``legend`` of each by its number, with the sign of its part.
+
+    ``head`` stands before the legend, ``tail`` is its last item.
+    """
+    signs = screen.symbols.bar
+    lengths = _lengths(shares, min(screen.width, _BAR_WIDTH))
+    # Each sign stands for one part; one that is too small for a cell of the bar has none.
+    own = [signs[index] if length else "" for index, length in enumerate(lengths)]
+    bar = "".join(sign * length for sign, length in zip(own, lengths, strict=True))
+    items = [f"{sign} {legend(index)}" if sign else legend(index) for index, sign in enumerate(own)]
+    items[0] = head + items[0]
+    lines = joined([*items, tail] if tail else items, screen)
     if screen.unicode:  # ASCII's signs may be part of the words
         for line in lines:
-            line.highlight_words(signs, _BAR)
-    return [Text().append(bar, _BAR), *lines]
+            line.highlight_words(signs, style)
+    return [Text().append(bar, style), *lines]
 
 
 def _lengths(shares: Sequence[float], size: int) -> list[int]:

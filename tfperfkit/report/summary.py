@@ -14,6 +14,7 @@ from tfperfkit.report.account import account_lines
 from tfperfkit.report.bar import breakdown
 from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
+from tfperfkit.report.run import run_lines
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import visible
 from tfperfkit.report.work import work_lines
@@ -39,7 +40,8 @@ def top_lines(report: Report, screen: Screen) -> list[Text]:
         lines += prose(note, screen, style="yellow")
     steps = report.steps
     words = {**_WORDS, **report.words}
-    lines += breakdown(steps, "the mean step", words, screen)
+    whole, of_step = run_lines(report.run_account, screen), breakdown(steps, "the mean step", words, screen)
+    lines += [*whole, *([Text()] if whole and of_step else []), *of_step]
     if steps.count and steps.definition:
         lines += prose(f"a step is {with_short_paths(steps.definition, screen.folder)}", screen, style="dim")
     lines += account_lines(steps, screen)

@@ -8,11 +8,13 @@ from tfperfkit.model import (
     REPORT_SCHEMA,
     Column,
     Finding,
+    LineTime,
     Measurement,
     Outlier,
     Overhead,
     ProbeOutcome,
     Report,
+    RunAccount,
     RunInfo,
     SourceSpan,
     StepAccount,
@@ -357,6 +359,24 @@ BRIEF = msgspec.structs.replace(
                 "data and other Python": 1.7,
             },
         ),
+    ),
+)
+
+#: A script that mostly predicts, after a little training.
+PREDICTING = msgspec.structs.replace(
+    BRIEF,
+    run_account=RunAccount(
+        total_s=47.3,
+        parts_s={"imports": 2.9, "building": 0.2, "training": 3.1, "prediction": 41.0, "ending": 0.1},
+        lines={
+            "building": (LineTime(SourceSpan("/home/me/vae/model.py", 12), 0.2),),
+            "training": (LineTime(SourceSpan("/home/me/vae/vae.py", 60), 3.1),),
+            "prediction": (
+                LineTime(SourceSpan("/home/me/vae/vae.py", 88, "grid"), 40.9),
+                LineTime(SourceSpan("/home/me/vae/vae.py", 70, "main"), 0.1),
+            ),
+        },
+        imports_s={"tensorflow": 2.2, "before TensorFlow": 0.7},
     ),
 )
 

@@ -1,0 +1,144 @@
+"""What a sampled moment of the run was for: which part of its account, by what was on the stack."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tfperfkit.analysis.child_processes import called_at, waits_for_children
+from tfperfkit.records.parts import RunPart
+from tfperfkit.records.samples import TENSORFLOW, Frame, Stack
+from tfperfkit.records.steps import Loop
+from tfperfkit.syntax.loops import SourceLoops
+from tfperfkit.syntax.names import Syntax, parse
+
+#: Keras' methods by what they are for.
+_METHODS: dict[str, RunPart] = {
+    "evaluate": "validation",
+    "test_on_batch": "validation",
+    "predict": "prediction",
+    "predict_on_batch": "prediction",
+}
+_SAVING = ("keras.src.saving.", "keras.src.export.", "tensorflow.python.saved_model.", "tensorflow.python.checkpoint.")
+_VARIABLES = ("tensorflow.python.ops.variables", "tensorflow.python.ops.resource_variable_ops")
+_MAKING = ("__init__", "build", "compile", "add", "from_config", "clone_model")
+_DATASETS = "tensorflow.python.data."
+#: Of these parts a moment is wherever it stands; of the others it is training's inside a step.
+ALWAYS: tuple[RunPart, ...] = ("imports", "validation", "prediction", "saving", "children")
+
+
+class Moment(NamedTuple):
+    """``fit``: the stack stands in ``Model.fit``; ``loop``: the outermost loop of the person's that it stands in;
+    ``package``: that is being imported."""
+
+    part: RunPart
+    fit: bool = False
+    loop: Loop | None = None
+    package: str = ""
+
+
+class Moments:
+    """``sources``: the lines of the person's files."""
+
+    def __init__(self, sources: Mapping[str, tuple[str, ...]]) -> None:
+        self._sources = sources
+        self._loops: dict[str, SourceLoops] = {}
+        self._imports: dict[str, dict[int, str]] = {}
+        self._known: dict[int, Moment] = {}  # by ``id``: the log keeps its stacks, and to hash one takes long
+
+    def of(self, stack: Stack) -> Moment:
+        found = self._known.get(id(stack))
+        if found is None:
+            found = self._known[id(stack)] = self._look(stack)
+        return found
+
+    def _look(self, stack: Stack) -> Moment:
+        leaf = stack.frames[-1] if stack.frames else None
+        if leaf is None:
+            return Moment(_by_activity(stack))
+        syntax = parse(self._sources[leaf.file]) if leaf.file in self._sources else None
+        if leaf.file not in self._imports:
+            self._imports[leaf.file] = _import_lines(syntax)
+        loop = next(filter(None, (self.around(frame.file, frame.line) for frame in stack.frames)), None)
+        package = _imported(leaf, self._imports[leaf.file])
+        if package:
+            return Moment("imports", loop=loop, package=package)
+        names = called_at(leaf, syntax)
+        if waits_for_children(leaf, names, syntax):
+            return Moment("children", loop=loop)
+        methods = _methods(leaf, names if stack.library in TENSORFLOW else [])
+        fit = "fit" in methods or any("fit" in _methods(frame, []) for frame in stack.frames)
+        return Moment(_part(stack, leaf, methods), fit, loop)
+
+    def around(self, file: str, line: int) -> Loop | None:
+        """The outermost loop around a line, in its function."""
+        if file not in self._loops:
+            self._loops[file] = SourceLoops(self._sources.get(file, ()))
+        return next((Loop(file, begin) for begin in self._loops[file].around(line)), None)
+
+
+def _part(stack: Stack, leaf: Frame, methods: list[str]) -> RunPart:
+    called = next((_METHODS[name] for name in methods if name in _METHODS), None)
+    if called is not None:
+        return called
+    if stack.context == "evaluate":  # which of both stands too deep to be seen
+        return "validation" if "fit" in methods else "prediction"
+    calls = leaf.calls or ()
+    if stack.activity in ("saving", "summary") or any(call.startswith(_SAVING) for call in calls):
+        return "saving"
+    if stack.activity != "tracing" and (stack.context == "build" or any(map(_makes, calls))):
+        return "building"
+    return _by_activity(stack, any(call.startswith(_DATASETS) for call in calls))
+
+
+def _by_activity(stack: Stack, pipeline: bool = False) -> RunPart:
+    if stack.activity == "tracing":
+        return "tracing"
+    if stack.activity == "input" or pipeline:
+        return "input"
+    if stack.activity in ("graph", "eager_ops", "host_sync", "dispatch") or stack.library in TENSORFLOW:
+        return "tensorflow"
+    return "data"
+
+
+def _makes(call: str) -> bool:
+    """Whether a function of a library makes models, optimizers, variables or the stages of a pipeline."""
+    module, _, function = call.partition(":")
+    if module.startswith(_DATASETS):
+        return function != "__iter__" and "iterator" not in module
+    keras = module.startswith(("keras.src.", "tf_keras.src."))
+    return (keras and function in _MAKING) or (module in _VARIABLES and function in ("__init__", "__call__"))
+
+
+def _methods(frame: Frame, names: list[str]) -> list[str]:
+    """Methods of Keras' models that a frame is in: by its calls, else, as when one has just returned, by the source."""
+    found = []
+    for call in frame.calls or ():
+        module, _, function = call.partition(":")
+        if module.startswith(("keras.src.", "tf_keras.src.")) and ".train" in module:
+            found.append(function)
+    if found:
+        return found
+    # Of a library's function that only passes a call on: what it called has returned, and what that held is freed.
+    passed = any(call.endswith("src.utils.traceback_utils:error_handler") for call in frame.calls or ())
+    return [name.rpartition(".")[2] for name in names] if passed else []
+
+
+def _imported(frame: Frame, statements: Mapping[int, str]) -> str:
+    """The package whose import is under way; "" for none."""
+    for call in frame.calls or ():
+        if call.endswith(":<module>"):
+            return call.partition(".")[0].partition(":")[0]
+    return statements.get(frame.line, "") if frame.calls == () else ""  # its file is looked for, read, loaded
+
+
+def _import_lines(syntax: Syntax | None) -> dict[int, str]:
+    """The package that each line with an import names."""
+    found: dict[int, str] = {}
+    for node in ast.walk(syntax.tree) if syntax is not None else ():
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found[line] = (name or ".").partition(".")[0] or "."
+    return found

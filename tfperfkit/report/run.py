@@ -1,0 +1,54 @@
+"""The whole run's account: a bar above the step's, where the run is more than its training steps."""
+
+from __future__ import annotations
+
+import math
+
+from rich.text import Text
+
+from tfperfkit import calibration
+from tfperfkit.model import BEFORE_TENSORFLOW, RunAccount
+from tfperfkit.records.parts import PLACED, RUN_PARTS, RunPart
+from tfperfkit.report import numbers
+from tfperfkit.report.bar import bar_lines
+from tfperfkit.report.paths import name, short_path
+from tfperfkit.report.terminal import Screen
+
+#: Not the colour of the step's bar, which may stand below.
+_STYLE = "magenta"
+#: A line is named that has this share of its part.
+_MOST = 0.5
+
+
+def run_lines(account: RunAccount | None, screen: Screen) -> list[Text]:
+    """``run 47.3 s: prediction 41.0 s (vae.py:88) · training 3.10 s``; nothing where training is nearly all."""
+    if account is None or not _finite(account) or account.training_share >= calibration.TRAINING_SHARE.value:
+        return []
+    total = sum(account.parts_s.values())
+    by_size = sorted(account.parts_s.items(), key=lambda item: -item[1])
+    large = [(part, s) for part, s in by_size if s >= calibration.RUN_PART.value * total]
+    texts = [_part(account, part, seconds, screen) for part, seconds in large]
+    shares = [seconds / total for _, seconds in large]
+    rest = total - sum(seconds for _, seconds in large)
+    if rest > 0 and len(by_size) > len(large):
+        texts.append(f"other {numbers.alone(rest, 's')}")
+        shares.append(rest / total)
+    return bar_lines(
+        shares, texts.__getitem__, screen, style=_STYLE, head=f"run {numbers.alone(account.total_s, 's')}: "
+    )
+
+
+def _finite(account: RunAccount) -> bool:
+    values = list(account.parts_s.values())
+    return bool(values) and all(math.isfinite(value) and value >= 0 for value in values) and 0 < sum(values) < math.inf
+
+
+def _part(account: RunAccount, part: RunPart, seconds: float, screen: Screen) -> str:
+    text = f"{RUN_PARTS.get(part, part)} {numbers.alone(seconds, 's')}"
+    line = next(iter(account.lines.get(part, ())), None)
+    if part in PLACED and line is not None and line.seconds >= _MOST * seconds:
+        text += f" ({short_path(line.where.file, screen.folder)}:{line.where.line})"
+    before = account.imports_s.get(BEFORE_TENSORFLOW, 0.0)
+    if part == "imports" and before >= _MOST * seconds:  # not all of that need be imports
+        text += f" ({numbers.alone(before, 's')} of it before TensorFlow's)"
+    return name(text, screen)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from tfperfkit import calibration
 from tfperfkit.diagnosis.part_lines import LINES, is_of, lines_of
 from tfperfkit.gain import severity, speedup
-from tfperfkit.model import Family, Finding, Measurement
+from tfperfkit.model import Family, Finding, Measurement, StepAccount
 from tfperfkit.records.parts import PARTS, PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -19,6 +19,8 @@ OWNED, WASTE = calibration.OWNED.value, calibration.OWNED_WASTE.value
 #: A part that is left over and takes this share of a work that takes this share of the run is worth a person's time.
 LOUD = calibration.LOUD_RESIDUAL.value
 EXPLAINS = calibration.EXPLAINS.value
+#: Python that hands out operations, beside their own time, below which they are long.
+LONG = calibration.LONG_OPERATIONS.value
 _WASTE: tuple[PartName, ...] = ("tracing", "host_sync", "saving", "gc")
 #: What computes: its owner is the machine, until a rule knows better.
 _COMPUTES: tuple[PartName, ...] = ("graph", "collectives")
@@ -45,11 +47,24 @@ def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Findin
         return
     work = evidence.work
     mine = [item for item in findings if item.work == (work.name if work is not None else "")]
-    for part, took in sorted(account.parts_ms.items(), key=lambda item: -item[1]):
-        share = took / account.mean_ms
+    for part, share in sorted(_shares(account).items(), key=lambda item: -item[1]):
         if part in _COMPUTES or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
             continue
         yield _finding(evidence, part, share)
+
+
+def _shares(account: StepAccount) -> dict[PartName, float]:
+    """The parts as shares. Operations called one by one and the Python that hands them out are one; where that takes
+    next to nothing beside them they are long, and compute."""
+    shares = {part: took / account.mean_ms for part, took in account.parts_ms.items()}
+    operations, handing = shares.get("eager_ops", 0.0), shares.get("dispatch", 0.0)
+    if operations > 0:
+        if handing < LONG * operations:
+            del shares["eager_ops"]
+        elif operations >= WASTE:
+            shares["eager_ops"] = operations + handing
+            shares.pop("dispatch", None)
+    return shares
 
 
 def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:
@@ -61,8 +76,8 @@ def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:
 
 
 def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
-    account, work = evidence.account, evidence.work
-    took = account.parts_ms[part] if account is not None else 0.0
+    work = evidence.work
+    took = share * (evidence.step_ms or 0.0)
     lines = lines_of(evidence, part)
     most = speedup(share)
     loud = share >= LOUD and (work is None or work.share_of_run >= LOUD)

@@ -102,6 +102,7 @@ class Session:
             return
         self._armed, self._armed_ns = True, now_ns()
         self._safely("disk space", self.streams.keep_room)
+        self._sources.find_main()
         self._safely("agent.json", lambda: self._introduce(agent_facts(self.manifest, facts)))
         self._safely("tracing", self._subscribe)
         self._safely("steps", self.markers.install_tensorflow)
@@ -150,6 +151,7 @@ class Session:
         self.streams.free_room()  # if the disk is full, what follows is what must be known
         if self._armed:
             self._safely("source", self._sources.keep_main)
+            self._safely("source", lambda: self._sources.keep_seen(file for file, _, _ in list(self.sampler.codes)))
             if self._scheduler.warm_at == 0:
                 self._safely("settings", lambda: self.event("settings", **settings()))
             self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
@@ -294,7 +296,7 @@ class Session:
         if pause != self._pause:
             self._pause = pause
             self.stream("samples").append(["rate", now, round(pause * NS_PER_S)])
-        library = self.sampler.take(now, self._driver)
+        library = self.sampler.take(now, self._driver, anyone=self.markers.thread is None)
         if library in TENSORFLOW and not self.markers.busy:
             self._stepless.worked(min(now - self._last_tick, NS_PER_S))
         self._last_tick = now

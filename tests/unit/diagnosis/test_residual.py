@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from evidence_builder import FILE, make_account, make_evidence, make_samples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from tfperfkit.records.samples import Frame, SampleLog
 from tfperfkit.rule import Evidence
 
 DOING = {"python": "python", "graph": "graph", "host_sync": "host_sync", "eager_ops": "eager_ops", "gc": "python"}
+DOING["dispatch"] = "dispatch"
 
 
 def of(parts: dict[str, float]) -> Evidence:
@@ -42,6 +44,12 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
     assert len(list(residual(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
     assert len(list(residual(known, [finding("OPS001", 0.5, family="graph")]))) == 1
     assert len(list(residual(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
+
+
+def test_operations_and_what_hands_them_out_are_one_and_long_ones_compute() -> None:
+    (found,) = residual(of({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
+    assert found.share_of_step == pytest.approx(0.9) and found.where[0].line == 10
+    assert list(residual(of({"eager_ops": 9.0, "dispatch": 0.1}), [])) == []
 
 
 def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:

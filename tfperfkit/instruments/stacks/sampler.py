@@ -9,6 +9,7 @@ from __future__ import annotations
 import opcode
 import sys
 import threading
+from _thread import get_ident
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.stacks.activity import TENSORFLOW, FileFacts, activity, context, facts
+from tfperfkit.instruments.stacks.worker_thread import Workers
 from tfperfkit.records.samples import FAST_S
 
 #: Seconds between two samples, after FAST_S: so that they cost less than 1 % (a sample takes a processor for 0.2 ms
@@ -104,6 +106,7 @@ class Sampler:
         self._main = threading.main_thread().ident
         self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run
         self._is_user = is_user
+        self._workers = Workers(is_user)
         self._known: dict[tuple[int, ...], _Known] = {}
         self._stacks: dict[tuple[Any, ...], int] = {}
         self._calls: Counter[tuple[CodeType, int]] = Counter()  # stacks in which a function ran below this call
@@ -139,11 +142,16 @@ class Sampler:
                 found[function] += count
         return found
 
-    def take(self, when_ns: int, thread: int) -> str:
-        """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself)."""
+    def take(self, when_ns: int, thread: int, anyone: bool = False) -> str:
+        """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself).
+        ``anyone``: where the thread only waits for another one that is at work, that one instead."""
         # This runs a hundred times a second with cold caches: each object that is looked at costs. So a stack that was
         # seen before is known by its code objects and instructions, and only a new one is read.
-        frame: FrameType | None = sys._current_frames().get(thread)
+        frames = sys._current_frames()
+        if anyone:
+            thread = self._workers.instead_of(thread, frames, get_ident())
+        frame: FrameType | None = frames.get(thread)
+        del frames
         codes: list[CodeType] = []
         key: list[int] = []
         while frame is not None:

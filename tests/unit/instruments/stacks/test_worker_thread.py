@@ -1,0 +1,76 @@
+"""While one thread waits for another one, the other is looked at: with real threads."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tfperfkit.instruments.stacks.worker_thread import Workers
+
+
+def is_user(name: str) -> bool:
+    return name == __file__
+
+
+def seen(waits: Callable[[], object], until: threading.Event) -> tuple[int, int]:
+    """The waiting thread, and who is looked at instead of it once it waits."""
+    workers = Workers(is_user)
+    waiting = threading.Thread(target=waits)
+    waiting.start()
+    found = ident = waiting.ident or 0
+    try:
+        for _ in range(500):
+            time.sleep(0.01)
+            found = workers.instead_of(ident, sys._current_frames(), threading.get_ident())
+            if found != ident:
+                break
+    finally:
+        until.set()
+        waiting.join()
+    return ident, found
+
+
+def busy(until: threading.Event) -> int:
+    count = 0
+    while not until.is_set():
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("way", ["pool", "join", "queue"])
+def test_the_worker_is_looked_at(way: str) -> None:
+    until, idents = threading.Event(), list[int]()
+
+    def work() -> None:
+        idents.append(threading.get_ident())
+        busy(until)
+
+    def waits() -> None:
+        if way == "pool":
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(work).result()
+        elif way == "join":
+            worker = threading.Thread(target=work)
+            worker.start()
+            worker.join()
+        else:
+            box: queue.Queue[int] = queue.Queue()
+            threading.Thread(target=lambda: (work(), box.put(1))).start()
+            box.get()
+
+    ident, found = seen(waits, until)
+    assert [found] == idents and found != ident
+
+
+def test_a_thread_that_works_or_waits_for_nobody_is_looked_at_itself() -> None:
+    until = threading.Event()
+    workers = Workers(is_user)
+    assert workers.instead_of(threading.get_ident(), sys._current_frames(), 0) == threading.get_ident()
+    ident, found = seen(lambda: until.wait(1.0), until)
+    assert found == ident

@@ -1,0 +1,58 @@
+"""Which thread does the work while the main one only waits for it: a pool's worker, a thread of the script's.
+
+Told by the frames of Python's library in which a thread waits for another; nothing is asked of the threads themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType, FrameType
+
+#: Functions of Python's library in which a thread waits for another one, by the end of the file's path.
+_WAITS = {
+    "/threading.py": frozenset({"wait", "join", "_wait_for_tstate_lock", "acquire"}),
+    "/concurrent/futures/_base.py": frozenset({"result", "wait", "as_completed"}),
+    "/queue.py": frozenset({"get", "put", "join"}),
+}
+#: So many other threads are looked at, and so many frames of each.
+_MOST_THREADS, _MOST_FRAMES = 16, 60
+
+
+class Workers:
+    """Remembers what was found, so that a sample costs a look or two."""
+
+    def __init__(self, is_user: Callable[[str], bool]) -> None:
+        self._is_user = is_user
+        self._waits: dict[CodeType, bool] = {}
+        self._last = 0
+
+    def instead_of(self, thread: int, frames: dict[int, FrameType], own: int) -> int:
+        """The thread that works while ``thread`` waits; ``thread`` itself where it does not wait, or nobody works.
+        ``own``: the thread that asks. ``frames`` are those of ``sys._current_frames``."""
+        frame = frames.get(thread)
+        if frame is None or not self._is_wait(frame.f_code):
+            return thread
+        order = sorted(frames, key=lambda ident: ident != self._last)[:_MOST_THREADS]
+        for ident in order:
+            if ident not in (thread, own) and not self._is_wait(frames[ident].f_code) and self._works(frames[ident]):
+                self._last = ident
+                return ident
+        return thread
+
+    def _is_wait(self, code: CodeType) -> bool:
+        known = self._waits.get(code)
+        if known is None:
+            name = code.co_filename.replace("\\", "/")
+            known = any(name.endswith(end) and code.co_name in names for end, names in _WAITS.items())
+            self._waits[code] = known
+        return known
+
+    def _works(self, frame: FrameType | None) -> bool:
+        """Whether the person's code is on its stack."""
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                return False
+            if self._is_user(frame.f_code.co_filename):
+                return True
+            frame = frame.f_back
+        return False

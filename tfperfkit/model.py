@@ -83,6 +83,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[PartName, ...] = ()
     #: Of which work outside of training steps (``Work.name``); "" of the training steps or of the run.
     work: str = ""
+    #: What it costs as a share of the run, from the start of the process to its end; None where that is not known.
+    share_of_run: float | None = None
 
 
 class Column(msgspec.Struct, frozen=True):

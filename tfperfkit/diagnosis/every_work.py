@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -31,7 +31,15 @@ def findings(
         found += [msgspec.structs.replace(item, work=name) for item in more if _concerns(item, found)]
     merged = merge(found)
     left = [item for evidence in (run, *work) for item in residual(evidence, merged)]
-    return rank([*merged, *left], shares), troubles
+    return rank([_of_the_run(item, shares) for item in (*merged, *left)], shares), troubles
+
+
+def _of_the_run(item: Finding, shares: Mapping[str, float]) -> Finding:
+    """A finding with its share of the run. ``shares``: of the run, by work."""
+    if item.basis == "risk":
+        return item
+    whole = 1.0 if item.basis == "run" else shares.get(item.work, 0.0)
+    return msgspec.structs.replace(item, share_of_run=min(item.share_of_step * whole, 1.0) if whole else None)
 
 
 def _concerns(item: Finding, known: Sequence[Finding]) -> bool:

@@ -18,6 +18,8 @@ _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info":
 #: What gets faster, and what a finding takes a share of, by its basis.
 _FASTER = {"turn": "iteration of the loop"}
 _OF = {"step": "the step", "turn": "an iteration of the loop", "run": "the run", "risk": "the step"}
+#: The share of the run is told where it is no sliver, and another figure than the share of the step.
+_MIN_OF_RUN, _MUCH = 0.01, 0.9
 _INDENT = 3
 _LABELLED = 13
 #: Where a figure was measured, where the name of the window says too little.
@@ -115,6 +117,9 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     of = "it" if certain and (finding.work or finding.basis in _FASTER) else _of(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
+        of_run = finding.share_of_run
+        if of_run is not None and finding.basis != "run" and _MIN_OF_RUN <= of_run < _MUCH * finding.share_of_step:
+            items.append(f"{numbers.alone(of_run, 'share', screen.symbols)} of the run")
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))

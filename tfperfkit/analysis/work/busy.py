@@ -84,7 +84,8 @@ def _moments(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, .
     known: dict[int, tuple[Loop, ...]] = {}
     taken = log.inside(log.whole)
     found = []
-    for (when, stack), (until, _) in zip(taken, taken[1:], strict=False):
+    # A sample stands for the time before it: one that C code has held up sees the line that it was held up by.
+    for (when, _), (until, stack) in zip(taken, taken[1:], strict=False):
         if 2 * training.overlap(when, until) >= until - when:
             continue
         if id(stack) not in known:

@@ -48,10 +48,10 @@ def stack(*lines: int) -> Stack:
 
 
 def log(*parts: tuple[Stack, int]) -> SampleLog:
-    """Samples, one each 10 ms, so many of each stack in turn; the last one ends the log."""
+    """Samples, one each 10 ms, so many of each stack in turn; the very first one begins the log."""
     stacks = {number: each for number, (each, _) in enumerate(parts, 1)}
     order = [number for number, (_, count) in enumerate(parts, 1) for _ in range(count)]
-    taken = [(10 * MS * index, number) for index, number in enumerate([*order, order[-1]])]
+    taken = [(10 * MS * index, number) for index, number in enumerate([order[0], *order])]
     return SampleLog(stacks, taken, [(0, 10 * MS)])
 
 

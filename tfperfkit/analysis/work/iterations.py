@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tfperfkit.analysis.step_table import label
 from tfperfkit.analysis.work.busy import Busy
@@ -45,19 +44,23 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
         kinds.setdefault((site.file, site.line), site.kind)
     own = {s.id: (s.file, s.line) for s in inside if kinds[s.file, s.line] == s.kind}
     calls: defaultdict[tuple[str, int], list[Marker]] = defaultdict(list)
-    begins = [begin for begin, _ in work.spans]
     for marker in markers:
         if marker.site in own and marker.steps:
-            index = bisect.bisect_right(begins, marker.end_ns) - 1
-            if index >= 0 and marker.begin_ns <= work.spans[index][1]:
-                calls[own[marker.site]].append(marker)
+            calls[own[marker.site]].append(marker)
     if not calls:
         return ()
     most = max(map(len, calls.values()))
     first = min((found for found in calls.values() if len(found) + 1 >= most), key=lambda found: found[0].begin_ns)
-    starts = [marker.begin_ns for marker in first]
-    ends = [*starts[1:], max(first[-1].end_ns, starts[-1] + 1)]
-    return tuple(Step(number, begin, end) for number, (begin, end) in enumerate(zip(starts, ends, strict=True), 1))
+    return tuple(_between(work.spans, first))
+
+
+def _between(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:
+    """From each call to the next; only to its own end where the loop had ended meanwhile and was begun anew."""
+    for number, call in enumerate(calls, 1):
+        end = calls[number].begin_ns if number < len(calls) else call.end_ns
+        if 2 * spans.overlap(call.begin_ns, end) < end - call.begin_ns:
+            end = call.end_ns
+        yield Step(number, call.begin_ns, max(end, call.begin_ns + 1))
 
 
 def _longest(spans: Spans, windows: Spans) -> Span | None:

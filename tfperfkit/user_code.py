@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BESIDE = os.path.dirname(_HERE)  # site-packages, or a checkout with our probes and rules under ``plugins``
-_OWN = (
+#: The folders of tfperfkit, its probes and its rules.
+OWN = (
     os.path.join(_HERE, ""),
     *(
         os.path.join(_BESIDE, *folder, name, "")
@@ -62,7 +63,7 @@ class Origin:
         if _GENERATED in filename or any(part in filename for part in _INSTALLED):
             return False
         path = os.path.abspath(filename)
-        if path.startswith(_OWN):
+        if path.startswith(OWN):
             return False
         return not path.startswith(self._library)
 
@@ -73,7 +74,7 @@ def is_machinery(filename: str) -> bool:
     packages are none, though they are not the person's own."""
     if filename.startswith("<frozen") or filename == "<string>":
         return True
-    if filename.startswith((*_OWN, *_framework_roots())):
+    if filename.startswith((*OWN, *_framework_roots())):
         return True
     return filename.startswith(_standard_library()) and not any(part in filename for part in _INSTALLED)
 

@@ -32,6 +32,7 @@ def run_info(
         versions["tfperfkit"] = manifest.tool_version
     machine: dict[str, Any] = {key: agent[key] for key in ("cpus", "platform") if key in agent}
     machine.update({key: end[key] for key in ("devices", "peak_rss_bytes") if key in end})
+    machine.update(_pressure(agent.get("pressure"), end.get("pressure")))
     status, code = _status(ended) if ended is not None else (_status_unseen(agent, events), None)
     ended_ns = ended.ended_ns if ended is not None else _goodbye_ns(events)
     return RunInfo(
@@ -46,6 +47,19 @@ def run_info(
         handle=run.path.name if run.path.parent == runs_folder() else "",
         window_death=window_death(run, ended),
     )
+
+
+def _pressure(before: Any, after: Any) -> dict[str, Any]:
+    """What the system kept from the script between two readings of ``recording.pressure``."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return {}
+    numbers = {key: value for key, value in after.items() if isinstance(value, (int, float)) and value >= 0}
+    counted = ("throttled_ns", "major_faults")
+    return {
+        key: value - before[key] if key in counted else value
+        for key, value in numbers.items()
+        if key not in counted or isinstance(before.get(key), (int, float))
+    }
 
 
 def ending_notes(

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from tfperfkit.clock import now_ns, start_ticks, this_machine
+from tfperfkit.recording.pressure import pressure
 from tfperfkit.storage.run_directory import Manifest
 
 _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
@@ -17,7 +18,7 @@ def agent_facts(manifest: Manifest, extra: dict[str, Any]) -> dict[str, Any]:
     """What is known when TensorFlow has been imported: versions, machine, times."""
     process: dict[str, Any] = {"pid": os.getpid(), "started_ticks": start_ticks(), "machine": this_machine()}
     process.update({"argv": sys.argv, "armed_ns": now_ns()})
-    return {**process, "versions": versions(), **machine(), **extra}
+    return {**process, "versions": versions(), **machine(), "pressure": pressure(), **extra}
 
 
 def versions() -> dict[str, str]:
@@ -43,7 +44,7 @@ def machine() -> dict[str, Any]:
 def end_facts() -> dict[str, Any]:
     """What can be said at the end: versions again (Keras may have come late), devices if the script woke them,
     peak memory of the process in bytes."""
-    facts: dict[str, Any] = {"versions": versions()}
+    facts: dict[str, Any] = {"versions": versions(), "pressure": pressure()}
     try:
         import resource
 

@@ -59,3 +59,24 @@ ONEDNN_MAX = Calibration(
         "see ONEDNN_MIN; layouts and fused operations save more than a kernel alone", TWO_BUSY_CORES, None, "onednn"
     ),
 )
+MIN_THROTTLED = Calibration(
+    0.05,
+    "share",
+    "of the processors' time in which a quota held the script back, from which on it is reported",
+    Chosen("a twentieth is what a quota costs that is met now and then"),
+)
+MUCH_THROTTLED = Calibration(
+    0.2, "share", "the same, from which on it is grave", Chosen("a fifth of the run is a high share of anything")
+)
+MIN_SWAPPED = Calibration(
+    64 << 20,
+    "bytes",
+    "of a process in swap, from which on it may be short of memory",
+    Chosen("less is what any process leaves there that does not run"),
+)
+SWAP_FAULTS = Calibration(
+    20.0,
+    "1/s",
+    "pages read from a disk over the whole run, from which on a process in swap waits for them",
+    Derived("a page takes 0.1 ms from a fast disk to 10 ms from a slow one: a fifth of the time at worst"),
+)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tfperfkit.clock import now_ns
 from tfperfkit.instruments.hooks import audit
+from tfperfkit.user_code import OWN
 
 MAX_PLACES = 5_000
 MAX_DEPTH = 8  # frames of the person's own kept per place
@@ -45,8 +46,8 @@ class FileOpens:
             name = frame.f_code.co_filename
             if self._is_user(name):
                 chain.append((name, frame.f_lineno, frame.f_code.co_name))
-            elif not chain and any(part in name for part in _LIBRARIES):
-                return  # an import or a library's own file, not data that the person's line loads
+            elif not chain and (name.startswith(OWN) or any(part in name for part in _LIBRARIES)):
+                return  # an import, a library's own file, or ours: not data that the person's line loads
             frame = frame.f_back
         if not chain:
             return

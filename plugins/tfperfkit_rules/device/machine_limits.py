@@ -1,0 +1,72 @@
+"""DEV006, MEM004: the system kept processors or memory from the script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import device as calibrated
+
+
+def throttled(evidence: Evidence) -> Iterator[Finding]:
+    """DEV006: the quota of the control group (a container's CPU limit) stopped the script."""
+    machine, wall_s = evidence.run.machine, evidence.run.wall_s
+    stopped, quota = machine.get("throttled_ns"), machine.get("quota_cpus")
+    if not isinstance(stopped, (int, float)) or not isinstance(quota, (int, float)) or wall_s <= 0:
+        return
+    # The kernel adds up what it held back on each processor.
+    share = min(1.0, stopped / 1e9 / (wall_s * evidence.cpus))
+    if share < calibrated.MIN_THROTTLED.value:
+        return
+    yield Finding(
+        code="DEV006",
+        family="device",
+        title=f"A quota of {quota:.3g} processors stopped the script for {100 * share:.0f} % of the run",
+        severity="high" if share >= calibrated.MUCH_THROTTLED.value else "medium",
+        basis="run",
+        share_of_step=share,
+        predicted_speedup=None,
+        where=(),
+        evidence=(
+            Measurement("time it was held back, over all processors", stopped / 1e9, "s", "run"),
+            Measurement("quota", float(quota), "processors", "run"),
+            Measurement("processors that it sees", float(evidence.cpus), "count", "run"),
+        ),
+        advice=(
+            "Give the container more processors (docker run --cpus, resources.limits.cpu), or tell TensorFlow of the "
+            f"quota, so that its threads don't use it up at once: tf.config.threading."
+            f"set_intra_op_parallelism_threads({max(1, round(quota))}) and the same for inter_op, before anything else."
+        ),
+        detail="TensorFlow starts a thread for each processor that it sees; the quota is of all of them together.",
+    )
+
+
+def swapping(evidence: Evidence) -> Iterator[Finding]:
+    """MEM004: parts of the process's memory are in swap, and pages come back from the disk again and again."""
+    machine, wall_s = evidence.run.machine, evidence.run.wall_s
+    swapped, faults = machine.get("swapped_bytes"), machine.get("major_faults")
+    if not isinstance(swapped, int) or not isinstance(faults, int) or wall_s <= 0:
+        return
+    if swapped < calibrated.MIN_SWAPPED.value or faults / wall_s < calibrated.SWAP_FAULTS.value:
+        return
+    yield Finding(
+        code="MEM004",
+        family="memory",
+        title="The machine has too little memory: parts of the process are in swap",
+        severity="high",
+        basis="risk",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=(),
+        evidence=(
+            Measurement("in swap at the end", float(swapped), "bytes", "run"),
+            Measurement("pages read from the disk", float(faults), "count", "run"),
+            Measurement("pages read for each second", faults / wall_s, "1/s", "run"),
+        ),
+        advice=(
+            "Use less memory: smaller batches, shuffle buffers and caches, data read in pieces (tf.data, np.memmap). "
+            "Or close what else runs on the machine."
+        ),
+        detail="Each such page stops a thread for as long as a disk takes.",
+    )

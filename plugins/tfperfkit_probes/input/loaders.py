@@ -46,10 +46,15 @@ class Opened(msgspec.Struct, frozen=True, array_like=True):
 
 
 def loaders(
-    table: StepTable, opens: Iterable[Any], sites: Iterable[Site], samples: Samples, step_ms: float | None
+    table: StepTable,
+    opens: Iterable[Any],
+    sites: Iterable[Site],
+    samples: Samples,
+    step_ms: float | None,
+    min_steps: int = MIN_STEPS,
 ) -> tuple[Loader, ...]:
     """By the calls that lead to the file, the most time first. ``opens`` and ``sites``: the session's, which keeps them
-    whatever probes were asked for."""
+    whatever probes were asked for. ``min_steps``: in which opens must fall."""
     steps = table.steps
     if not steps:
         return ()
@@ -67,7 +72,7 @@ def loaders(
         if count < MIN_OPENS:
             continue
         begin, end = min(row.first_ns for row in rows), max(row.last_ns for row in rows)
-        if sum(step.count for step in steps if begin <= step.end_ns and step.begin_ns <= end) < MIN_STEPS:
+        if sum(step.count for step in steps if begin <= step.end_ns and step.begin_ns <= end) < min_steps:
             continue
         passed = sum(step.count for step in steps if begin <= step.end_ns)
         loader, share = _loader(chain, updating, samples)

@@ -15,6 +15,7 @@ from tfperfkit.offers import RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import loop_at
 
 MIN_SHARE, MIN_MS = calibrated.MIN_WAIT.value, shared.FETCH_MS.value
 #: Causes of an outlier at the beginning of an epoch that may be the fetch of its first batch: inside ``fit`` Python
@@ -61,7 +62,22 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             working = [item for item in self.pipeline.stages if not item.kind.startswith(("Prefetch", *PARALLEL))]
             return max(working, key=lambda item: item.trace_self_ms_per_step or 0.0)
         index = self.pipeline.bound_by
-        return self.pipeline.stages[index] if index is not None and index < len(self.pipeline.stages) else None
+        if index is None:
+            return self.described
+        return self.pipeline.stages[index] if index < len(self.pipeline.stages) else None
+
+    @property
+    def described(self) -> Stage | None:
+        """Where nothing was measured: the stage that alone computes, by its function's operations. None where several
+        do, or one that runs Python or reads files, whose time no number of operations tells."""
+        if self.pipeline.measured:
+            return None
+        working = [item for item in self.pipeline.stages if item.mapped is not None or item.is_python]
+        if any(item.is_python for item in working):
+            return working[0] if len(working) == 1 else None
+        every = sum(item.ops for item in working)
+        largest = max(working, key=lambda item: item.ops, default=None)
+        return largest if largest is not None and largest.ops >= shared.NEARLY_ALWAYS.value * every > 0 else None
 
     @property
     def lost(self) -> bool:
@@ -146,7 +162,7 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
     step_ms = evidence.step_ms
     if data is None or not step_ms:
         return None
-    pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
+    pipeline = next((item for item in feeding(evidence, data) if item.stages), None)
     if pipeline is None:
         return None
     found = epochs(evidence)
@@ -163,6 +179,19 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
         stalled_ms=_stalled(evidence),
     )
     return None if made.keeps_up else made
+
+
+def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
+    """The pipelines that the steps take their batches from; of a work those whose iterators were made in its loop or at
+    the line of its call. Where that can't be told, the only one that no compiled function has."""
+    if evidence.work is None:
+        return [item for item in data.pipelines if item.in_training]
+    where = evidence.work.where
+    loop = loop_at(evidence, where.file, where.line) if evidence.work.kind == "loop" else None
+    last = loop.last if loop is not None else where.line
+    found = [item for item in data.pipelines if item.file == where.file and where.line <= item.line <= last]
+    outside = [item for item in data.pipelines if not item.in_graph]
+    return found or (outside if len(outside) == 1 and not data.steps else [])
 
 
 def _stalled(evidence: Evidence) -> float:

@@ -10,7 +10,7 @@ from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.input.feed import feed, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import feed, feeding, middle, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures.source_calls import files
 
@@ -60,7 +60,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     data, step_ms = evidence.offer(InputData), evidence.step_ms
     if data is None or not step_ms or feed(evidence) is not None:
         return  # it waits for batches: the rules about that know more
-    pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
+    pipeline = next((item for item in feeding(evidence, data) if item.stages), None)
     if pipeline is None or not overlaps(pipeline):
         return
     stage = max((row for row in pipeline.stages if row.is_python), key=lambda row: work(pipeline, row), default=None)

@@ -13,7 +13,7 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.input.feed import place, places
+from tfperfkit_rules.input.feed import feeding, place, places
 
 MIN_MADE, FLOOR = calibrated.MIN_MADE.value, gain.LOW
 #: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
@@ -23,14 +23,16 @@ _OF_DEVICES = "PerDevice"
 def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
     """INP012: an iterator for each step, or a data set made anew again and again."""
     data = evidence.offer(InputData)
-    if data is None or evidence.step_ms is None or evidence.samples.count < MIN or data.steps < MIN_MADE:
+    if data is None or evidence.step_ms is None or evidence.samples.count < MIN:
         return
-    for pipeline in data.pipelines:
+    if evidence.work is None and data.steps < MIN_MADE:
+        return
+    for pipeline in data.pipelines if evidence.work is None else feeding(evidence, data):
         if pipeline.way or pipeline.in_graph or pipeline.role == "validation":
             continue
         if any(_OF_DEVICES in stage.cls for stage in pipeline.stages):
             continue
-        if (pipeline.iterators_per_step or 0.0) >= calibrated.PER_STEP.value:
+        if _iterators(evidence, pipeline) >= calibrated.PER_STEP.value:
             found = _each_step(evidence, evidence.step_ms, pipeline)
         elif pipeline.datasets_made >= MIN_MADE and pipeline.in_training is not False:
             found = _again(evidence, evidence.step_ms, pipeline)
@@ -38,6 +40,13 @@ def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
             found = None
         if found is not None:
             yield found
+
+
+def _iterators(evidence: Evidence, pipeline: Pipeline) -> float:
+    """Iterators for each step, or for each iteration of a work as far as those were counted."""
+    if evidence.work is None:
+        return pipeline.iterators_per_step or 0.0
+    return pipeline.iterators / evidence.work.iterations if evidence.work.iterations else 0.0
 
 
 def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:
@@ -53,7 +62,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     bounds = gain.speedups(goes * min(low, share), min(max(high, share), shared.MAX_STEP_SHARE.value))
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
-        Measurement("iterators per step", pipeline.iterators_per_step or 0.0, "count", "run"),
+        Measurement("iterators per step", _iterators(evidence, pipeline), "count", "run"),
         Measurement("share of step", share, "share", window),
         Measurement("time per step", step_ms * share, "ms", window),
     ]

@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 
-from tfperfkit_probes.input.loaders import loaders
+import msgspec
+from tfperfkit_probes.input.loaders import Opened, loaders
 from tfperfkit_probes.input.model import ConstantFunction, InputData, Loader
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Samples
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
@@ -45,13 +47,35 @@ def reloads(evidence: Evidence) -> Iterator[Finding]:
 
 def _loaders(evidence: Evidence) -> tuple[Loader, ...]:
     data = evidence.offer(InputData)
-    if data is not None:
+    if evidence.work is not None:
+        found = _in_work(evidence)
+    elif data is not None:
         found = data.loaders
     else:  # the probe did not run; the session saw the files all the same
         opens, sites = evidence.records("opens"), evidence.sites()
         found = loaders(evidence.steps, opens, sites, evidence.samples, evidence.step_ms)
     own = evidence.run.directory  # what we read ourselves is not the script's
     return tuple(item for item in found if not (own and item.path.startswith(own.rstrip("/\\") + os.sep)))
+
+
+def _in_work(evidence: Evidence) -> tuple[Loader, ...]:
+    """The same of a loop that trains nothing: files that it opened more than once. Without iterations that were counted
+    all of the loop is one step."""
+    stretch = evidence.log.whole
+    if not stretch or evidence.work is None or evidence.work.kind != "loop":
+        return ()
+    (begin, end) = stretch[0]
+    opens = [row for row in each(evidence.records("opens"), Opened) if row.first_ns <= end and row.last_ns >= begin]
+    counted = evidence.work.iterations is not None
+    found = loaders(
+        evidence.steps,
+        (msgspec.to_builtins(row) for row in opens),
+        evidence.sites(),
+        evidence.samples,
+        evidence.step_ms,
+        **({} if counted else {"min_steps": 1}),
+    )
+    return tuple(item for item in found if item.opens > item.paths)
 
 
 def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
@@ -136,13 +160,15 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     line = evidence.line(where[0].file, where[0].line)
     if files <= 2:
         title = f"{name} is loaded again at every step"
-        advice = f"Load {name} once, before the training loop, and keep the result"
+        if evidence.work is not None:
+            title = f"{name} is loaded {sum(row[0].opens for row in rows):,} times in {evidence.unit.loop}"
+        advice = f"Load {name} once, before {evidence.unit.loop}, and keep the result"
         if _is_known(evidence, first, where[0]):
             advice += f": move {_quoted(line)} out of the step, which then only picks its batch."
         else:
             advice += f"; what {name_at(evidence, where[0])} calls should only pick its batch."
     else:
-        title = f"Files like {name} are read by the step itself"
+        title = f"Files like {name} are read by {evidence.unit.the} itself"
         advice = (
             "Read them ahead of the step, in a tf.data pipeline that ends with .prefetch(tf.data.AUTOTUNE), or once "
             "before the loop when all of them fit into memory."

@@ -9,7 +9,7 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.input.feed import called, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
 
 MIN_PART = calibrated.MIN_PART.value
 #: Stages that work on one element after the other though they could work on several.
@@ -97,6 +97,9 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     left = item.section_ms - worked + worked / item.cpus
     # The work does not get less. At best the step leaves processors to it; at worst the step uses all of them itself.
     bounds = item.between(max(item.other_ms, left), item.other_ms + left)
+    if stage is item.described:  # by its description alone: at least it is what a stage must be to be told
+        left = item.section_ms * (1 - MIN_PART * (1 - 1 / item.cpus))
+        bounds = item.between(item.step_ms / bounds[1], item.other_ms + left)
     name = called(stage)
     yield Finding(
         code="INP003",
@@ -111,7 +114,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
             *waiting(item),
             *own_time(stage),
             Measurement("processors", item.cpus, "count", "run"),
-            Measurement("of the slowest section", item.part(stage), "share", "tfprof" if item.lost else "run"),
+            *_part(item, stage),
         ),
         advice=_parallel_advice(stage, name),
         detail=(
@@ -120,6 +123,12 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         ),
         absorbs=("INP001", "INP004"),
     )
+
+
+def _part(item: Feed, stage: Stage) -> list[Measurement]:
+    if stage is item.described:
+        return [Measurement("operations in the function", stage.ops, "count", "run")]
+    return [Measurement("of the slowest section", item.part(stage), "share", "tfprof" if item.lost else "run")]
 
 
 def _sequential_kind(stage: Stage) -> str:

@@ -10,7 +10,7 @@ from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.input.feed import Feed, called, epochs, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, middle, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 
 CACHE_SHARE, MIN_PART = calibrated.CACHE_SHARE.value, calibrated.MIN_PART.value
@@ -145,9 +145,7 @@ def order(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.offer(InputData)
     if data is None:
         return
-    for pipeline in data.pipelines:
-        if not pipeline.in_training:
-            continue
+    for pipeline in feeding(evidence, data):
         own = [stage for stage in reversed(pipeline.stages) if not stage.added and stage.by == "user"]
         for first, second, title, advice in _wrong(own):
             yield Finding(

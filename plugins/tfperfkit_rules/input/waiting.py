@@ -9,6 +9,7 @@ from tfperfkit_probes.input.model import InputData, Stage
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import InputPrefetch, RanOperations
+from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.feed import (
@@ -17,6 +18,7 @@ from tfperfkit_rules.input.feed import (
     Feed,
     called,
     feed,
+    feeding,
     middle,
     name_at,
     own_time,
@@ -110,11 +112,15 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
     """The trace shows a wait, but no pipeline is known: made by a library, or in a way that can't be followed."""
     step_ms, share, waited = evidence.step_ms, evidence.share("input"), evidence.part("input")
     data = evidence.offer(InputData)
-    known = data is not None and any(item.in_training for item in data.pipelines)
+    known = data is not None and bool(feeding(evidence, data))
     if step_ms is None or known or share < MIN_SHARE or waited < MIN_MS:
         return
     bounds = (1.0, gain.speedup(share))
-    fetches = [SourceSpan(site.file, site.line, site.function) for site in evidence.sites() if site.kind == "next"]
+    fetches = [
+        SourceSpan(site.file, site.line, site.function)
+        for site in evidence.sites()
+        if site.kind == "next" and _inside(evidence, site)
+    ]
     yield Finding(
         code="INP001",
         family="input",
@@ -134,6 +140,15 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
             "loader of your own, a thread that fills a queue."
         ),
     )
+
+
+def _inside(evidence: Evidence, site: Site) -> bool:
+    """Whether a fetch is of the work that this is about."""
+    work = evidence.work
+    if work is None:
+        return True
+    loops = {(loop.file, loop.line) for loop in site.loops}
+    return (work.where.file, work.where.line) in loops | {(site.file, site.line)}
 
 
 def _measured_by(evidence: Evidence) -> list[Measurement]:

@@ -115,6 +115,8 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     if kind == "metrics":  # Python that hands out operations: samples see too little of it
         rows = line_shares(evidence, ("eager_ops", "dispatch"))
         high = max(high, min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows if row.place in found.at)))
+    if kind == "loading":  # what is loaded is built, and its functions are traced, anew each time
+        high = max(high, min(shared.MAX_STEP_SHARE.value, share + _made_anew(evidence)))
     if kind in _CALLBACKS and share > calibrated.CALLBACK_SHARE.value and compiled:
         # What else is not the compiled step belongs to it.
         high = max(high, 1 - evidence.share("graph", "input"))
@@ -144,6 +146,17 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         absorbs_here=("LIN001", "SYN001"),
         parts=words.parts,
     )
+
+
+def _made_anew(evidence: Evidence) -> float:
+    """The share of the samples in which functions were traced, layers built, or objects let go of, besides loading."""
+    samples = evidence.samples
+    again = sum(
+        count
+        for stack, count in samples.stacks.items()
+        if stack.activity in ("tracing", "waiting") or (stack.context == "build" and stack.activity != "saving")
+    )
+    return again / samples.count if samples.count else 0.0
 
 
 def _where(evidence: Evidence, kind: str, at: Counter[tuple[str, int]]) -> tuple[tuple[SourceSpan, ...], str]:

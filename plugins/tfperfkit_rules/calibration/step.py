@@ -100,3 +100,37 @@ BEHIND_COLLECTION_NS = Calibration(
     "behind a garbage collection, in which the first sample is of the line that asked for it",
     Derived("twice the pause between two samples, 10 ms: the sampler waits for the interpreter's lock meanwhile"),
 )
+EPOCHS_MIN = Calibration(
+    3, "epochs", "after which it was seen, for 'after each epoch'", Chosen("fewer tell no habit, and cost little")
+)
+EPOCHS_LEFT_MIN = Calibration(
+    0.2, "share", "of what follows each epoch, what is left at best", Derived("the advice: every fifth epoch")
+)
+EPOCHS_LEFT_MAX = Calibration(
+    0.5, "share", "of what follows each epoch, what is left at worst", Derived("every second epoch")
+)
+MOMENT_MAX_NS = Calibration(
+    500_000_000,
+    "ns",
+    "that a stack sample stands for at most",
+    Derived("samples are taken every 0.5 s at the rarest: what is longer was not seen"),
+)
+TREND_GROUPS = Calibration(
+    12,
+    "groups",
+    "of steps, whose medians make a trend",
+    Chosen("66 pairs: enough for an order that is no chance"),
+)
+TREND_STEPS = Calibration(5, "steps", "in a group at least", Chosen("the fewest whose median two outliers don't move"))
+TREND_ORDER = Calibration(
+    0.7,
+    "number",
+    "Kendall's tau of the groups' medians, for steps that get longer",
+    Derived("3.3 standard deviations (0.212) of tau for 12 values without a trend: less than one run in 1000"),
+)
+TREND_EXTRA = Calibration(
+    0.1, "share", "of the mean step that is there only because steps got longer", Chosen("a fifth from first to last")
+)
+TREND_PARTS = Calibration(
+    3, "number", "parts of the run, of which the first and the last are compared line by line", Chosen("thirds")
+)

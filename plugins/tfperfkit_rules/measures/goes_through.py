@@ -1,0 +1,61 @@
+"""Where the person's source goes through the whole of a container: by the syntax tree, for a name that is known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfperfkit.syntax.names import Syntax
+
+#: Calls and methods that take no longer for a longer container.
+_QUICK = frozenset(("builtins.len", "builtins.id", "builtins.isinstance", "builtins.type", "builtins.bool"))
+_ENDS = frozenset(
+    ("append", "appendleft", "extend", "add", "pop", "popleft", "popitem", "update", "setdefault", "get", "discard")
+)
+
+
+def goes_through(syntax: Syntax, name: str) -> list[int]:
+    """The lines that hand all of it to a call, call a method of it, loop over it or search it."""
+    short = name.rpartition(".")[2]
+    return sorted({line for node in ast.walk(syntax.tree) for line in _lines(syntax, node, short)})
+
+
+def _lines(syntax: Syntax, node: ast.AST, name: str) -> Iterator[int]:
+    if isinstance(node, ast.Call):
+        if _called_with(syntax, node, name):
+            yield node.lineno
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        if _whole(node.iter, name):
+            yield node.lineno
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        if any(_whole(item.iter, name) for item in node.generators):
+            yield node.lineno
+    elif isinstance(node, ast.Compare) and _searched(node, name):
+        yield node.lineno
+
+
+def _called_with(syntax: Syntax, call: ast.Call, name: str) -> bool:
+    method = call.func if isinstance(call.func, ast.Attribute) else None
+    if method is not None and method.attr in _ENDS:
+        return False  # what is put into another container stays as it is
+    given = [*call.args, *(word.value for word in call.keywords)]
+    if any(_whole(item, name) for item in given):
+        return syntax.name(call.func) not in _QUICK
+    return method is not None and _is(method.value, name)
+
+
+def _searched(node: ast.Compare, name: str) -> bool:
+    return isinstance(node.ops[0], (ast.In, ast.NotIn)) and _is(node.comparators[0], name)
+
+
+def _is(node: ast.AST, name: str) -> bool:
+    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
+
+
+def _whole(node: ast.AST, name: str) -> bool:
+    """Whether an argument is it, or holds it: ``[kept, new]``; a part of it (``kept[-100:]``) is not."""
+    if _is(node, name):
+        return True
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return any(_whole(item, name) for item in node.elts)
+    return isinstance(node, ast.Starred) and _whole(node.value, name)

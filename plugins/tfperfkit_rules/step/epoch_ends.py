@@ -1,0 +1,131 @@
+"""STP006: what Keras' ``fit`` does after each epoch (validation, checkpoints) takes much of the run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from tfperfkit.gain import HIGH, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.parts import PartName
+from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.called import FIT, calls
+from tfperfkit_rules.measures.step_shares import span
+
+_What = Literal["validation", "saving"]
+#: The parts of an account that it is.
+_PARTS: dict[_What, tuple[PartName, ...]] = {
+    "validation": ("evaluate", "dispatch", "input", "tracing", "graph"),
+    "saving": ("saving", "dispatch", "python"),
+}
+_SAVERS = ("keras.callbacks.ModelCheckpoint", "keras.callbacks.BackupAndRestore")
+#: What is left of it when every second one, or every fifth one, is made.
+_LEFT = calibrated.EPOCHS_LEFT_MIN.value, calibrated.EPOCHS_LEFT_MAX.value
+
+
+class _Ends(NamedTuple):
+    """``ns`` that it took in the run, after ``epochs``, by so many ``samples``; ``at``: the lines of ``fit``."""
+
+    ns: int
+    epochs: int
+    samples: int
+    at: Counter[Place]
+
+
+def after_epochs(evidence: Evidence) -> Iterable[Finding]:
+    """For validation and for saving one each, of the run; of a work where that is what the work is."""
+    whole = evidence.run.wall_s * 1e9
+    if whole <= 0 or not evidence.log.whole:
+        return
+    for what, found in _found(evidence).items():
+        if found.samples >= MIN and found.epochs >= calibrated.EPOCHS_MIN.value:
+            share = min(found.ns / whole, 1.0)
+            if share >= HIGH:
+                yield _finding(evidence, what, found, share)
+
+
+def _found(evidence: Evidence) -> dict[_What, _Ends]:
+    ns: Counter[_What] = Counter()
+    number: Counter[_What] = Counter()
+    at: dict[_What, Counter[Place]] = {"validation": Counter(), "saving": Counter()}
+    visits: Counter[_What] = Counter()
+    before: _What | None = None
+    inside: dict[Stack, _What | None] = {}
+    steps = evidence.steps
+    last_step: dict[_What, int] = {}
+    for when, stack, took in _moments(evidence):
+        kind = inside[stack] if stack in inside else inside.setdefault(stack, _what(evidence, stack))
+        if kind is not None:
+            ns[kind] += took
+            number[kind] += 1
+            at[kind][stack.frames[-1].file, stack.frames[-1].line] += took
+            step = steps.number_at(when) if evidence.work is None else 0
+            if before != kind or last_step.get(kind) != step:
+                visits[kind] += 1
+            last_step[kind] = step
+        before = kind
+    return {what: _Ends(ns[what], visits[what], number[what], at[what]) for what in at if number[what]}
+
+
+def _moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
+    """(when, stack, ns until the next sample)."""
+    taken = evidence.log.inside(evidence.log.whole)
+    for (when, stack), (until, _) in zip(taken, taken[1:], strict=False):
+        yield when, stack, min(until - when, calibrated.MOMENT_MAX_NS.value)
+
+
+def _what(evidence: Evidence, stack: Stack) -> _What | None:
+    """Of a call of ``fit`` only: what the script calls itself is told by others."""
+    if not stack.frames or not calls(evidence, stack.frames[-1], FIT):
+        return None
+    if stack.activity == "saving" and stack.context == "callback":
+        return "saving"
+    return "validation" if stack.context == "evaluate" else None
+
+
+def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Finding:
+    lines = tuple(span(evidence, *place) for place, _ in found.at.most_common(2))
+    work = evidence.work
+    # Of the work that it is, nearly all of it; of the run, its share.
+    own = min(found.ns / (work.seconds * 1e9), 1.0) if work is not None else share
+    low, high = interval(own, found.samples)
+    bounds = speedups(low * (1 - _LEFT[1]), high * (1 - _LEFT[0]))
+    made = _made(evidence) if what == "saving" else ()
+    steps = evidence.steps.count if work is None else 0
+    return Finding(
+        code="STP006",
+        family="step",
+        title=f"{what.capitalize()} after each epoch takes {100 * share:.0f} % of the run",
+        severity=severity(share),
+        basis="run" if work is None else "step",
+        share_of_step=own,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((*made, *lines))),
+        evidence=(
+            Measurement("share of the run", share, "share", "run"),
+            Measurement("time in it", found.ns / 1e6, "ms", "samples"),
+            Measurement("times", float(found.epochs), "count", "samples"),
+            *([Measurement("training steps", float(steps), "count", "run")] if steps else []),
+            Measurement("samples", float(found.samples), "count", "samples"),
+        ),
+        advice=_ADVICE[what],
+        detail="Epochs are short beside what follows each of them.",
+        absorbs_here=("INP012", "INP001", "RET012"),
+        parts=_PARTS[what],
+    )
+
+
+_ADVICE: dict[_What, str] = {
+    "validation": "Validate every fifth epoch: fit(..., validation_freq=5); or make epochs longer (steps_per_epoch "
+    "with a repeated dataset); or validate on a part (validation_steps) in larger batches (validation_batch_size).",
+    "saving": "Save the best only, or every so many steps: ModelCheckpoint(..., save_best_only=True), or "
+    "save_freq=1000; or make epochs longer.",
+}
+
+
+def _made(evidence: Evidence) -> tuple[SourceSpan, ...]:
+    return tuple(span(evidence, item.file, item.line) for item in evidence.calls(*_SAVERS))[:2]

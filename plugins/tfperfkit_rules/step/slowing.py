@@ -1,0 +1,160 @@
+"""STP007: steps get longer and longer, because a line of the script has more to do in each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tfperfkit_probes.memory.model import Grower, MemoryData
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.parts import PartName, part_of
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.records.steps import Step
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.goes_through import goes_through
+from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_shares import span, text_of
+from tfperfkit_rules.measures.trend import Trend, trend
+
+
+class _Cause(NamedTuple):
+    """``lines`` that take more and more, the first one most; the container that they go through, if it is known;
+    ``parts`` of the account that they are of; ``shares``: of the samples of the first and of the last third."""
+
+    lines: tuple[Place, ...]
+    grower: Grower | None
+    parts: tuple[PartName, ...]
+    shares: tuple[float, float] | None = None
+
+
+def grows_slower(evidence: Evidence) -> Iterator[Finding]:
+    """The finding, where its cause is known; a machine that gets slower makes all lines slower."""
+    clean = evidence.steps.clean
+    found = trend(clean)
+    if found is None or found.order < calibrated.TREND_ORDER.value or found.extra < calibrated.TREND_EXTRA.value:
+        return
+    third = len(clean) // calibrated.TREND_PARTS.value
+    cause = _sampled(evidence, clean[:third], clean[-third:], found) or _read_whole(evidence)
+    if cause is not None:
+        yield _finding(evidence, found, cause)
+
+
+def _sampled(evidence: Evidence, early: Sequence[Step], late: Sequence[Step], found: Trend) -> _Cause | None:
+    """The line on which more and more samples fall, where it takes most of what steps take longer."""
+    first, last = (_places(evidence, steps) for steps in (early, late))
+    whole = first.total(), last.total()
+    if min(whole) < MIN:
+        return None
+    more = {place: found.last_ms * last[place] / whole[1] - found.first_ms * first[place] / whole[0] for place in last}
+    place = max(more, key=lambda item: more[item])
+    shares = first[place] / whole[0], last[place] / whole[1]
+    # Beyond what chance gives to both, and the larger half of what steps take longer.
+    sure = interval(shares[1], whole[1])[0] > interval(shares[0], whole[0])[1]
+    if not sure or more[place] < shared.MOSTLY.value * (found.last_ms - found.first_ms):
+        return None
+    parts = _parts(evidence, late, place)
+    return None if parts == ("tracing",) else _Cause((place,), _named_at(evidence, place), parts, shares)
+
+
+def _read_whole(evidence: Evidence) -> _Cause | None:
+    """The container that grows in the steps, and the lines in their loop that go through all of it. Samples see too
+    little of what holds the interpreter's lock in short steps."""
+    for grower in _growers(evidence):
+        syntax = evidence.syntax(grower.file)
+        every = goes_through(syntax, grower.name) if syntax is not None else []
+        lines = [line for line in every if _in_steps(evidence, grower.file, line)]
+        if lines:
+            lines.sort(key=lambda line: (-evidence.samples.leaf_share((grower.file, line)), line))
+            return _Cause(tuple((grower.file, line) for line in lines[:3]), grower, ("python", "dispatch", "eager_ops"))
+    return None
+
+
+def _in_steps(evidence: Evidence, file: str, line: int) -> bool:
+    """Whether a line runs in the steps: in the loop that makes them, or on a stack that was sampled in them."""
+    loop = evidence.steps.loop
+    around = loop is not None and loop.file == file
+    if around and any(row.line == loop.line for row in loops(evidence, file, line) if loop is not None):
+        return True
+    return evidence.samples.share((file, line)) > 0
+
+
+def _places(evidence: Evidence, steps: Sequence[Step]) -> Counter[Place]:
+    at: Counter[Place] = Counter()
+    for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in steps]):
+        if stack.frames:
+            at[stack.frames[-1].file, stack.frames[-1].line] += 1
+    return at
+
+
+def _parts(evidence: Evidence, steps: Sequence[Step], place: Place) -> tuple[PartName, ...]:
+    """The part of the account that most of a line's samples are of."""
+    parts: Counter[PartName] = Counter()
+    for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in steps]):
+        part = part_of(stack.activity)
+        if part is not None and stack.frames and (stack.frames[-1].file, stack.frames[-1].line) == place:
+            parts[part] += 1
+    return tuple(part for part, _ in parts.most_common(1))
+
+
+def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
+    low, high = interval(found.extra, evidence.samples.count)
+    bounds = speedups(low * shared.MOSTLY.value, min(high, shared.MAX_STEP_SHARE.value))
+    grower = cause.grower
+    where = [span(evidence, *place) for place in cause.lines]
+    if grower is not None and grower.file:
+        where.append(SourceSpan(grower.file, grower.line, grower.function))
+    shares = zip(("first", "last"), cause.shares or (), strict=False)
+    unit = "Steps" if evidence.work is None else "Iterations"
+    return Finding(
+        code="STP007",
+        family="step",
+        title=f"{unit} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=found.extra,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(where)),
+        evidence=(
+            Measurement("at first, by the trend", found.first_ms, "ms", "baseline"),
+            Measurement("at the end, by the trend", found.last_ms, "ms", "baseline"),
+            Measurement("order of the groups of steps (1: each longer)", found.order, "number", "baseline"),
+            *(Measurement(f"of the {word} third, at the line", share, "share", "samples") for word, share in shares),
+            *([Measurement("elements more per step", grower.per_step, "number", "run")] if grower is not None else []),
+        ),
+        advice=_advice(grower),
+        detail=f"The longer the run, the more it costs. What takes more and more: {text_of(evidence, cause.lines[0])}",
+        absorbs_here=("LIN001", "SYN001"),
+        parts=cause.parts,
+    )
+
+
+def _advice(grower: Grower | None) -> str:
+    if grower is None:
+        return (
+            "Something that this line goes through gets longer at each turn. Keep a running value instead (a sum, a "
+            "mean), write into an array of full size made once, or bound it: collections.deque(maxlen=100)."
+        )
+    name = grower.name
+    return (
+        f"{name} gets longer at each turn, and all of it is gone through each time. Keep a running value instead (a "
+        f"sum, a mean), or the newest only: {name} = collections.deque(maxlen=100)."
+    )
+
+
+def _growers(evidence: Evidence) -> list[Grower]:
+    data = evidence.offer(MemoryData)
+    rows = [row for row in data.growers if row.kind != "graphs" and row.file] if data is not None else []
+    return sorted(rows, key=lambda row: -row.last)
+
+
+def _named_at(evidence: Evidence, place: Place) -> Grower | None:
+    """The container that grows and that a line goes through."""
+    syntax = evidence.syntax(place[0])
+    if syntax is None:
+        return None
+    return next((row for row in _growers(evidence) if place[1] in goes_through(syntax, row.name)), None)

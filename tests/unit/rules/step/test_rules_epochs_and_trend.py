@@ -1,0 +1,170 @@
+"""What follows each epoch, and steps that get longer, on made-up evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
+from tfperfkit_probes.memory.model import Grower, MemoryData
+from tfperfkit_rules.measures.goes_through import goes_through
+from tfperfkit_rules.measures.trend import trend
+from tfperfkit_rules.step import epoch_ends, slowing
+
+from tfperfkit.model import SourceSpan, Work
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.steps import Loop, Step, StepTable
+from tfperfkit.syntax.names import parse
+
+FIT = ("keras.src.backend.tensorflow.trainer:fit",)
+
+
+def fitted(
+    after_ms: int, *, activity: str = "graph", context: str = "evaluate", called: Any = FIT, epochs: int = 8
+) -> Any:
+    """Epochs of 10 steps of 10 ms; after each something takes this long. A sample every 5 ms."""
+    steps, taken, when = [], [], 0
+    for epoch in range(epochs):
+        for n in range(10):
+            steps.append(Step(epoch * 10 + n + 1, when, when + 10 * MS, window="clean"))
+            taken += [(when + MS, 1), (when + 6 * MS, 1)]
+            when += 10 * MS
+        taken += [(when + n * MS, 2) for n in range(0, after_ms, 5)]
+        when += after_ms * MS
+    frame = (Frame(FILE, 1, "<module>", 2, None, called),)
+    stacks = {1: Stack(frame, "keras", "graph"), 2: Stack(frame, "keras", activity, context)}
+    source = "saver = keras.callbacks.ModelCheckpoint(p)\nnet.fit(x, y, validation_data=held)\n"
+    return make_evidence(
+        parts_ms={"graph": 10.0},
+        steps=StepTable(steps=tuple(steps), source="keras"),
+        source=source,
+        log=SampleLog(stacks, taken),
+        wall_s=when / 1e9 + 1,
+    )
+
+
+def test_validation_that_takes_longer_than_short_epochs_is_told_as_a_share_of_the_run() -> None:
+    (finding,) = epoch_ends.after_epochs(fitted(200))
+    assert (finding.code, finding.basis, finding.where[0]) == ("STP006", "run", SourceSpan(FILE, 2))
+    assert finding.share_of_step == pytest.approx(1.6 / 3.4, abs=0.02)
+    assert "validation_freq=5" in finding.advice
+    low, high = finding.predicted_range or (0, 0)
+    assert 1.2 < low < high < 1.8  # never more than what it takes
+    assert {row.name: row.value for row in finding.evidence}["times"] == 8
+
+
+def test_checkpoints_after_each_short_epoch_are_told_at_the_callback() -> None:
+    (finding,) = epoch_ends.after_epochs(fitted(200, activity="saving", context="callback"))
+    assert finding.title.startswith("Saving after each epoch") and [place.line for place in finding.where] == [1, 2]
+
+
+def test_short_or_rare_validation_is_left_in_peace() -> None:
+    assert not list(epoch_ends.after_epochs(fitted(20)))
+    assert not list(epoch_ends.after_epochs(fitted(400, epochs=2)))
+
+
+def test_what_the_script_evaluates_itself_is_not_fits_doing() -> None:
+    assert not list(epoch_ends.after_epochs(fitted(200, called=("keras.src.backend.tensorflow.trainer:evaluate",))))
+
+
+def test_of_the_work_that_is_the_validation_it_takes_all() -> None:
+    given = fitted(200)
+    given.work = Work(kind="call", where=SourceSpan(FILE, 2), seconds=1.7, share_of_run=0.5)
+    (finding,) = epoch_ends.after_epochs(given)
+    assert finding.basis == "step" and finding.share_of_step > 0.9 and "evaluate" in finding.parts
+
+
+LOOP = """\
+kept = []
+for x in data:
+    loss = step(x)
+    kept.append(float(loss))
+    mean = sum(kept) / len(kept)
+print(max(kept))
+"""
+
+
+def steps_of(last_ms: float, *, count: int = 240, bend: float = 1.0) -> StepTable:
+    """From 2 ms on; every 20th takes five times as long."""
+    steps, when = [], 0
+    for n in range(count):
+        took = round((2.0 + (last_ms - 2.0) * (n / count) ** bend) * MS) * (5 if n % 20 == 7 else 1)
+        steps.append(Step(n + 1, when, when + took, window="clean"))
+        when += took
+    return StepTable(steps=tuple(steps), source="custom", loop=Loop(FILE, 2))
+
+
+def test_the_trend_does_not_mind_single_long_steps() -> None:
+    found = trend(steps_of(6.0).clean)
+    assert found is not None and found.order == 1.0
+    assert found.first_ms == pytest.approx(2.0, abs=0.3) and found.last_ms == pytest.approx(6.0, abs=0.3)
+    assert found.extra == pytest.approx(0.5, abs=0.05)
+    flat = trend(steps_of(2.0).clean)
+    assert flat is not None and flat.order == 0.0 and trend(steps_of(6.0, count=20).clean) is None
+
+
+def grown(last_ms: float = 6.0, *, known: bool = True, sampled: bool = True, source: str = LOOP) -> Any:
+    table = steps_of(last_ms)
+    growers = (Grower(name="kept", kind="list", container="list", per_step=1, bytes_per_step=32, first=1, last=240,
+                      file=FILE, line=4, function="", found="grows"),)  # fmt: skip
+    lines = {1: 3, 2: 5}
+    stacks = {n: Stack((Frame(FILE, 1, "<module>", line),), "", "python") for n, line in lines.items()}
+    taken = []
+    for index, step in enumerate(table.steps):
+        slow = sampled and 3 * (index % 80) < index  # more and more of the steps' samples are of the slow line
+        taken.append((step.begin_ns + 1000, 2 if slow else 1))
+    log = SampleLog(stacks, taken)
+    return make_evidence(
+        account=make_account({"python": 2.0, "graph": 2.0}),
+        steps=table,
+        source=source,
+        log=log,
+        samples=make_samples([(60, "graph", [Frame(FILE, 1, "<module>", 3)])]),
+        data={"memory": MemoryData(growers=growers if known else ())},
+    )
+
+
+def test_steps_that_get_longer_are_told_with_the_line_and_what_grows() -> None:
+    (finding,) = slowing.grows_slower(grown())
+    assert (finding.code, finding.where[0]) == ("STP007", SourceSpan(FILE, 5))
+    assert "2.17 ms at first, 5.84 ms at the end" in finding.title and SourceSpan(FILE, 4) in finding.where
+    assert "kept = collections.deque(maxlen=100)" in finding.advice
+    assert finding.predicted_range and finding.predicted_range[0] < 2 <= finding.predicted_range[1] < 3
+
+
+def test_the_container_tells_the_line_where_samples_do_not() -> None:
+    (finding,) = slowing.grows_slower(grown(sampled=False))
+    assert finding.where[0] == SourceSpan(FILE, 5)
+
+
+def test_the_line_is_told_where_no_container_is_known() -> None:
+    (finding,) = slowing.grows_slower(grown(known=False))
+    assert finding.where[0] == SourceSpan(FILE, 5) and "running value" in finding.advice
+
+
+def test_a_machine_that_gets_slower_is_no_cause() -> None:
+    assert not list(slowing.grows_slower(grown(known=False, sampled=False)))
+    only_kept = LOOP.replace("    mean = sum(kept) / len(kept)\n", "    mean = sum(kept[-100:]) / 100\n")
+    assert not list(slowing.grows_slower(grown(sampled=False, source=only_kept)))
+    assert not list(slowing.grows_slower(grown(2.05)))
+
+
+@pytest.mark.parametrize(
+    ("line", "reads"),
+    [
+        ("y = sum(kept)", True),
+        ("kept = np.concatenate([kept, new])", True),
+        ("kept.sort()", True),
+        ("z = [a for a in kept]", True),
+        ("if x in kept: pass", True),
+        ("self.y = f(*self.kept)", True),
+        ("kept.append(x)", False),
+        ("other.append(kept)", False),
+        ("n = len(kept)", False),
+        ("y = sum(kept[-10:])", False),
+        ("y = kept[3]", False),
+    ],
+)
+def test_what_goes_through_all_of_a_container(line: str, reads: bool) -> None:
+    syntax = parse((f"{line}\n",))
+    assert syntax is not None and goes_through(syntax, "kept") == ([1] if reads else [])

@@ -8,9 +8,7 @@ def spectrum(seed):
     return tf.reduce_mean(noise, axis=0)
 
 
-signals = tf.data.Dataset.range(3000).map(
-    lambda n: spectrum(tf.cast(n, tf.int32)), num_parallel_calls=tf.data.AUTOTUNE
-)
+signals = tf.data.Dataset.range(3000).map(lambda n: spectrum(tf.cast(n, tf.int32)), num_parallel_calls=tf.data.AUTOTUNE)
 largest = -1e9
 for group in signals.batch(50):
     largest = max(largest, float(tf.reduce_max(group)))

@@ -48,7 +48,7 @@ def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Findin
     work = evidence.work
     mine = [item for item in findings if item.work == (work.name if work is not None else "")]
     for part, share in sorted(_shares(account).items(), key=lambda item: -item[1]):
-        if part in _COMPUTES or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
+        if _computes(evidence, part) or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
             continue
         yield _finding(evidence, part, share)
 
@@ -65,6 +65,13 @@ def _shares(account: StepAccount) -> dict[PartName, float]:
             shares["eager_ops"] = operations + handing
             shares.pop("dispatch", None)
     return shares
+
+
+def _computes(evidence: Evidence, part: PartName) -> bool:
+    """Whether a part computes: compiled functions do, and a ``predict`` that is mostly in its compiled function."""
+    samples = evidence.samples
+    predicts = part == "evaluate" and 2 * samples.evaluating["graph"] >= samples.contexts["evaluate"]
+    return part in _COMPUTES or predicts
 
 
 def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:

@@ -21,7 +21,7 @@ TRY = calibrated.TRY.value
 
 def small_batch(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for a compiled step whose time hardly depends on its few examples."""
-    batch = _batch(evidence)
+    batch = _batch(evidence) if evidence.work is None else 0
     if not 0 < batch <= calibrated.SMALL.value or evidence.steps.count < calibrated.MIN_STEPS.value:
         return
     if _other_share(evidence) > calibrated.MAX_OTHER.value:

@@ -185,3 +185,99 @@ WEIGHTS_LEFT_MAX = Calibration(
         "weights",
     ),
 )
+
+# Work outside of training steps.
+MIN_MADE = Calibration(
+    10,
+    "count",
+    "times that a model is made or loaded, from which on it is made in vain",
+    Chosen("fewer are the folds of a validation or the trials of a search, each with a model of its own"),
+)
+MADE_LEFT = Calibration(
+    0.1,
+    "share",
+    "of loading or building a model at each turn, what is left at worst when one is kept",
+    Measured("load_model and a direct call 36 ms, the call alone 2.7 ms: 0.065 to 0.095", TWO_BUSY_CORES, 7),
+)
+EAGER_LEFT_MIN = Calibration(
+    0.03,
+    "share",
+    "of operations called one by one, what a compiled function leaves at best, where no trace counted them",
+    Measured(
+        "0.02 at the 10th percentile: chunks of a k-means 0.02 to 0.07, a power iteration on 64 numbers 0.03 to 0.06, "
+        "a mel spectrogram 0.02 to 0.12",
+        TWO_BUSY_CORES,
+        7,
+    ),
+)
+EAGER_LEFT_MAX = Calibration(
+    0.65,
+    "share",
+    "of operations called one by one, what a compiled function leaves at worst, where no trace counted them",
+    Measured(
+        "augmenting an image of 64 pixels 0.12 to 0.66, a Mandelbrot set of 600 x 600 0.29 to 0.64, a power iteration "
+        "on 1000 numbers, which is all products, 0.26 to 1.3",
+        TWO_BUSY_CORES,
+        7,
+    ),
+)
+MAPS_LEFT_MIN = Calibration(
+    0.001,
+    "share",
+    "of tf.map_fn called eagerly, what operations on the whole tensor leave at best",
+    Measured("200 rows of 12 numbers: 309 ms became 0.38 ms, 0.0003 to 0.0024", TWO_BUSY_CORES, 7),
+)
+MAPS_LEFT_MAX = Calibration(
+    0.4,
+    "share",
+    "of tf.map_fn called eagerly, what is left at worst, where no trace counted the operations",
+    Measured(
+        "the same compiled 0.008 to 0.019; products of 256 x 256, which are work themselves, 0.43 and, as one product "
+        "of all, 0.40",
+        TWO_BUSY_CORES,
+        7,
+    ),
+)
+ELEMENTS_LEFT_MIN = Calibration(
+    0.0005,
+    "share",
+    "of taking elements out of a tensor one by one, what one read of the whole leaves at best",
+    Measured("float(x[i, j]) 0.30 ms, of the array that .numpy() gave 0.0002 ms: 0.0002 to 0.0014", TWO_BUSY_CORES, 7),
+)
+ELEMENTS_LEFT_MAX = Calibration(
+    0.02,
+    "share",
+    "of taking elements or rows out of a tensor one by one, what one read of the whole leaves at worst",
+    Measured("rows with a sum of each, by NumPy: 0.0005 to 0.014", TWO_BUSY_CORES, 7),
+)
+SESSION_RUN_MS = Calibration(
+    0.2,
+    "ms",
+    "a call of session.run costs beside what it computes, at least",
+    Measured("0.33 ms for one row of 20 numbers, 0.7 ms for 2,500 of them at once", TWO_BUSY_CORES, 7),
+)
+MIN_SETTING_UP = Calibration(
+    0.1,
+    "share",
+    "of predict's time in making its dataset: from it on it is called again and again, not once for much data",
+    Derived("XProf warns of such a share of a step; one predict of many batches makes its dataset once"),
+)
+PREDICT_BATCH_MS = Calibration(
+    2.0,
+    "ms",
+    "a batch of predict costs around its computing, at most",
+    Measured("1.6 ms in 400 batches of one row, 1.3 ms in 200 batches of 32 rows", TWO_BUSY_CORES, 5),
+)
+BATCHES_LEFT_MAX = Calibration(
+    0.5,
+    "share",
+    "of what predict takes around its computing, what larger batches leave at worst",
+    Measured(
+        "400 rows in batches of 1 and of 400: 703 and 64 ms; 6,400 rows in batches of 32 and of 1,024: 392 and 149 ms",
+        TWO_BUSY_CORES,
+        5,
+    ),
+)
+MAX_NAME = Calibration(
+    30, "characters", "of an expression that a title quotes", Chosen("a third of a line; decides nothing")
+)

@@ -54,7 +54,9 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         predicted_range=bounds,
         where=xla_place.function_lines(evidence, function),
         evidence=(
-            Measurement("elementwise operations, slices and sums, of the step", share, "share", "breakdown"),
+            Measurement(
+                f"elementwise operations, slices and sums, of {evidence.unit.the}", share, "share", "breakdown"
+            ),
             Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
         ),
         advice=f"Try {code}: XLA makes one pass over the data of many operations. Keep it only if a step gets shorter.",

@@ -40,7 +40,9 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         evidence_of.append(
             Measurement("steps that took much longer in a compiled function", len(outliers), "count", "baseline")
         )
-        evidence_of.append(Measurement("what these took beyond the others, of the step", excess, "share", "baseline"))
+        evidence_of.append(
+            Measurement(f"what these took beyond the others, of {evidence.unit.the}", excess, "share", "baseline")
+        )
     yield Finding(
         code="CMP001",
         family="compile",
@@ -136,7 +138,7 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
         where=xla_place.auto_jit_lines(evidence),
         evidence=(
             Measurement("functions compiled by XLA", 0, "count", "run"),
-            Measurement("elementwise operations, of the step", elementwise, "share", "breakdown"),
+            Measurement(f"elementwise operations, of {evidence.unit.the}", elementwise, "share", "breakdown"),
         ),
         advice=(
             "Take it out; or try XLA where it counts, with @tf.function(jit_compile=True), or add "

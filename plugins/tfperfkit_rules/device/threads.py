@@ -66,7 +66,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("threads within an operation", count, "count", "run"),
             Measurement("processors", cpus, "count", "run"),
-            Measurement("operations that would be divided, of the step", divided, "share", "breakdown"),
+            Measurement(f"operations that would be divided, of {evidence.unit.the}", divided, "share", "breakdown"),
         ),
         advice=(
             "Take the setting out: TensorFlow then uses all processors. Keep it only where several processes share "
@@ -111,7 +111,9 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
         where=tuple(strings(evidence, _ONEDNN))[:3],
-        evidence=(Measurement("convolutions, products and pooling, of the step", share, "share", "breakdown"),),
+        evidence=(
+            Measurement(f"convolutions, products and pooling, of {evidence.unit.the}", share, "share", "breakdown"),
+        ),
         advice=(
             f"Take {_ONEDNN}=0 out, of the script or of the shell. To silence the message that it prints use "
             'os.environ["TF_CPP_MIN_LOG_LEVEL"] = "1". The last digits of results may differ.'

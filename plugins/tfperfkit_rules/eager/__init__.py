@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eagerly
 from tfperfkit_rules.eager.many_fits import fit_in_loop
 from tfperfkit_rules.eager.model_calls import model_called, predict_in_loop
 from tfperfkit_rules.eager.numpy_in_step import numpy_inside
 from tfperfkit_rules.eager.python_loops import python_loop
+from tfperfkit_rules.eager.remade import models_made_again
+from tfperfkit_rules.eager.small_batches import batches_too_small
+from tfperfkit_rules.eager.small_calls import called_for_little
 from tfperfkit_rules.eager.step import eager_step
 from tfperfkit_rules.eager.switch import left_eager
 from tfperfkit_rules.eager.weight_copies import weights_through_numpy
+from tfperfkit_rules.eager.work import eager_work
 
 RULES: tuple[Rule, ...] = (
     eager_step,
@@ -20,4 +25,10 @@ RULES: tuple[Rule, ...] = (
     model_called,
     fit_in_loop,
     weights_through_numpy,
+    eager_work,
+    maps_called_eagerly,
+    elements_one_by_one,
+    models_made_again,
+    batches_too_small,
+    called_for_little,
 )

@@ -91,13 +91,15 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     if not rows or traced <= 0 or eager <= 0:
         return None
     scale = eager / traced / data.steps
-    tiny = _tiny(rows)
-    heavy = [row for row in rows if _is(row, HEAVY)]
+    tiny = tiny_of(rows)
+    heavy = [row for row in rows if is_of(row, HEAVY)]
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
-    heavy_ms, light_ms = _work(heavy, tiny) * scale, _work(light, tiny) * scale
+    heavy_ms, light_ms = work_of(heavy, tiny) * scale, work_of(light, tiny) * scale
     short = [row for row in heavy if row.self_ms < calibrated.SHORT_MS.value * row.count]
-    heavy_least = (_work(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * _work(short, SMALL * tiny)) * scale
-    light_least = calibrated.LIGHT_LEFT.value * _work(light, SMALL * tiny) * scale
+    heavy_least = (
+        work_of(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * work_of(short, SMALL * tiny)
+    ) * scale
+    light_least = calibrated.LIGHT_LEFT.value * work_of(light, SMALL * tiny) * scale
     count = sum(row.count for row in rows) / data.steps * _in_the_step(evidence)
     own = _own(evidence)
     dispatch = handed_out(evidence)
@@ -160,13 +162,14 @@ def _own(evidence: Evidence) -> float:
     return min(there, own / samples.count * evidence.account.mean_ms)
 
 
-def _is(row: RanOperation, types: tuple[str, ...]) -> bool:
+def is_of(row: RanOperation, types: tuple[str, ...]) -> bool:
+    """Whether an operation is of one of these types, by a part of its name."""
     return any(part in row.type for part in types)
 
 
-def _tiny(rows: list[RanOperation]) -> float:
+def tiny_of(rows: list[RanOperation]) -> float:
     """ms of an operation that does next to nothing: the lower quartile over all that ran, by type."""
-    light = sorted((row.self_ms / row.count, row.count) for row in rows if row.count and not _is(row, HEAVY))
+    light = sorted((row.self_ms / row.count, row.count) for row in rows if row.count and not is_of(row, HEAVY))
     whole, seen = sum(count for _, count in light), 0
     for each, count in light:
         seen += count
@@ -175,7 +178,8 @@ def _tiny(rows: list[RanOperation]) -> float:
     return 0.0
 
 
-def _work(rows: list[RanOperation], tiny: float) -> float:
+def work_of(rows: list[RanOperation], tiny: float) -> float:
+    """ms of operations beyond what one on next to nothing takes."""
     return sum(max(0.0, row.self_ms - row.count * tiny) for row in rows)
 
 
@@ -183,6 +187,6 @@ def _pruned(heavy: list[RanOperation], tiny: float, updates: int, steps: int) ->
     """ms, over the traced steps, of heavy work whose result nobody uses: a tape also computes the gradients of the
     first layer's input, and with several updates those of the other networks' weights. A graph leaves them out."""
     backward = [row for row in heavy if "Backprop" in row.type or "Grad" in row.type]
-    first = sum(_work([row], tiny) / row.count * steps for row in backward if "Input" in row.type and row.count)
-    whole = _work(backward, tiny)
+    first = sum(work_of([row], tiny) / row.count * steps for row in backward if "Input" in row.type and row.count)
+    whole = work_of(backward, tiny)
     return max(whole * (updates - 1) / updates, min(first, calibrated.FIRST_INPUT.value * whole))

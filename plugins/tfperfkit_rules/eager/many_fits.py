@@ -18,7 +18,7 @@ from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
 def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for many calls of ``fit`` with few batches each."""
     sites = [site for site in reached(evidence, "batch") if site.loops]
-    if not sites or evidence.account is None:
+    if not sites or evidence.account is None or evidence.work is not None:
         return
     batches, fits = _batches(evidence, {site.id for site in sites})
     if fits < calibrated.MIN_FITS.value or batches / fits >= calibrated.FEW_BATCHES.value:

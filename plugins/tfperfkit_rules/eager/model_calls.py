@@ -11,7 +11,8 @@ from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.records.steps import UPDATES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.measures.called import LAYER, PREDICT, TRAINER, call_of, called_at, callee, calls, receiver
+from tfperfkit_rules.measures.called import EVALUATE, LAYER, TRAINER, call_of, called_at, callee, calls, receiver
+from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached, sites
 from tfperfkit_rules.measures.step_shares import line_shares, window
@@ -25,34 +26,39 @@ _HANDED = ("eager_ops", "dispatch")
 
 
 def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
-    """EAG004, for ``predict`` within the training loop, or in a loop of its own between the steps."""
+    """EAG004, for ``predict`` within the training loop, in a loop of its own between the steps, or in a work outside of
+    them."""
     turns = stretch(evidence)
     if turns is None:
         return
-    at: Counter[tuple[str, int]] = Counter()
-    computing = 0
-    for stack, weight in turns.found:
-        if stack.frames and (stack.context == "evaluate" or stack.library):
-            leaf = stack.frames[-1]
-            if calls(evidence, leaf, PREDICT):
-                at[leaf.file, leaf.line] += weight
-                computing += weight * (stack.activity == "graph")
-    share = at.total() / turns.whole
+    found = predicting(evidence, turns.found)
+    at, share = found.at, found.at.total() / turns.whole
     if share < MEDIUM:
         return
-    often = _steps_with_predict(evidence, set(at)) >= OFTEN * len(evidence.steps.clean)
-    if not often and (computing > MAX_COMPUTING * at.total() or not _apart(evidence, at.most_common(1)[0][0])):
-        return
-    fits = _fits_beside(evidence, turns, set(at))
-    share += fits.total() / turns.whole
-    low, high = interval(share, len(turns.found))
-    bounds = speedups(low * (1 - PREDICT_LEFT[1]), high * (1 - PREDICT_LEFT[0]))
     place = at.most_common(1)[0][0]
-    model = receiver(called_at(evidence, place, PREDICT))
+    fits: Counter[tuple[str, int]] = Counter()
+    if evidence.work is None:
+        often = _steps_with_predict(evidence, set(at)) >= OFTEN * len(evidence.steps.clean)
+        if not often and (found.computing > MAX_COMPUTING * at.total() or not _apart(evidence, place)):
+            return
+        fits = _fits_beside(evidence, turns, set(at))
+        share += fits.total() / turns.whole
+        least = share
+    else:
+        if not found.again(evidence):
+            return
+        often, least = True, share - found.computing / turns.whole
+        if least < MEDIUM:
+            return
+    low, _ = interval(least, len(turns.found))
+    _, high = interval(share, len(turns.found))
+    bounds = speedups(low * (1 - PREDICT_LEFT[1]), high * (1 - PREDICT_LEFT[0]))
+    model = receiver(called_at(evidence, place, found.api))
+    unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     yield Finding(
         code="EAG004",
         family="eager",
-        title=f"{model}.predict is called for little data {'inside the training loop' if often else 'in a loop'}",
+        title=f"{model}.{name} is called for little data {f'inside {unit.loop}' if often else 'in a loop'}",
         severity=severity(1 - 1 / bounds[0]),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
@@ -61,20 +67,21 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
         where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),
-            Measurement("time in them per step", share * turns.turn_ms, "ms", "samples"),
+            Measurement(f"time in them in {unit.a}", share * turns.turn_ms, "ms", "samples"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
         advice=(
             f"Call the model itself: {model}(x) on a tensor, compiled once before the loop with "
-            f"call = tf.function({model}). Or collect the inputs and predict them in one batch"
+            f"call = tf.function({model}). Or collect the inputs and {name} them in one batch"
             f"{', and update with one train_on_batch for all of them' if fits else ''}."
         ),
         detail=(
-            "Each call of predict makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
+            f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
             "functions: that takes far longer than the network."
         ),
         absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006",) if fits else ())),
         absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
+        parts=("evaluate", "dispatch", "eager_ops", "tracing", "input", "other") if evidence.work is not None else (),
     )
 
 
@@ -116,6 +123,8 @@ def _steps_with_predict(evidence: Evidence, places: set[tuple[str, int]]) -> int
 
 def model_called(evidence: Evidence) -> Iterable[Finding]:
     """EAG004, for a model that is called operation by operation beside a compiled update (choosing an action)."""
+    if evidence.work is not None:  # of other work EAG008 tells
+        return
     if reached(evidence, "apply") or not reached(evidence, "call", "train_on_batch", "batch", "loop_call"):
         return
     samples = evidence.samples

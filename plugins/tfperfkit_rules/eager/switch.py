@@ -26,7 +26,7 @@ _COMPILED = re.compile(r"(one_step_on_(iterator|data)|multi_step_on_iterator|tra
 
 def left_eager(evidence: Evidence) -> Iterable[Finding]:
     """The finding, when the step really runs eagerly and a switch is what makes it."""
-    if not runs_eagerly(evidence):
+    if evidence.work is not None or not runs_eagerly(evidence):  # of other work EAG008 tells
         return
     place = step_place(evidence)
     if place is None:

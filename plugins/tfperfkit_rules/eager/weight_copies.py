@@ -40,7 +40,7 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG007",
         family="eager",
-        title="Each step copies a network's weights to NumPy and back",
+        title=f"{_each(evidence)} copies a network's weights to NumPy and back",
         severity=severity(1 - 1 / bounds[0]),
         share_of_step=share,
         predicted_speedup=middle(bounds),
@@ -48,17 +48,25 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
         where=tuple(dict.fromkeys((*lines, *callers(evidence, places[0])[:1]))),
         evidence=(
             Measurement("time in these lines", share, "share", window(evidence)),
-            Measurement("time in them per step", share * (evidence.step_ms or 0.0), "ms", window(evidence)),
+            Measurement(
+                f"time in them in {evidence.unit.a}", share * (evidence.step_ms or 0.0), "ms", window(evidence)
+            ),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=(
             "Assign the variables within TensorFlow, in one function with @tf.function that uses both models: for a, b "
             "in zip(target.variables, model.variables): a.assign(...). Use the models from outside of the function; a "
-            "list of variables given to it as an argument arrives as tensors. Or do it every hundredth step."
+            "list of variables given to it as an argument arrives as tensors. Or do it more seldom."
         ),
         detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one.",
         absorbs_here=("LIN001", "SYN001"),
     )
+
+
+def _each(evidence: Evidence) -> str:
+    if evidence.work is None:
+        return "Each step"
+    return "Each iteration" if evidence.work.iterations is not None else f"The {evidence.work.kind}"
 
 
 def _between(evidence: Evidence, rows: list[LineShare]) -> list[LineShare]:

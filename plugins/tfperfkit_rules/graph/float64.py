@@ -67,4 +67,4 @@ def _priced(evidence: Evidence, finding: Finding) -> Finding:
     if not flops:
         return finding
     share = evidence.share("graph") * wide / flops
-    return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, "float64 arithmetic, of the step")
+    return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")

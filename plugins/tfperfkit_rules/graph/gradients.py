@@ -47,7 +47,7 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
                 predicted_range=bounds,
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
-                    Measurement("backward, of the step", backward, "share", "breakdown"),
+                    Measurement(f"backward, of {evidence.unit.the}", backward, "share", "breakdown"),
                     Measurement("backward passes in the source", passes.times, "count", "run"),
                 ),
                 advice=(

@@ -31,7 +31,7 @@ def prints(evidence: Evidence) -> Iterator[Finding]:
     """OPS006: priced by the time of such operations in the trace."""
     share = graph_time.share(evidence, lambda row: row.type in TYPES)
     for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
-        name = "printing and checking, of the step"
+        name = f"printing and checking, of {evidence.unit.the}"
         yield of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, name)
 
 

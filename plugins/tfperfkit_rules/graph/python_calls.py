@@ -27,7 +27,7 @@ def python_calls(evidence: Evidence) -> Iterator[Finding]:
             share,
             (1 - calibrated.PYTHON_CALL_LEFT.value) * share,
             share,
-            "in calls back into Python, of the step",
+            f"in calls back into Python, of {evidence.unit.the}",
             absorbs=("LIN001",),
         )
 

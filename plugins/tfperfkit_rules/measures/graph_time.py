@@ -9,15 +9,17 @@ from tfperfkit_probes.ops.brief import ELEMENTWISE, is_heavy
 from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOperation, RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.trace_window import traced
 
 #: Operations that only call or wait for others: their own time is somebody else's work.
 WAITING = ("PartitionedCall", "StatefulPartitionedCall", "While", "If", "Case", "_XlaRun", "XlaLaunch", "_Recv")
 
 
 def rows(evidence: Evidence) -> tuple[RanOperation, ...]:
-    """The operations of compiled functions in the traced steps; those that only wait are left out."""
+    """The operations of compiled functions in the traced steps, or in a trace that lay in the work; those that only
+    wait are left out."""
     data = evidence.offer(RanOperations)
-    if data is None or not data.steps:
+    if data is None or not (data.steps if evidence.work is None else traced(evidence)):
         return ()
     kept = (row for row in data.rows if row.where in ("graph", "xla", "device"))
     return tuple(row for row in kept if row.type not in WAITING)
@@ -58,7 +60,7 @@ def is_fusable(row: RanOperation) -> bool:
 def called(evidence: Evidence) -> list[tuple[FunctionCost, float]]:
     """The functions that Python called in the traced steps, and how often per step."""
     calls, costs = evidence.offer(FunctionCalls), evidence.offer(FunctionCosts)
-    if calls is None or costs is None:
+    if calls is None or costs is None or evidence.work is not None:
         return []
     return [(each, calls.per_step[each.graph]) for each in costs.functions if calls.per_step.get(each.graph)]
 

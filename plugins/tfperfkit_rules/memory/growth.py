@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from tfperfkit_probes.memory.model import Grower, MemoryData
@@ -11,16 +10,11 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.session_calls import made_in_loops
 
 _SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
-#: What TensorFlow's functions that make no operation begin with; nor do classes and the call of the session itself.
-_OTHER = ("tensorflow.summary.", "tensorflow.errors.", "tensorflow.global_variables_initializer", "tensorflow.train.")
-#: The modules of those that do, operators included.
-_MAKING = ("tensorflow.python.ops.", "tensorflow.python.framework.")
 
 
 def kept(evidence: Evidence) -> Iterator[Finding]:
@@ -184,12 +178,13 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
     Scripts of TensorFlow 1 have no steps that are seen; the price is a share of the run, by its stack samples.
     """
     samples = evidence.samples
-    if evidence.steps.count or samples.count < MIN:
+    work = evidence.work
+    if (evidence.steps.count and work is None) or samples.count < MIN:
         return
     files = {span.file for span in evidence.calls(*_SESSION)}
     found = []
     for file in sorted(files):
-        for line in _made_in_loops(evidence, file):
+        for line in made_in_loops(evidence, file):
             share = samples.share((file, line))
             if share >= calibrated.MIN_RUN_SHARE.value:
                 found.append((share, SourceSpan(file, line)))
@@ -202,14 +197,14 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
         code="MEM002",
         family="memory",
         severity=gain.severity(share),
-        basis="run",
+        basis="run" if work is None else "step",
         share_of_step=share,
         title="Every iteration of the loop adds operations to the session's graph",
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
         where=(where, *(span for _, span in found[1:3])),
         evidence=(
-            Measurement("share of the run", share, "share", "samples"),
+            Measurement("share of the run" if work is None else "share of the loop", share, "share", "samples"),
             Measurement("samples", samples.count, "count", "run"),
         ),
         advice=(
@@ -219,21 +214,3 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
         detail="After each change the session extends and optimises its graph again: the larger, the longer.",
         absorbs_here=("LIN001",),
     )
-
-
-def _made_in_loops(evidence: Evidence, file: str) -> list[int]:
-    """Lines inside of loops that make operations: by the frames of TensorFlow that samples saw there, and by what they
-    call."""
-    syntax = evidence.syntax(file)
-    lines = {call.lineno for call in syntax.calls if _makes(syntax, call)} if syntax is not None else set[int]()
-    for stack in evidence.samples.stacks:
-        for frame in stack.frames:
-            if frame.file == file and any(name.startswith(_MAKING) for name in (frame.calls or ())[:1]):
-                lines.add(frame.line)
-    return sorted(line for line in lines if loops(evidence, file, line))
-
-
-def _makes(syntax: Syntax, call: ast.Call) -> bool:
-    name = syntax.name(call.func)
-    is_function = name.startswith("tensorflow.") and name.rpartition(".")[2][:1].islower() and "(" not in name
-    return is_function and not name.startswith(_OTHER)

@@ -55,7 +55,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
         where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
-            Measurement("products and convolutions, of the step", arithmetic, "share", "breakdown"),
+            Measurement(f"products and convolutions, of {evidence.unit.the}", arithmetic, "share", "breakdown"),
         ),
         advice=(
             "Compute in float32 on a CPU: take the policy out, or set it only where there is a GPU: "
@@ -103,7 +103,7 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
             Measurement("compute capability", float(f"{capability[0]}.{capability[1]}"), "number", "run"),
-            Measurement("computing, of the step", share, "share", "breakdown"),
+            Measurement(f"computing, of {evidence.unit.the}", share, "share", "breakdown"),
         ),
         advice=(
             'Try keras.mixed_precision.set_global_policy("mixed_float16") before the model is made, with the last '

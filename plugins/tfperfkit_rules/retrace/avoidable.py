@@ -10,6 +10,8 @@ from tfperfkit_probes.retrace.model import RetraceData, Trace, TracedFunction
 from tfperfkit import gain
 from tfperfkit.clock import NS_PER_S, ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.records.samples import Place
+from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.retrace import advice, codes
@@ -35,11 +37,14 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
     if data is None or data.limits:
         return
     time = Time(evidence.steps, evidence.run.wall_s * NS_PER_S)
+    lines = set(evidence.samples.places())
+    if evidence.work is not None:
+        time = Time(StepTable(), evidence.work.seconds * NS_PER_S)
     found = []
     for function in data.functions:
         by_code: dict[str, list[Trace]] = {}
         for trace in function.traces:
-            if trace.blame:
+            if trace.blame and (evidence.work is None or _is_of(trace, lines)):
                 by_code.setdefault(codes.OF_BLAME[trace.blame], []).append(trace)
         found += [_finding(evidence, code, function, traces, time) for code, traces in by_code.items()]
     yield from sorted(filter(None, found), key=lambda finding: -finding.share_of_step)
@@ -71,7 +76,11 @@ def _finding(
     costliest = max(traces, key=lost_ns)
     fix = advice.remedy(code, function, traces)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-    bounds = None if once or not time.steps.steps else (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
+    bounds = (
+        None
+        if once or not (time.steps.steps or evidence.work)
+        else (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
+    )
     return Finding(
         code=code,
         family="retrace",
@@ -87,6 +96,11 @@ def _finding(
         absorbs=(codes.UNEXPLAINED, "MEM002"),
         detail=detail(function, costliest, traces, fix, after, median),
     )
+
+
+def _is_of(trace: Trace, lines: set[Place]) -> bool:
+    """Whether samples of a work saw the line that called what was traced."""
+    return trace.call_site is not None and (trace.call_site.file, trace.call_site.line) in lines
 
 
 def _severity(code: str, share: float, once: bool, traces: list[Trace]) -> Severity:

@@ -38,13 +38,15 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     low, high = gain.speedups(calibrated.CERTAIN.value * share, share)
     if compiles:
         name = receiver(compiles[0][1], "the model")
-        title = "compile() is called in the training loop, so Keras traces the step again"
+        title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
         advice = (
             f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning rate) "
             "can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
         )
     else:
-        title = f"Functions are traced anew in {len(steps)} of {len(evidence.steps.clean)} clean steps"
+        many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
+        where = many if evidence.work is None else evidence.unit.loop
+        title = f"Functions are traced anew in {where}"
         advice = (
             "Make models, optimizers, tf.functions and tf.data pipelines once, before the loop, and use them again: "
             "each new one is traced and optimised anew."
@@ -59,7 +61,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         predicted_range=(low, high),
         where=tuple(places),
         evidence=(
-            Measurement("tracing per step", evidence.part("tracing"), "ms", "breakdown"),
+            Measurement(f"tracing in {evidence.unit.a}", evidence.part("tracing"), "ms", "breakdown"),
             Measurement("steps that traced", len(steps), "count", "baseline"),
         ),
         advice=advice,

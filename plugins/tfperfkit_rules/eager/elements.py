@@ -1,0 +1,159 @@
+"""EAG010: ``tf.map_fn`` and its like called eagerly. EAG011: elements of a tensor taken and read one by one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tfperfkit.gain import middle, severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.eager.step import runs_eagerly
+from tfperfkit_rules.eager.work_gain import Left, left
+from tfperfkit_rules.measures.called import calls
+from tfperfkit_rules.measures.eager_stacks import MAPS, EagerPart, Kind, eager_parts, takes_element
+from tfperfkit_rules.measures.source_text import code, loops
+from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.trace_window import reached
+
+_REMEDY = {
+    "map_fn": "Write it for the whole tensor (axis=-1, keepdims=True in place of one row at a time). Where that can't "
+    "be, call it inside of a @tf.function, as tf.vectorized_map if no element depends on another.",
+    "vectorized_map": "Call it inside of a @tf.function: outside of one it traces your function anew at each call.",
+}
+_OTHER_REMEDY = (
+    "Call it inside of a @tf.function, where its turns run in the runtime; outside of one it is a loop of Python's."
+)
+
+
+def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
+    """EAG010, for the line with most of the time."""
+    part = _part(evidence, "maps")
+    if part is None:
+        return
+    place = part.lines.most_common(1)[0][0]
+    name = _name(evidence, part, place)
+    share = part.seen / evidence.samples.count
+    otherwise = calibrated.MAPS_LEFT_MIN.value, calibrated.MAPS_LEFT_MAX.value
+    rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
+    if name == "map_fn":  # whole tensors take the place of its turns, so that fewer operations are left
+        rest = rest._replace(least=min(rest.least, calibrated.MAPS_LEFT_MIN.value))
+    yield _finding(
+        evidence,
+        part,
+        rest,
+        code="EAG010",
+        title=f"tf.{name} is called eagerly: Python runs {_turns(name)}",
+        advice=_REMEDY.get(name, _OTHER_REMEDY),
+        detail=f"Most of its operations: {', '.join(rest.types)}." if rest.types else "",
+    )
+
+
+def _turns(name: str) -> str:
+    return "its turns one by one" if name == "while_loop" else "your function once for each element"
+
+
+def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
+    """EAG011, for the loop with most of the time."""
+    part = _part(evidence, "elements")
+    if part is None:
+        return
+    line = part.lines.most_common(1)[0][0]
+    taken = next(
+        (
+            node
+            for stack in part.stacks
+            if (stack.frames[-1].file, stack.frames[-1].line) == line
+            and (node := takes_element(evidence, stack.frames[-1])) is not None
+        ),
+        None,
+    )
+    around = loops(evidence, *line)
+    name = _short(taken.value) if taken is not None else (around[-1].over if around else "") or "the tensor"
+    one = _short(taken) if taken is not None else "a row"
+    yield _finding(
+        evidence,
+        part,
+        Left(calibrated.ELEMENTS_LEFT_MIN.value, calibrated.ELEMENTS_LEFT_MAX.value),
+        code="EAG011",
+        title=f"A Python loop takes {_quoted(one, name)} out of a tensor, one at a time",
+        advice=(
+            f"Read the whole tensor once before the loop (values = {_short_text(name)}.numpy()) and take elements of "
+            "that; or express the loop by operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
+        ),
+        detail="Each element is an operation of TensorFlow's that Python hands out, and a tensor of its own.",
+    )
+
+
+def _quoted(one: str, name: str) -> str:
+    return f"the rows of {name}" if one == "a row" and name != "the tensor" else one
+
+
+def _short(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= calibrated.MAX_NAME.value else "the tensor"
+
+
+def _short_text(name: str) -> str:
+    return "tensor" if name == "the tensor" else name
+
+
+def _part(evidence: Evidence, kind: Kind) -> EagerPart | None:
+    """The samples, where they are worth a finding. In an eager training step the step itself is to be compiled."""
+    samples = evidence.samples
+    if samples.count < MIN or evidence.account is None or (evidence.work is None and runs_eagerly(evidence)):
+        return None
+    part = eager_parts(evidence).get(kind)
+    return part if part is not None and part.seen >= calibrated.MIN_SHARE.value * samples.count else None
+
+
+def _finding(
+    evidence: Evidence, part: EagerPart, rest: Left, *, code: str, title: str, advice: str, detail: str
+) -> Finding:
+    samples = evidence.samples
+    share = part.seen / samples.count
+    bounds = rest.bounds(share, samples.count)
+    places = [place for place, _ in part.lines.most_common(3)]
+    around = loops(evidence, *places[0])
+    spans = [span(evidence, *place) for place in places]
+    if around:
+        spans.append(span(evidence, places[0][0], around[-1].line))
+    return Finding(
+        code=code,
+        family="eager",
+        title=title,
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(spans)),
+        evidence=(
+            Measurement("time in these lines", share, "share", "samples"),
+            *rest.evidence,
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=advice,
+        detail=detail,
+        absorbs_here=("LIN001", "SYN001"),
+        parts=("eager_ops", "dispatch", "host_sync"),
+    )
+
+
+def _name(evidence: Evidence, part: EagerPart, place: Place) -> str:
+    """Which function it is, as the person calls it."""
+    for stack in part.stacks:
+        for frame in stack.frames:
+            if (frame.file, frame.line) == place and calls(evidence, frame, MAPS):
+                return _of_frame(evidence, frame)
+    return "map_fn"
+
+
+def _of_frame(evidence: Evidence, frame: Frame) -> str:
+    for name in frame.calls or ():
+        module, _, function = name.rpartition(":")
+        if module.startswith(MAPS.modules) and function in MAPS.functions:
+            return function.removesuffix("_v2")
+    text = code(evidence, frame.file, frame.line)
+    return next((name for name in MAPS.methods if name in text), "map_fn")

@@ -1,0 +1,83 @@
+"""EAG004, for one ``predict`` or ``evaluate`` that goes through its data in batches that are too small."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+
+from tfperfkit.clock import ms
+from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.convert import each
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.records.steps import Marker
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
+from tfperfkit_rules.measures.predicting import predicting
+from tfperfkit_rules.measures.step_place import sites
+from tfperfkit_rules.measures.turns import where
+
+
+def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, where what Keras does around a batch, and the call of its function, take most of its time."""
+    samples = evidence.samples
+    if evidence.work is None or samples.count < MIN:
+        return
+    found = predicting(evidence, samples.stacks.items())
+    whole = found.at.total()
+    if not whole or found.setting_up >= calibrated.MIN_SETTING_UP.value * whole or found.again(evidence):
+        return
+    place = found.at.most_common(1)[0][0]
+    waits = sum(
+        count
+        for stack, count in samples.stacks.items()
+        if stack.activity == "input" and stack.frames and (stack.frames[-1].file, stack.frames[-1].line) in found.at
+    )
+    batches = _batches_ms(evidence, place)
+    if waits >= shared.MOSTLY.value * whole or len(batches) < calibrated.MIN_MADE.value:
+        return
+    each_ms = statistics.median(batches)
+    around = 1 - found.computing / whole
+    calling = min(found.computing / whole, shared.FUNCTION_CALL_MIN_MS.value / each_ms) if each_ms > 0 else 0.0
+    # A longer batch than that computes, whatever the samples saw the thread do meanwhile.
+    own = min(around + calling, calibrated.PREDICT_BATCH_MS.value / each_ms) if each_ms > 0 else 0.0
+    overhead = own * whole / samples.count
+    if own < shared.MOSTLY.value or overhead < MEDIUM:
+        return
+    bounds = speedups(
+        overhead * (1 - calibrated.BATCHES_LEFT_MAX.value), min(whole / samples.count, shared.MAX_STEP_SHARE.value)
+    )
+    name = "evaluate" if found.api is EVALUATE else "predict"
+    model = receiver(called_at(evidence, place, found.api))
+    yield Finding(
+        code="EAG004",
+        family="eager",
+        title=f"{model}.{name} goes through its data in batches that are too small",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=min(overhead, 1.0),
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where(evidence, [place]),
+        evidence=(
+            Measurement("time around the computing", overhead, "share", "samples"),
+            Measurement("batches", float(len(batches)), "count", "run"),
+            Measurement("one batch", each_ms, "ms", "run"),
+        ),
+        advice=(
+            f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
+            "takes 32. A dataset's batches are set by its batch()."
+        ),
+        detail="Each batch costs Keras a round of its loop and a call of its function, whatever is in it.",
+        absorbs=("INP001", "INP012"),
+        absorbs_here=("LIN001",),
+        parts=("evaluate", "graph", "dispatch", "eager_ops", "input"),
+    )
+
+
+def _batches_ms(evidence: Evidence, place: Place) -> list[float]:
+    """The time from batch to batch at a line, in ms."""
+    here = {site.id for site in sites(evidence) if site.kind == "next" and (site.file, site.line) == place}
+    begun = [item.begin_ns for item in each(evidence.records("markers"), Marker) if item.site in here]
+    return [ms(after - before) for before, after in zip(begun, begun[1:], strict=False)]

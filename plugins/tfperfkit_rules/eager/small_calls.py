@@ -1,0 +1,132 @@
+"""EAG012 and EAG013: ``session.run``, or a compiled function, is called for so little that calling takes most of it."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tfperfkit.clock import ms
+from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import FunctionCosts
+from tfperfkit.records.convert import each
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.records.steps import Marker, MarkerKind
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.called import TRAINER, Api, call_of, callee, calls, frames_at
+from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.measures.session_calls import SESSION, made_in_loops
+from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_place import sites
+from tfperfkit_rules.measures.step_shares import span
+
+_COMPILED = Api(("tensorflow.python.eager.polymorphic_function.",))
+
+
+class _Words(NamedTuple):
+    code: str
+    title: str
+    cost_ms: float
+    advice: str
+    detail: str
+
+
+_SESSION = _Words(
+    "EAG012",
+    "session.run is called for so little that calling it takes most of its time",
+    calibrated.SESSION_RUN_MS.value,
+    "Feed many rows at a time, and fetch all that you need of them in one call: session.run([a, b], {x: rows}). Or go "
+    "over to TensorFlow 2 and a tf.function.",
+    "Each call checks what it is fed, copies it and looks its part of the graph up, however small it is.",
+)
+_FUNCTION = _Words(
+    "EAG013",
+    "A compiled function is called for so little that calling it takes most of its time",
+    shared.FUNCTION_CALL_MIN_MS.value,
+    "Call it for many rows at a time, or move this loop into the function (for i in tf.range(n)), so that it runs in "
+    "the graph.",
+    "Each call binds its arguments in Python and starts the graph in the runtime, however small it is.",
+)
+
+
+def called_for_little(evidence: Evidence) -> Iterable[Finding]:
+    """The findings; not where a loop adds operations to a session's graph, or makes its models anew: those take it."""
+    if evidence.work is None or evidence.samples.count < MIN or not evidence.step_ms:
+        return
+    if not any(made_in_loops(evidence, file) for file in evidence.files()):
+        yield from _of(evidence, "session", SESSION, _SESSION)
+    if making(evidence) is None:
+        yield from _of(evidence, "function", _COMPILED, _FUNCTION)
+
+
+def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterator[Finding]:
+    samples = evidence.samples
+    at: Counter[Place] = Counter()
+    for stack, count in samples.stacks.items():
+        if stack.frames and stack.activity in ("graph", "dispatch") and stack.context != "evaluate":
+            leaf = stack.frames[-1]
+            if calls(evidence, leaf, api) and not any(calls(evidence, frame, TRAINER) for frame in stack.frames):
+                at[leaf.file, leaf.line] += count
+    share = at.total() / samples.count
+    if share < MEDIUM:
+        return
+    place = at.most_common(1)[0][0]
+    times = _times_ms(evidence, kind, place)
+    if len(times) < calibrated.MIN_MADE.value:
+        return
+    each_ms = statistics.median(times)
+    if each_ms <= 0:
+        return
+    certain = words.cost_ms / each_ms
+    needed_ms = _needed_ms(evidence, place) if kind == "function" else None
+    if needed_ms is not None and each_ms <= shared.FUNCTION_CALL_MAX_MS.value:  # a longer call does compute
+        certain = max(certain, 1 - needed_ms / each_ms)
+    overhead = share * min(1.0, certain)
+    if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
+        return
+    bounds = speedups(overhead / 2, min(share, shared.MAX_STEP_SHARE.value))
+    around = loops(evidence, *place)
+    spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
+    yield Finding(
+        code=words.code,
+        family="eager",
+        title=words.title,
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=overhead,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(spans)),
+        evidence=(
+            Measurement("time in these calls", share, "share", "samples"),
+            Measurement("one call", each_ms, "ms", "run"),
+            Measurement("calls that were timed", float(len(times)), "count", "run"),
+        ),
+        advice=words.advice,
+        detail=words.detail,
+        absorbs_here=("LIN001",),
+        parts=("dispatch", "graph"),
+    )
+
+
+def _needed_ms(evidence: Evidence, place: Place) -> float | None:
+    """What the function called at a line needs for its arithmetic and for what it moves, at worst; None where that is
+    not known."""
+    frame = next((item for item in frames_at(evidence, place) if calls(evidence, item, _COMPILED)), None)
+    call = call_of(evidence, frame, _COMPILED) if frame is not None else None
+    costs = evidence.offer(FunctionCosts)
+    name = callee(call, "").rpartition(".")[2]
+    found = [item for item in (costs.functions if costs is not None else ()) if item.function == name]
+    bounds = [graph_time.float32_ms(evidence, [(item, 1.0)]) for item in found]
+    known = [bound[1] for bound in bounds if bound is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _times_ms(evidence: Evidence, kind: MarkerKind, place: Place) -> list[float]:
+    """How long the calls of this kind at a line took."""
+    here = {site.id for site in sites(evidence) if site.kind == kind and (site.file, site.line) == place}
+    return [ms(item.end_ns - item.begin_ns) for item in each(evidence.records("markers"), Marker) if item.site in here]

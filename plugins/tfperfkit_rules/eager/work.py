@@ -1,0 +1,196 @@
+"""EAG008: a loop outside of training, or a long call, runs TensorFlow operation by operation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit.gain import LOW, middle, severity
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import HostReads
+from tfperfkit.records.samples import MIN, Frame, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.eager.work_gain import Left, left
+from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
+from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
+from tfperfkit_rules.measures.making import frames_inside, making
+from tfperfkit_rules.measures.source_calls import is_compiled
+from tfperfkit_rules.measures.source_text import Function, enclosing, loop_at, loops
+from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.trace_window import reached
+from tfperfkit_rules.measures.value_reads import first_read
+
+_Place = tuple[str, Function]
+
+
+def eager_work(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for the operations that no other cause explains."""
+    samples = evidence.samples
+    if evidence.work is None or samples.count < MIN:
+        return
+    part = eager_parts(evidence).get("operations")
+    share = part.seen / samples.count if part is not None else 0.0
+    if part is None or share < calibrated.MIN_SHARE.value:
+        return
+    if sum(count for stack, count in part.stacks.items() if stack.activity == "eager_ops") < LOW * samples.count:
+        return  # a graph of TensorFlow 1 is being built
+    model = _model(evidence, part)
+    place = _function(evidence, part) if model is None and making(evidence) is None else None
+    times = _times(evidence, part, place)
+    otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
+    rest = left(evidence, share, times, otherwise)
+    bounds = rest.bounds(share, samples.count)
+    if model is not None:
+        yield _called(evidence, part, model, rest, bounds)
+        return
+    what = _capital(evidence.unit.a)
+    many = f"runs as {rest.operations:,.0f} separate operations" if rest.operations is not None else "runs eagerly"
+    yield Finding(
+        code="EAG008",
+        family="eager",
+        title=f"{what} {many}, called one by one from Python",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=_where(evidence, part, place),
+        evidence=(
+            Measurement("time in them and in handing them out", share, "share", "samples"),
+            *rest.evidence,
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=_advice(evidence, place),
+        detail=_detail(rest),
+        absorbs_here=("LIN001",),
+        parts=("eager_ops", "dispatch"),
+    )
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _times(evidence: Evidence, part: EagerPart, place: _Place | None) -> float | None:
+    """How often what is to be compiled is called: a function, or the body of the loop."""
+    if place is not None:
+        return reached(evidence, place[0], place[1].line + 1, place[1].last)
+    own = evidence.work.where if evidence.work is not None else None
+    loop = loop_at(evidence, own.file, own.line) if own is not None else None
+    if own is not None and loop is not None:
+        return reached(evidence, own.file, loop.line, loop.last)
+    file, line = part.lines.most_common(1)[0][0]
+    return reached(evidence, file, line, line)
+
+
+def _model(evidence: Evidence, part: EagerPart) -> str | None:
+    """The model or layer whose call makes most of these operations, as the person writes it."""
+    called = Counter({stack: count for stack, count in part.stacks.items() if calls(evidence, stack.frames[-1], LAYER)})
+    if called.total() < shared.LOOP_SHARE.value * part.seen:
+        return None
+    return callee(call_of(evidence, called.most_common(1)[0][0].frames[-1], LAYER), "the model")
+
+
+def _called(evidence: Evidence, part: EagerPart, model: str, rest: Left, bounds: tuple[float, float]) -> Finding:
+    """EAG004, for a model that is called directly."""
+    samples = evidence.samples
+    return Finding(
+        code="EAG004",
+        family="eager",
+        title=f"{model} is called operation by operation inside {evidence.unit.loop}",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=part.seen / samples.count,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=_where(evidence, part, None),
+        evidence=(
+            Measurement("time in the call", part.seen / samples.count, "share", "samples"),
+            *rest.evidence,
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=(
+            f"Compile the call once, before the loop: call = tf.function({model}, reduce_retracing=True), and give it "
+            "tensors. Where several inputs are there at a time, call it once for all of them."
+        ),
+        detail="Outside of a compiled function Python hands out each operation of the model.",
+        absorbs_here=("LIN001",),
+        parts=("eager_ops", "dispatch"),
+    )
+
+
+def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
+    """Of the functions that the loop calls and that hold most of these operations, the outermost that reads no value;
+    the outermost where all do."""
+    held: Counter[_Place] = Counter()
+    for stack, count in part.stacks.items():
+        around = dict.fromkeys(
+            (frame.file, function)
+            for frame in _below_a_loop(evidence, stack)
+            if (function := enclosing(evidence, frame.file, frame.line)) is not None
+        )
+        for item in around:
+            held[item] += count
+    # The outermost hold most; those that hold as much stand in the order of the stacks.
+    wide = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
+    return next((item for item in wide if not _reads(evidence, item)), wide[0] if wide else None)
+
+
+def _below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+    """The frames below the outermost loop; without a loop, those below the work's line."""
+    for index, frame in enumerate(stack.frames):
+        if loops(evidence, frame.file, frame.line):
+            return stack.frames[index + 1 :]
+    return tuple(frames_inside(evidence, stack))
+
+
+def _reads(evidence: Evidence, place: _Place) -> list[int]:
+    """The lines of a function at which Python reads the value of a tensor."""
+    file, function = place
+    data = evidence.offer(HostReads)
+    rows = data.rows if data is not None else ()
+    found = {row.line for row in rows if row.file == file and not row.through}
+    lines = sorted(line for line in found if function.line <= line <= function.last)
+    if lines:
+        return lines
+    read = first_read(evidence, file, function.line, function.last)
+    return [read] if read is not None else []
+
+
+def _where(evidence: Evidence, part: EagerPart, place: _Place | None) -> tuple[SourceSpan, ...]:
+    hot = [span(evidence, *line) for line, _ in part.lines.most_common(2)]
+    loop = evidence.work.where if evidence.work is not None else None
+    around = [span(evidence, loop.file, loop.line)] if loop is not None else []
+    if place is None:
+        return tuple(dict.fromkeys((*hot, *around)))
+    return tuple(dict.fromkeys((SourceSpan(place[0], place[1].line, place[1].name), *hot, *around)))
+
+
+def _advice(evidence: Evidence, place: _Place | None) -> str:
+    if evidence.settings.get("functions_run_eagerly"):
+        return (
+            "tf.config.run_functions_eagerly(True) makes all functions run like this: take it out. Then see that what "
+            "this loop calls is a @tf.function."
+        )
+    if place is None:
+        name = "the loop" if evidence.work is not None and evidence.work.kind == "loop" else "the call"
+        return (
+            f"Move what {name} does with tensors into a function with @tf.function that takes and returns tensors, and "
+            "work on whole batches: TensorFlow compiles it once and runs it as one graph."
+        )
+    file, function = place
+    if is_compiled(evidence, file, function):
+        return f"{function.name} is a tf.function that is made to run eagerly: see what switches it off."
+    lines = _reads(evidence, place)
+    before = ""
+    if lines:
+        named = ", ".join(f"{file.rpartition('/')[2]}:{line}" for line in lines[:3])
+        before = f" Before that, replace what reads values of tensors inside it ({named}) by TensorFlow."
+    return (
+        f"Put @tf.function on {function.name}, so that TensorFlow compiles it once and runs it as one graph. Give it "
+        f"tensors of one shape, not Python numbers.{before}"
+    )
+
+
+def _detail(rest: Left) -> str:
+    return f"Most of them: {', '.join(rest.types)}." if rest.types else ""

@@ -1,0 +1,160 @@
+"""Which samples of a loop saw TensorFlow's operations called one by one, by what called them.
+
+Three causes have three remedies: a function of TensorFlow's that goes through elements (``tf.map_fn``), a Python loop
+that takes elements out of a tensor and reads them, and all other operations. What ``predict``, a loaded model, a
+session or a compiled function did is nobody's of these.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import Literal, NamedTuple
+
+from tfperfkit.records.samples import Frame, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import TRAINER, Api, calls
+from tfperfkit_rules.measures.making import LOADING, MAKING
+from tfperfkit_rules.measures.session_calls import SESSION
+from tfperfkit_rules.measures.source_text import loops
+
+Kind = Literal["maps", "elements", "operations"]
+_TF = ("tensorflow.",)
+_MAPS = ("map_fn", "scan", "foldl", "foldr", "while_loop", "vectorized_map")
+#: Functions that call one of the person's for each element or turn.
+MAPS = Api(
+    (
+        "tensorflow.python.ops.map_fn",
+        "tensorflow.python.ops.functional_ops",
+        "tensorflow.python.ops.while_loop",
+        "tensorflow.python.ops.parallel_for.control_flow_ops",
+    ),
+    frozenset((*_MAPS, *(f"{name}_v2" for name in _MAPS))),
+    frozenset(_MAPS),
+    _TF,
+)
+#: A tensor goes through its rows.
+_ITERATION = Api(("tensorflow.python.framework.tensor", "tensorflow.python.framework.ops"), frozenset({"__next__"}))
+_READING = Api(
+    ("tensorflow.python.framework.ops",),
+    frozenset({"__float__", "__int__", "__bool__", "__index__", "numpy", "_numpy", "__array__", "__format__"}),
+    frozenset({"numpy"}),
+    _TF,
+)
+_COMPILED = Api(("tensorflow.python.eager.polymorphic_function.",))
+#: Files and what is in them: these take what they take, in a graph as well.
+_FILES = Api(
+    (
+        "tensorflow.python.ops.io_ops",
+        "tensorflow.python.ops.gen_io_ops",
+        "tensorflow.python.ops.parsing_ops",
+        "tensorflow.python.ops.gen_parsing_ops",
+        "tensorflow.python.lib.io",
+        "tensorflow.python.data.",
+    )
+)
+_DECODING = Api(
+    ("tensorflow.python.ops.image_ops", "tensorflow.python.ops.gen_image_ops"),
+    frozenset({"decode_image", "decode_jpeg", "decode_png", "decode_and_crop_jpeg", "encode_jpeg", "encode_png"}),
+)
+_OTHERS = (TRAINER, LOADING, MAKING, SESSION, _COMPILED, _FILES, _DECODING)
+
+
+class EagerPart(NamedTuple):
+    """Samples of one kind, and the lines that they stand for: those of the call that goes through the elements, else
+    the innermost."""
+
+    kind: Kind
+    stacks: Counter[Stack]
+    lines: Counter[Place]
+
+    @property
+    def seen(self) -> int:
+        return self.stacks.total()
+
+
+def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
+    """The samples by kind; a kind without any is left out."""
+    found: dict[Kind, EagerPart] = {}
+    left: list[tuple[Stack, int]] = []
+
+    def put(kind: Kind, stack: Stack, count: int, frame: Frame) -> None:
+        part = found.setdefault(kind, EagerPart(kind, Counter(), Counter()))
+        part.stacks[stack] += count
+        part.lines[frame.file, frame.line] += count
+
+    for stack, count in evidence.samples.stacks.items():
+        if not stack.frames or stack.context in ("evaluate", "build"):
+            continue
+        if any(calls(evidence, frame, api) for frame in stack.frames for api in _OTHERS):
+            continue
+        through = next((frame for frame in stack.frames if calls(evidence, frame, MAPS)), None)
+        if through is not None and stack.activity in ("eager_ops", "dispatch", "host_sync", "tracing", "graph"):
+            put("maps", stack, count, through)
+        elif stack.activity in ("eager_ops", "dispatch", "host_sync"):
+            left.append((stack, count))
+    rows = _element_loops(evidence, left)
+    for stack, count in left:
+        leaf = stack.frames[-1]
+        if _loop(evidence, leaf) in rows:
+            put("elements", stack, count, leaf)
+        elif stack.activity != "host_sync":
+            put("operations", stack, count, leaf)
+    return found
+
+
+def takes_element(evidence: Evidence, frame: Frame) -> ast.Subscript | None:
+    """The expression by which a frame takes one element or row out of a tensor, not a slice."""
+    syntax = evidence.syntax(frame.file)
+    if syntax is None or not frame.calls or not frame.calls[0].startswith("tensorflow."):
+        return None
+    for node in syntax.running(frame.line, frame.span):
+        if isinstance(node, ast.Subscript) and not any(isinstance(item, ast.Slice) for item in ast.walk(node.slice)):
+            return node
+    return None
+
+
+def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> set[tuple[str, int]]:
+    """The innermost loops that mostly take elements out of tensors and read them, or that go through a tensor."""
+    taken: Counter[tuple[str, int]] = Counter()
+    read: set[tuple[str, int]] = set()
+    whole: Counter[tuple[str, int]] = Counter()
+    through: set[tuple[str, int]] = set()
+    for stack, count in stacks:
+        leaf = stack.frames[-1]
+        loop = _loop(evidence, leaf)
+        if loop is None:
+            continue
+        whole[loop] += count
+        reads, goes = calls(evidence, leaf, _READING), calls(evidence, leaf, _ITERATION)
+        if reads or goes or takes_element(evidence, leaf) is not None:
+            taken[loop] += count
+        if reads:
+            read.add(loop)
+        if goes:
+            through.add(loop)
+    for loop in whole:
+        if loop not in read and _converts(evidence, loop):
+            read.add(loop)
+    mostly = {loop for loop, count in taken.items() if count >= shared.MOSTLY.value * whole[loop]}
+    return (mostly & read) | through
+
+
+def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:
+    """Whether the loop's source makes Python numbers of what it takes."""
+    syntax = evidence.syntax(loop[0])
+    around = [item for item in loops(evidence, *loop) if item.line == loop[1]]
+    if syntax is None or not around:
+        return False
+    for call in syntax.calls:
+        if around[-1].line <= call.lineno <= around[-1].last:
+            name = syntax.name(call.func)
+            if name in ("builtins.float", "builtins.int", "builtins.bool") or name.endswith((".numpy", ".item")):
+                return True
+    return False
+
+
+def _loop(evidence: Evidence, frame: Frame) -> tuple[str, int] | None:
+    around = loops(evidence, frame.file, frame.line)
+    return (frame.file, around[-1].line) if around else None

@@ -1,0 +1,61 @@
+"""A probe's window that was open while a work ran: what was counted in it tells of that work."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit_probes.tfprof.model import TfprofData
+
+from tfperfkit.clock import ms
+from tfperfkit.offers import LineCounts, RanOperation, RanOperations
+from tfperfkit.records.events import of_kind
+from tfperfkit.records.spans import Span
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+
+
+class Traced(NamedTuple):
+    """The operations of a trace without steps that lay in the work. ``scale``: what to multiply them by for one
+    iteration of the work, or for its longest stretch."""
+
+    rows: tuple[RanOperation, ...]
+    scale: float
+    by: str
+
+
+def traced(evidence: Evidence) -> Traced | None:
+    """None where the trace is of something else, or there is none."""
+    data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
+    if evidence.work is None or data is None or data.steps or data.wall_ms <= 0 or not evidence.step_ms:
+        return None
+    ran = evidence.offer(RanOperations)
+    if ran is None or _window(evidence, name) is None:
+        return None
+    return Traced(ran.rows, evidence.step_ms / data.wall_ms, name)
+
+
+def reached(evidence: Evidence, file: str, first: int, last: int) -> float | None:
+    """How often the seldomest of these lines ran in an iteration of the work, or in its longest stretch: the head of a
+    loop runs more often than what stands around it. None when none was counted."""
+    counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
+    span = _window(evidence, name) if counts is not None else None
+    if counts is None or span is None or not evidence.step_ms:
+        return None
+    hits = [row.hits for row in counts.rows if row.file == file and first <= row.line <= last and row.hits]
+    return min(hits) * evidence.step_ms / ms(span[1] - span[0]) if hits else None
+
+
+def _window(evidence: Evidence, probe: str) -> Span | None:
+    """The window of a probe, when this work was seen in most of it."""
+    begin = None
+    for event in of_kind(evidence.records("events"), "opened", "window_end"):
+        if event.get("probe") != probe:
+            continue
+        if event["kind"] == "opened" and isinstance(event.get("ns"), int):
+            begin = event["ns"]
+        elif event["kind"] == "window_end" and begin is not None and isinstance(event.get("end_ns"), int):
+            span = begin, event["end_ns"]
+            seen = [when for when, _ in evidence.log.inside([span])]
+            if seen and seen[-1] - seen[0] >= shared.MOSTLY.value * (span[1] - span[0]):
+                return span
+    return None

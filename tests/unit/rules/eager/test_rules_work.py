@@ -1,0 +1,281 @@
+"""The rules of family eager on work outside of training steps: a planted cause each, and what must stay silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from eager_builder import op, site
+from evidence_builder import FILE, MS
+from tfperfkit_rules.eager import RULES, elements, model_calls, remade, small_batches, small_calls, work
+from tfperfkit_rules.memory.growth import session_graph
+from work_builder import frame, sampled, work_evidence
+
+from tfperfkit.diagnosis.residual import residual
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.rule import Evidence
+
+MATH = "tensorflow.python.ops.math_ops:reduce_sum"
+SLICE = "tensorflow.python.ops.tensor_getitem_override:_slice_helper"
+MAP = "tensorflow.python.ops.map_fn:map_fn_v2"
+PREDICT = "keras.src.backend.tensorflow.trainer:predict"
+SETTING_UP = "keras.src.backend.tensorflow.trainer:__init__"
+CALL = "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__"
+LOAD = "keras.src.saving.saving_api:load_model"
+LAYER = "keras.src.layers.layer:__call__"
+SESSION = "tensorflow.python.client.session:run"
+
+IN_FUNCTION = """\
+import tensorflow as tf
+def refine(v):
+    v = tf.matmul(m, v)
+    return v / tf.norm(v)
+while True:
+    v = refine(v)
+"""
+IN_LOOP = """\
+import tensorflow as tf
+for i in range(100):
+    v = tf.matmul(m, v)
+    v = v / tf.norm(v)
+"""
+#: Operations of two seconds, ten thousand in each; each takes what handing it over takes.
+TINY = (op("Mul", 2000, 40.0), op("Sub", 2000, 40.0), op("MatMul", 400, 8.0))
+HEAVY = (op("MatMul", 400, 380.0), op("Mul", 400, 2.0))
+
+
+def one(found: Iterable[Finding]) -> Finding:
+    (finding,) = found
+    return finding
+
+
+def everything(evidence: Evidence) -> list[Finding]:
+    return [finding for rule in RULES for finding in rule(evidence)]
+
+
+def eager(source: str = IN_FUNCTION, **fields: Any) -> Evidence:
+    outer = (frame(6),) if source is IN_FUNCTION else ()
+    name = "refine" if source is IN_FUNCTION else "<module>"
+    stacks = [
+        sampled(60, "eager_ops", *outer, frame(3, MATH, name=name)),
+        sampled(35, "dispatch", *outer, frame(4, MATH, name=name)),
+        sampled(5, "python", *outer, frame(4, name=name)),
+    ]
+    return work_evidence(source, stacks, **{"loop": 5 if source is IN_FUNCTION else 2, **fields})
+
+
+def test_the_function_with_most_operations_is_named_and_what_takes_most_in_it() -> None:
+    found = one(everything(eager(ops=TINY, hits={3: 50, 4: 50})))
+    assert found.code == "EAG008" and found.share_of_step == 0.95
+    assert found.where[:2] == (SourceSpan(FILE, 2, "refine"), SourceSpan(FILE, 3, "refine"))
+    assert "@tf.function on refine" in found.advice and "train.py:5 runs as 88,000 separate operations" in found.title
+    assert found.predicted_range and 3 < found.predicted_range[0] < found.predicted_range[1] < 30
+    assert list(residual(eager(), [msgspec.structs.replace(found, work="train.py:5")])) == []
+
+
+def test_operations_in_the_loop_itself_are_told_by_their_lines() -> None:
+    found = one(everything(eager(IN_LOOP, iterations=40)))
+    assert found.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 4), SourceSpan(FILE, 2))
+    assert found.title == "An iteration runs eagerly, called one by one from Python"
+    assert found.predicted_range and found.predicted_range[0] > 1.2  # no trace counted them
+
+
+def test_large_products_promise_little_and_many_calls_less_than_few() -> None:
+    heavy, tiny = one(work.eager_work(eager(ops=HEAVY))), one(work.eager_work(eager(ops=TINY, hits={3: 10, 4: 10})))
+    often = one(work.eager_work(eager(ops=TINY, hits={3: 900, 4: 900})))
+    assert heavy.predicted_range and tiny.predicted_range and often.predicted_range
+    assert heavy.predicted_range[0] < 1.3 < often.predicted_range[0] < tiny.predicted_range[0]
+
+
+def test_a_function_that_reads_values_gives_way_to_one_within_it() -> None:
+    source = IN_FUNCTION.replace("    v = refine(v)\n", "    outer()\n").replace(
+        "while", "def outer():\n    s = refine(v).numpy()\nwhile"
+    )
+    inner = [frame(8), frame(6, name="outer"), frame(3, MATH, name="refine")]
+    found = one(work.eager_work(work_evidence(source, [sampled(100, "eager_ops", *inner)], loop=7)))
+    assert found.where[0] == SourceSpan(FILE, 2, "refine")
+
+
+def test_a_model_that_is_called_directly_is_named() -> None:
+    source = "import keras\nm = keras.Sequential([])\nfor x in xs:\n    y = m(x)\n"
+    stacks = [sampled(100, "eager_ops", frame(4, LAYER, span=(8, 12)))]
+    found = one(everything(work_evidence(source, stacks, loop=3)))
+    assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 4))
+    assert found.title == "m is called operation by operation inside the loop at train.py:3"
+    assert "tf.function(m" in found.advice
+
+
+def test_training_steps_and_compiled_loops_are_no_work_of_these_rules() -> None:
+    busy = eager()
+    steps = busy.narrowed(
+        work=None,  # type: ignore[arg-type]
+        steps=busy.steps,
+        account=busy.account,
+        samples=busy.samples,
+        log=busy.log,
+    )
+    assert not [item for item in everything(steps) if item.code == "EAG008"]
+    compiled = [sampled(90, "graph", frame(6, CALL)), sampled(10, "dispatch", frame(6, CALL))]
+    assert everything(work_evidence(IN_FUNCTION, compiled, loop=5)) == []
+
+
+def test_a_map_that_runs_eagerly_has_the_line_that_calls_it() -> None:
+    source = "import tensorflow as tf\nfor b in bs:\n    s += f(tf.map_fn(norm, b))\n"
+    stacks = [sampled(70, "eager_ops", frame(3, MAP)), sampled(30, "dispatch", frame(3, MAP, "a:b"))]
+    found = one(everything(work_evidence(source, stacks, loop=2)))
+    assert (found.code, found.where) == ("EAG010", (SourceSpan(FILE, 3), SourceSpan(FILE, 2)))
+    assert found.title.startswith("tf.map_fn is called eagerly") and "vectorized_map" in found.advice
+    traced = [sampled(100, "graph", frame(3, CALL, MAP))]
+    assert everything(work_evidence(source, traced, loop=2)) == []
+
+
+ELEMENTS = "import tensorflow as tf\nfor i in range(t.shape[0]):\n    total += float(t[i, 0])\n"
+
+
+def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> None:
+    taken = [
+        sampled(70, "eager_ops", frame(3, SLICE, span=(19, 26))),
+        sampled(30, "host_sync", frame(3, "tensorflow.python.framework.ops:__float__", span=(13, 27))),
+    ]
+    found = one(everything(work_evidence(ELEMENTS, taken, loop=2)))
+    assert (found.code, found.where) == ("EAG011", (SourceSpan(FILE, 3), SourceSpan(FILE, 2)))
+    assert found.title == "A Python loop takes t[i, 0] out of a tensor, one at a time" and "t.numpy()" in found.advice
+
+
+def test_slices_and_elements_that_stay_tensors_are_operations() -> None:
+    sliced = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i:i+9])")
+    stacks = [sampled(100, "eager_ops", frame(3, SLICE, span=(20, 28)))]
+    assert one(everything(work_evidence(sliced, stacks, loop=2))).code == "EAG008"
+    kept = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i, 0])")
+    assert one(everything(work_evidence(kept, stacks, loop=2))).code == "EAG008"
+
+
+def test_a_loop_over_a_tensor_is_told_by_what_it_goes_over() -> None:
+    source = "import tensorflow as tf\nfor row in t:\n    total += tf.reduce_sum(row)\n"
+    stacks = [
+        sampled(40, "eager_ops", frame(2, "tensorflow.python.framework.tensor:__next__", span=(11, 12))),
+        sampled(60, "eager_ops", frame(3, MATH, span=(13, 31))),
+    ]
+    found = one(elements.elements_one_by_one(work_evidence(source, stacks, loop=2)))
+    assert found.title == "A Python loop takes the rows of t out of a tensor, one at a time"
+
+
+SERVED = """\
+import keras
+def answer(request):
+    model = keras.models.load_model(path)
+    return model.predict(request)
+for request in requests:
+    answer(request)
+"""
+
+
+def served(load: int, trace: int, around: int, **fields: Any) -> Evidence:
+    stacks = [
+        sampled(load, "saving", frame(6), frame(3, LOAD, name="answer", span=(12, 41))),
+        sampled(trace, "tracing", frame(6), frame(4, PREDICT, CALL, name="answer"), context="evaluate"),
+        sampled(around, "eager_ops", frame(6), frame(4, PREDICT, SETTING_UP, name="answer"), context="evaluate"),
+    ]
+    return work_evidence(SERVED, stacks, loop=5, **fields)
+
+
+def test_a_model_that_is_loaded_again_has_what_it_drags_along() -> None:
+    evidence = served(40, 50, 10)
+    found = one(remade.models_made_again(evidence))
+    assert (found.code, found.where[0]) == ("EAG009", SourceSpan(FILE, 3, "answer"))
+    assert found.share_of_step == 0.9 and found.title == "A model is loaded again and again in the loop at train.py:5"
+    rest = one(model_calls.predict_in_loop(evidence))
+    assert rest.share_of_step == 0.1  # the tracing is the new model's
+
+
+def test_few_models_are_what_a_validation_needs() -> None:
+    log = served(40, 50, 10)
+    first = [stack for stack in log.samples.stacks if stack.activity == "saving"]
+    # All of the loading in one piece, then everything else.
+    taken = sorted(log.log.inside(log.log.whole), key=lambda item: item[1] not in first)
+    numbers = {id(stack): n for n, stack in enumerate(log.samples.stacks)}
+    made = type(log.log)(
+        dict(enumerate(log.samples.stacks)),
+        [(turn * 80 * MS, numbers[id(stack)]) for turn, (_, stack) in enumerate(taken, 1)],
+    )
+    assert log.work is not None
+    once = log.narrowed(work=log.work, steps=log.steps, account=log.account, samples=log.samples, log=made)
+    assert list(remade.models_made_again(once)) == []
+
+
+def predicted(computing: int, setting_up: int, rest: int = 0, **fields: Any) -> Evidence:
+    source = "import keras\nm = keras.Sequential([])\nfor x in xs:\n    m.predict(x)\n"
+    stacks = [
+        sampled(computing, "graph", frame(4, PREDICT, CALL), context="evaluate"),
+        sampled(setting_up, "tracing", frame(4, PREDICT, SETTING_UP), context="evaluate"),
+        sampled(rest, "dispatch", frame(4, PREDICT, "a:b"), context="evaluate"),
+    ]
+    return work_evidence(source, [item for item in stacks if item[1]], **{"loop": 3, "iterations": 50, **fields})
+
+
+def test_predict_for_little_is_told_by_the_loop_and_priced_by_what_does_not_compute() -> None:
+    found = one(everything(predicted(30, 70)))
+    assert found.title == "m.predict is called for little data inside the loop at train.py:3"
+    assert found.predicted_range and 2 < found.predicted_range[0] < 3.4 < found.predicted_range[1]
+    assert not any("step" in item.name or "training" in item.name for item in found.evidence)
+
+
+@pytest.mark.parametrize("fields", [{}, {"iterations": None}, {"loop": 0, "call": 4, "iterations": None}])
+def test_predict_of_much_data_is_left_in_peace(fields: dict[str, Any]) -> None:
+    evidence = predicted(85, 5, 10, **fields)
+    assert everything(evidence) == []
+    assert list(residual(evidence, [])) == []
+
+
+def batches(each_ms: float) -> dict[str, Any]:
+    rows = [[1, int(n * each_ms * MS), int(n * each_ms * MS) + 1000, 1] for n in range(200)]
+    return {"sites": [msgspec.to_builtins(site(1, "next", 4))], "markers": rows}
+
+
+def test_one_predict_in_tiny_batches_is_told_and_one_in_large_ones_is_not() -> None:
+    once = {"loop": 0, "call": 4, "iterations": None}
+    found = one(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(1.0))))
+    assert found.where[0] == SourceSpan(FILE, 4) and "batch_size=1024" in found.advice
+    assert list(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(30.0)))) == []
+
+
+def calls_of(kind: str, line: int, each_ms: float) -> dict[str, Any]:
+    rows = [[1, 10 * n * MS, int((10 * n + each_ms) * MS), 1] for n in range(100)]
+    return {"sites": [msgspec.to_builtins(site(1, kind, line, loops=(line - 1,)))], "markers": rows}
+
+
+SESSION_LOOP = """\
+import tensorflow.compat.v1 as tf
+session = tf.Session()
+for row in rows:
+    session.run(best, {x: row})
+"""
+
+
+def test_session_run_for_little_is_told_and_for_much_is_not() -> None:
+    stacks = [sampled(100, "dispatch", frame(4, SESSION))]
+    little = work_evidence(SESSION_LOOP, stacks, loop=3, records=calls_of("session", 4, 0.25))
+    found = one(small_calls.called_for_little(little))
+    assert (found.code, found.where[0], found.parts) == ("EAG012", SourceSpan(FILE, 4), ("dispatch", "graph"))
+    much = work_evidence(SESSION_LOOP, stacks, loop=3, records=calls_of("session", 4, 5.0))
+    assert list(small_calls.called_for_little(much)) == []
+
+
+def test_operations_added_in_a_session_loop_own_its_time() -> None:
+    source = SESSION_LOOP.replace("best,", "tf.reduce_max(y),")
+    stacks = [sampled(100, "dispatch", frame(4, SESSION))]
+    evidence = work_evidence(source, stacks, loop=3, records=calls_of("session", 4, 0.25))
+    assert list(small_calls.called_for_little(evidence)) == []
+    found = one(session_graph(evidence))
+    assert (found.code, found.basis) == ("MEM002", "step")
+    assert list(residual(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
+
+
+@pytest.mark.parametrize(("each_ms", "told"), [(0.3, True), (0.9, False), (40.0, False)])
+def test_a_compiled_function_for_little_is_told_while_a_long_call_computes(each_ms: float, told: bool) -> None:
+    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"
+    stacks = [sampled(100, "graph", frame(6, CALL))]
+    evidence = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, each_ms))
+    assert [item.code for item in small_calls.called_for_little(evidence)] == (["EAG013"] if told else [])

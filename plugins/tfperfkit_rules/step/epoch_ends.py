@@ -71,10 +71,10 @@ def _found(evidence: Evidence) -> dict[_What, _Ends]:
 
 
 def _moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
-    """(when, stack, ns until the next sample)."""
+    """(when, stack, ns since the sample before): one that C code has held up sees the line that it was held up by."""
     taken = evidence.log.inside(evidence.log.whole)
-    for (when, stack), (until, _) in zip(taken, taken[1:], strict=False):
-        yield when, stack, min(until - when, calibrated.MOMENT_MAX_NS.value)
+    for (before, _), (when, stack) in zip(taken, taken[1:], strict=False):
+        yield when, stack, min(when - before, calibrated.MOMENT_MAX_NS.value)
 
 
 def _what(evidence: Evidence, stack: Stack) -> _What | None:

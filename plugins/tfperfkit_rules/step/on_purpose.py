@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedup, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
@@ -18,8 +18,8 @@ from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
 
 _BY_WORD = {kind.word: kind for kind in KINDS}
-#: What is left of it at best and at worst: a pause can go; what another thread or program does may be waited for all
-#: the same.
+#: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
+#: be waited for all the same.
 _LEFT = {
     "sleep": (0.0, calibrated.PAUSE_LEFT.value),
     "collect": (0.0, calibrated.COLLECTED_LEFT.value),
@@ -46,18 +46,20 @@ def _kind(evidence: Evidence, role: str, stack: Stack) -> str:
 def _wait(evidence: Evidence, found: Beside) -> Finding:
     kind = _BY_WORD[found.kind]
     low, high = interval(found.share, len(found.turns.found))
-    left = _LEFT.get(kind.word, (0.0, 1.0))
-    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    left = _LEFT.get(kind.word)
+    most = min(high, shared.MAX_STEP_SHARE.value)
+    bounds = speedups(low * (1 - left[1]), most * (1 - left[0])) if left is not None else None
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
     return Finding(
         code="STP004",
         family="step",
         title=f"{100 * found.share:.0f} % of {evidence.unit.a} is {_told(evidence, found, kind)}",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(found.share if bounds is None else 1 - 1 / middle(bounds)),
         basis=basis(evidence, found.turns.turn_ms),
         share_of_step=found.share,
-        predicted_speedup=middle(bounds),
+        predicted_speedup=middle(bounds) if bounds is not None else None,
         predicted_range=bounds,
+        ceiling=speedup(most) if bounds is None else None,
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement("share of the time", found.share, "share", "samples"),

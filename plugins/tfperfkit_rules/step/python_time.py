@@ -115,11 +115,12 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     if around is not None and kind in (NUMPY, PYTHON):
         advice = f"{advice}: what is to go is the loop in line {around.line}"
     what, within = _words(evidence, kind, frames), f" of {name}" if name else ""
+    outside = ", outside of TensorFlow" if kind in (NUMPY, PYTHON) else ""  # the others' words say so
     step_ms = evidence.step_ms or 0.0
     return Finding(
         code="LIN001",
         family="step",
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {told}{within}, outside of TensorFlow",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {told}{within}{outside}",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),

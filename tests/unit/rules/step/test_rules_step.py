@@ -241,3 +241,36 @@ def test_steps_that_compute_or_run_together_already_are_left_in_peace() -> None:
     assert not list(fit_calls.one_call_a_step(tiny_fit(ops=long, graph_ms=3.0)))
     assert not list(fit_calls.one_call_a_step(tiny_fit(each=50)))
     assert not list(fit_calls.one_call_a_step(tiny_fit(count=300)))
+
+
+def test_the_innermost_line_that_takes_the_time_comes_first() -> None:
+    source = (
+        "def tokenise(text):\n    return re.findall('[a-z]+', text)\n\ndef encode(texts):\n    rows = []\n"
+        "    for text in texts:\n        rows.append(tokenise(text))\n    return rows\n\nfor batch in data:\n"
+        "    step(encode(batch))\n"
+    )
+    outer = (Frame(FILE, 1, "<module>", 11), Frame(FILE, 4, "encode", 7))
+    samples = make_samples(
+        [
+            (40, "python", (*outer, Frame(FILE, 1, "tokenise", 2, None, ("re:findall",)))),
+            (12, "python", outer),
+            (48, "graph", (outer[0],)),
+        ]
+    )
+    given = make_evidence(parts_ms={"python": 5.2, "graph": 4.8}, samples=samples, source=source)
+    finding = one(python_time.hot_python(given))
+    assert finding.where[0] == SourceSpan(FILE, 2, "tokenise")
+    assert "matching regular expressions (re.findall) on one line of tokenise" in finding.title
+
+
+def test_the_loop_that_is_to_be_vectorised_is_named() -> None:
+    source = (
+        "def blur(image):\n    out = np.zeros_like(image)\n    for i in range(26):\n        for j in range(26):\n"
+        "            out[i, j] = image[i:i+3, j:j+3].mean()\n    return out\n\nfor image in images:\n    blur(image)\n"
+    )
+    frames = (Frame(FILE, 1, "<module>", 9), Frame(FILE, 1, "blur", 5, None, ("numpy._core._methods:_mean",)))
+    samples = make_samples([(90, "python", frames), (10, "graph", (frames[0],))])
+    given = make_evidence(parts_ms={"python": 9.0, "graph": 1.0}, samples=samples, source=source)
+    finding = one(python_time.hot_python(given))
+    assert finding.where[0] == SourceSpan(FILE, 5, "blur")
+    assert "whole arrays" in finding.advice and "the loop in line 3" in finding.advice

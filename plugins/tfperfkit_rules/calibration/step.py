@@ -134,3 +134,8 @@ TREND_EXTRA = Calibration(
 TREND_PARTS = Calibration(
     3, "number", "parts of the run, of which the first and the last are compared line by line", Chosen("thirds")
 )
+PERIOD_MIN = Calibration(
+    3, "steps", "in a turn with one long step: every second one is how steps are", Chosen("fewer are no exception")
+)
+PERIODS_MIN = Calibration(4, "count", "long steps in turn", Chosen("three gaps of one length are no chance"))
+PERIOD_LONGEST = Calibration(40, "steps", "the longest, whose distances are looked at", Chosen("ten times PERIODS_MIN"))

@@ -6,8 +6,18 @@ from tfperfkit.rule import Rule
 from tfperfkit_rules.step.epoch_ends import after_epochs
 from tfperfkit_rules.step.fit_calls import one_call_a_step
 from tfperfkit_rules.step.on_purpose import collects, waits
+from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python
 from tfperfkit_rules.step.side_work import hot_path
 from tfperfkit_rules.step.slowing import grows_slower
 
-RULES: tuple[Rule, ...] = (hot_python, hot_path, one_call_a_step, waits, collects, after_epochs, grows_slower)
+RULES: tuple[Rule, ...] = (
+    hot_python,
+    hot_path,
+    one_call_a_step,
+    waits,
+    collects,
+    after_epochs,
+    grows_slower,
+    every_nth,
+)

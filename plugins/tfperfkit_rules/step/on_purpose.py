@@ -69,7 +69,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         ),
         advice=f"{kind.advice}.",
         detail="Meanwhile the training thread does nothing.",
-        absorbs_here=("LIN001", "SYN001"),
+        absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("python", "dispatch", "other") if found.share >= shared.MOSTLY.value else ("python", "other"),
     )
 
@@ -115,6 +115,6 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
         ),
         advice=f"{kind.advice}.",
         detail="A collection holds the interpreter's lock: no other thread's Python runs meanwhile.",
-        absorbs_here=("LIN001", "SYN001"),
+        absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("gc", "other"),
     )

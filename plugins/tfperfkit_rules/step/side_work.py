@@ -143,7 +143,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         advice=words.advice.format(example=example) + ".",
         detail="The next step waits until it is done.",
         absorbs=_ABSORBS.get(kind, ()),
-        absorbs_here=("LIN001", "SYN001"),
+        absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=words.parts,
     )
 

@@ -1,0 +1,101 @@
+"""STP008: every n-th step takes much longer than the others, for something that is done there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tfperfkit.gain import LOW, MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.parts import PARTS, PartName, part_of
+from tfperfkit.records.samples import Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.period import period
+from tfperfkit_rules.measures.step_shares import span
+
+#: What other rules tell at its cause: first batches of epochs, tracing, garbage, saving and validating now and then.
+_TOLD = (
+    "input",
+    "tracing",
+    "first run of a new trace",
+    "garbage collection",
+    "freeing objects",
+    "checkpoint or export",
+    "summary",
+    "predict and validation",
+)
+
+
+def every_nth(evidence: Evidence) -> Iterator[Finding]:
+    """The finding, where samples say which line it is."""
+    account, clean = evidence.account, evidence.steps.clean
+    if account is None or not account.steps:
+        return
+    late = {item.step: item for item in account.outliers if item.cause not in _TOLD}
+    found = period({number: item.excess_ms for number, item in late.items()}, {step.number for step in clean})
+    if found is None:
+        return
+    turn, numbers = found
+    excess = sum(late[number].excess_ms for number in numbers)
+    share = excess / (account.mean_ms * account.steps)
+    if share < MEDIUM:
+        return
+    at, parts, seen = _in_them(evidence, set(numbers))
+    if seen < calibrated.MIN_SAMPLES.value or not at:
+        return
+    place, count = at.most_common(1)[0]
+    if count < shared.MOSTLY.value * seen:
+        return
+    part = parts.most_common(1)[0][0]
+    each = sum(late[number].ms for number in numbers) / len(numbers)
+    low, high = interval(share, 0)
+    bounds = speedups(low * shared.MOSTLY.value, high)
+    yield Finding(
+        code="STP008",
+        family="step",
+        title=f"One step in {turn} takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
+        severity=severity(1 - 1 / middle(bounds)) if share >= LOW else "info",
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=(span(evidence, *place),),
+        evidence=(
+            Measurement("such a step", each, "ms", "baseline"),
+            Measurement("an ordinary step", account.ordinary_ms, "ms", "baseline"),
+            Measurement("of the mean step", share, "share", "baseline"),
+            Measurement("such steps", float(len(numbers)), "count", "baseline"),
+            Measurement("samples in them beyond the ordinary", float(seen), "count", "baseline"),
+        ),
+        advice=(
+            f"Do what this line does more seldom than every {turn} steps, make it cheaper, or let another thread do it."
+        ),
+        absorbs_here=("LIN001", "SYN001"),
+        parts=(part, "other"),
+    )
+
+
+def _in_them(evidence: Evidence, numbers: set[int]) -> tuple[Counter[Place], Counter[PartName], int]:
+    """The lines of the samples in these steps that the others (nearly) never show, their parts, and their number."""
+    others: Counter[Place] = Counter()
+    at: Counter[Place] = Counter()
+    parts: dict[Place, Counter[PartName]] = {}
+    of_others = of_them = 0
+    for step in evidence.steps.clean:
+        late = step.number in numbers
+        for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns)]):
+            part = part_of(stack.activity)
+            if not stack.frames or part is None:
+                continue
+            place = (stack.frames[-1].file, stack.frames[-1].line)
+            if late:
+                at[place] += 1
+                parts.setdefault(place, Counter())[part] += 1
+                of_them += 1
+            else:
+                others[place] += 1
+                of_others += 1
+    rare = {place for place in at if others[place] * of_them <= shared.RARE_SITE.value * at[place] * max(of_others, 1)}
+    kept = Counter({place: at[place] for place in rare})
+    return kept, sum((parts[place] for place in rare), Counter[PartName]()), of_them

@@ -1,0 +1,30 @@
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.default_rng(8)
+table = rng.normal(size=(6000, 32)).astype("float32")
+net = tf.keras.Sequential(
+    [tf.keras.layers.Input((32,)), tf.keras.layers.Dense(64, activation="relu"), tf.keras.layers.Dense(32)]
+)
+sgd = tf.keras.optimizers.SGD(1e-2)
+
+
+@tf.function
+def rebuild(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(net(x) - x))
+    sgd.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
+    return loss
+
+
+def neighbours(rows):
+    distances = ((rows[:, None, :] - rows[None, :, :]) ** 2).sum(axis=-1)
+    return distances.argsort(axis=1)[:, :8]
+
+
+near = neighbours(table[:400])
+for turn in range(2000):
+    if turn % 1000 == 0:
+        near = neighbours(table[rng.integers(0, 6000, 600)])
+    loss = rebuild(table[rng.integers(0, 6000, 64)])
+print("near", near.shape)

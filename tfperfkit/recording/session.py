@@ -22,7 +22,7 @@ from tfperfkit.instruments.input.file_opens import FileOpens
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.stacks.activity import TENSORFLOW
 from tfperfkit.instruments.stacks.pulse import Pulse
-from tfperfkit.instruments.stacks.sampler import Sampler, interval_s
+from tfperfkit.instruments.stacks.sampler import Jitter, Sampler, interval_s
 from tfperfkit.instruments.stacks.switch_interval import Switching
 from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.model import WindowPhase
@@ -73,6 +73,7 @@ class Session:
         self._for_keras: list[Callable[[], object]] = []
         self._switching = Switching()
         self._pause = 0.0
+        self._jitter = Jitter()
         self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
@@ -314,7 +315,7 @@ class Session:
                 waiting = () if self._probing.in_window else self._scheduler.waiting
                 if self._stepless.tick(now, waiting, self._driver):
                     self._sample_precisely(True)
-        return self._pause
+        return self._pause * self._jitter.factor()
 
     def _pulse_failed(self) -> None:
         self.be_quiet(False)

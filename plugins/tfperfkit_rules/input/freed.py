@@ -51,6 +51,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=share,
         title=f"{longest_s:.1f} s{when} went by while an iterator was freed",
         predicted_speedup=None,
+        ceiling=gain.speedup(share),  # a race: the next run may wait for less, or not at all
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
         evidence=(
             Measurement("longest wait", longest_s, "s", "samples"),

@@ -35,6 +35,20 @@ def interval_s(age_ns: int, shares: bool) -> float:
     return USUAL_S if age_ns < _USUAL_UNTIL_NS else RARE_S
 
 
+class Jitter:
+    """Factors around 1 for the pauses between samples, so that work of nearly the sampler's own period is not always met at
+    the same line. The multiples of the golden ratio fill [0.5, 1.5) evenly; the script's random numbers are left alone.
+    """
+
+    def __init__(self) -> None:
+        self._at = 0.0
+
+    def factor(self) -> float:
+        """The next one; 1 in the mean."""
+        self._at = (self._at + 0.6180339887498949) % 1.0
+        return 0.5 + self._at
+
+
 #: Stacks as they were found, remembered to know them again without looking at their frames (2.5 kB each).
 _REMEMBERED = 1000
 

@@ -199,10 +199,10 @@ NEAR_LIMIT = Calibration(
     Chosen("what is left is less than a factor of two"),
 )
 LONG_OPERATIONS = Calibration(
-    0.02,
+    0.05,
     "share",
     "of eager operations' own time in the Python that hands them out, below which they are long and compute",
-    Derived("handing out takes some 5 us of Python for each, and an operation of a quarter of a millisecond computes"),
+    Derived("handing out takes some 5 us of Python for each, and an operation of a tenth of a millisecond computes"),
 )
 SOUND = Calibration(
     0.75,

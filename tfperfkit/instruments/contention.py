@@ -14,9 +14,10 @@ class Contention:
         self._path = f"/proc/{pid}/task/{pid}/schedstat"
         self._works = True
 
-    def ran_ns(self) -> int | None:
-        """Nanoseconds on a processor since the thread began; None when the system does not tell."""
-        return self._read(0)
+    def active_ns(self) -> int | None:
+        """Nanoseconds on a processor or on the way to one: a thread that did neither waited for something else."""
+        ran, waited = self._read(0), self._read(1)
+        return None if ran is None or waited is None else ran + waited
 
     def waited_ns(self) -> int | None:
         """Nanoseconds on the run queue since the thread began; None when the system does not tell."""

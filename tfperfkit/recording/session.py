@@ -77,7 +77,7 @@ class Session:
         self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
-        self.sampler = Sampler(self.stream("samples").append, self.origin.is_user, self._contention.ran_ns)
+        self.sampler = Sampler(self.stream("samples").append, self.origin.is_user, self._contention.active_ns)
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
         self._watch = TraceWatch(self.streams, self.origin.is_user, self.keep_source, self.markers.functions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from tfperfkit.calibration import LONG_OPERATIONS
 from tfperfkit.gain import LOW, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import HostReads
@@ -41,6 +42,8 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
     times = _times(evidence, part, place)
     otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
     rest = left(evidence, share, times, otherwise)
+    if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
+        return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     bounds = rest.bounds(share, samples.count)
     if model is not None:
         yield _called(evidence, part, model, rest, bounds)

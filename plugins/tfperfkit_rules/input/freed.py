@@ -15,6 +15,8 @@ from tfperfkit.rule import Evidence
 
 #: A wait shorter than this is none that a person notices in a run.
 MIN_NS = NS_PER_S // 2
+#: So many waits come back: each epoch has one.
+OFTEN = 3
 #: Two samples further apart than this are not of one wait: samples are taken every 0.5 s at the rarest.
 _APART_NS = NS_PER_S
 
@@ -45,8 +47,8 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP013",
         family="input",
-        # A part of the waits is TensorFlow's own: what is short beside the run is a remark.
-        severity="high" if share >= gain.HIGH else "info",
+        # Single waits are a race of TensorFlow's own: what does not come back is a remark, and so is what is short.
+        severity="high" if share >= gain.HIGH and len(found) >= OFTEN else "info",
         basis="run",
         share_of_step=share,
         title=f"{longest_s:.1f} s{when} went by while an iterator was freed",

@@ -12,7 +12,9 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.session_calls import made_in_loops
+from tfperfkit_rules.measures.called import calls
+from tfperfkit_rules.measures.session_calls import SESSION, made_in_loops
+from tfperfkit_rules.measures.source_text import loops
 
 _SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
@@ -192,7 +194,9 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
         return
     found.sort(key=lambda item: -item[0])
     share, where = found[0]
-    bounds = gain.speedups(calibrated.GRAPH_SAVED_MIN.value * share, gain.interval(share, samples.count)[1])
+    own = share
+    share = min(own + _running(evidence, where.file, where.line), 1.0)
+    bounds = gain.speedups(calibrated.GRAPH_SAVED_MIN.value * own, gain.interval(share, samples.count)[1])
     yield Finding(
         code="MEM002",
         family="memory",
@@ -212,5 +216,19 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
             "session.run(op, {placeholder: value}). graph.finalize() before the loop tells who adds more."
         ),
         detail="After each change the session extends and optimises its graph again: the larger, the longer.",
+        absorbs=("STP007",),  # that is why
         absorbs_here=("LIN001",),
     )
+
+
+def _running(evidence: Evidence, file: str, made: int) -> float:
+    """The share of the samples in ``session.run``, at other lines of the loop in which a line makes
+    operations: it extends and optimises the graph first."""
+    around = loops(evidence, file, made)[-1]
+    found = 0
+    for stack, count in evidence.samples.stacks.items():
+        here = [frame for frame in stack.frames if frame.file == file and around.line <= frame.line <= around.last]
+        if any(frame.line == made for frame in here):
+            continue
+        found += count * any(calls(evidence, frame, SESSION) for frame in here)
+    return found / evidence.samples.count

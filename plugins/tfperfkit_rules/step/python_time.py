@@ -47,8 +47,19 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
         key = (row.place[0], function.name if function else "", function.line if function else 0)
         functions[key].append(row)
     for own in _joined(evidence, functions)[:2]:
-        if sum(row.share for row in own) >= HOT and sum(row.samples for row in own) >= MIN_SAMPLES:
+        if sum(row.share for row in own) < HOT or sum(row.samples for row in own) < MIN_SAMPLES:
+            continue
+        if not _done_once(evidence, own):
             yield _finding(evidence, own)
+
+
+def _done_once(evidence: Evidence, own: list[LineShare]) -> bool:
+    """Whether these lines are reached once, on the way of a long call: a table that is made before the work begins."""
+    if evidence.work is None or evidence.work.kind == "loop":
+        return False
+    return not any(loops(evidence, *row.place) for row in own) and not any(
+        loops(evidence, place.file, place.line) for row in own for place in callers(evidence, row.place)
+    )
 
 
 def _place(evidence: Evidence, stack: Stack) -> Place | None:

@@ -10,7 +10,7 @@ from tfperfkit.analysis.work.busy import Busy
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import Marker, MarkerKind, Site, Step, StepTable
 
-#: So many iterations at least, else their times tell little.
+#: So many iterations outside of windows at least, else their times tell little.
 _FEW = 3
 
 
@@ -21,11 +21,9 @@ def iterations(
     of the work in which no window was open."""
     where = f"{work.where.file.replace(chr(92), '/').rpartition('/')[2]}:{work.where.line}"
     loop = work.loops[-1] if work.loops else None
-    steps = _counted(work, sites, markers) if loop is not None else ()
-    if len(steps) >= _FEW:
-        return StepTable(
-            steps=label(steps, windows), source="work", definition=f"one iteration of the loop at {where}", loop=loop
-        )
+    steps = label(_counted(work, sites, markers) if loop is not None else (), windows)
+    if sum(step.window == "clean" for step in steps) >= _FEW:
+        return StepTable(steps=steps, source="work", definition=f"one iteration of the loop at {where}", loop=loop)
     whole = _longest(work.spans, Spans((begin, end) for begin, end, _ in windows))
     what = f"the loop at {where}, all of it" if loop is not None else f"the call at {where}"
     steps = (Step(1, *whole, window="clean"),) if whole is not None else ()

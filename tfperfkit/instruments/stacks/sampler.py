@@ -36,9 +36,8 @@ def interval_s(age_ns: int, shares: bool) -> float:
 
 
 class Jitter:
-    """Factors around 1 for the pauses between samples, so that work of nearly the sampler's own period is not always met at
-    the same line. The multiples of the golden ratio fill [0.5, 1.5) evenly; the script's random numbers are left alone.
-    """
+    """Factors around 1 for the pauses between samples: work of nearly the sampler's own period is not always met at the
+    same line. The multiples of the golden ratio fill [0.5, 1.5) evenly; the script's random numbers are left alone."""
 
     def __init__(self) -> None:
         self._at = 0.0

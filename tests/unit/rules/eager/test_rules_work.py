@@ -15,6 +15,7 @@ from work_builder import frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 
 MATH = "tensorflow.python.ops.math_ops:reduce_sum"
@@ -49,6 +50,11 @@ HEAVY = (op("MatMul", 400, 380.0), op("Mul", 400, 2.0))
 def one(found: Iterable[Finding]) -> Finding:
     (finding,) = found
     return finding
+
+
+def handed(*frames: Frame) -> tuple[Stack, int]:
+    """Some Python that hands operations out, without which they are long ones."""
+    return sampled(10, "dispatch", *frames)
 
 
 def everything(evidence: Evidence) -> list[Finding]:
@@ -94,17 +100,23 @@ def test_a_function_that_reads_values_gives_way_to_one_within_it() -> None:
         "while", "def outer():\n    s = refine(v).numpy()\nwhile"
     )
     inner = [frame(8), frame(6, name="outer"), frame(3, MATH, name="refine")]
-    found = one(work.eager_work(work_evidence(source, [sampled(100, "eager_ops", *inner)], loop=7)))
+    found = one(work.eager_work(work_evidence(source, [sampled(90, "eager_ops", *inner), handed(*inner)], loop=7)))
     assert found.where[0] == SourceSpan(FILE, 2, "refine")
 
 
 def test_a_model_that_is_called_directly_is_named() -> None:
     source = "import keras\nm = keras.Sequential([])\nfor x in xs:\n    y = m(x)\n"
-    stacks = [sampled(100, "eager_ops", frame(4, LAYER, span=(8, 12)))]
+    called = frame(4, LAYER, span=(8, 12))
+    stacks = [sampled(90, "eager_ops", called), handed(called)]
     found = one(everything(work_evidence(source, stacks, loop=3)))
     assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 4))
     assert found.title == "m is called operation by operation inside the loop at train.py:3"
     assert "tf.function(m" in found.advice
+
+
+def test_long_operations_compute() -> None:
+    stacks = [sampled(299, "eager_ops", frame(3, MATH)), sampled(1, "dispatch", frame(3, MATH))]
+    assert everything(work_evidence(IN_LOOP, stacks, loop=2)) == []
 
 
 def test_training_steps_and_compiled_loops_are_no_work_of_these_rules() -> None:
@@ -146,7 +158,8 @@ def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> Non
 
 def test_slices_and_elements_that_stay_tensors_are_operations() -> None:
     sliced = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i:i+9])")
-    stacks = [sampled(100, "eager_ops", frame(3, SLICE, span=(20, 28)))]
+    taken = frame(3, SLICE, span=(20, 28))
+    stacks = [sampled(90, "eager_ops", taken), handed(taken)]
     assert one(everything(work_evidence(sliced, stacks, loop=2))).code == "EAG008"
     kept = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i, 0])")
     assert one(everything(work_evidence(kept, stacks, loop=2))).code == "EAG008"

@@ -1,0 +1,70 @@
+"""What the report says of a blind batch: ``python -m benchmarks.blind first [NAMES...]``.
+
+Runs ``tfperf run`` on each script of ``tests/faults/blind/BATCH`` and prints its cause, as written by the script's
+author, with the first line and the first three findings. Whether a finding is right is for a person to judge: the
+authors know no codes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import tomllib
+
+ROOT = Path(__file__).parents[1] / "tests" / "faults" / "blind"
+_NEAR = 2  # lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.blind", description=__doc__)
+    parser.add_argument("batch")
+    parser.add_argument("names", nargs="*")
+    given = parser.parse_args()
+    folder = ROOT / given.batch
+    for entry in entries(folder):
+        if not given.names or entry["name"] in given.names:
+            print("\n".join(told(entry, folder)), flush=True)
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    """Those of the manifest; ``path``: the script."""
+    manifest = tomllib.loads((folder / "manifest.toml").read_text(encoding="utf-8"))
+    kinds = (("fault", "faults"), ("healthy", "healthy"))
+    return [{**row, "path": folder / place / f"{row['name']}.py"} for kind, place in kinds for row in manifest[kind]]
+
+
+def told(entry: dict[str, Any], folder: Path) -> list[str]:
+    """What a run of a script gives, as lines."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch) / "report.json"
+        command = [sys.executable, "-m", "tfperfkit", "run", "--out", f"{scratch}/run", "--json", str(out)]
+        done = subprocess.run([*command, str(entry["path"])], capture_output=True, text=True, timeout=300, check=False)
+        if not out.exists():
+            return [f"{entry['name']}: no report ({done.stderr[-200:]})"]
+        report = json.loads(out.read_text(encoding="utf-8"))
+    planted = anchored(entry)
+    lines = [f"{entry['name']}: {entry.get('cause', 'healthy')}", f"  {report['headline']}"]
+    loud = [finding for finding in report["findings"] if finding["severity"] != "info"]
+    for finding in loud[:3]:
+        at = [place["line"] for place in finding["where"]]
+        right = any(abs(line - mine) <= _NEAR for line in at for mine in planted)
+        gain = finding["predicted_range"] or f"at most {finding['ceiling']}"
+        lines.append(f"  {finding['code']} {'at the place' if right else 'elsewhere'} {at} {gain}: {finding['title']}")
+    return lines
+
+
+def anchored(entry: dict[str, Any]) -> list[int]:
+    """The lines at which the fault stands."""
+    lines = entry["path"].read_text(encoding="utf-8").splitlines()
+    anchors = [anchor.splitlines()[0].strip() for anchor in entry.get("anchors", ())]
+    return [number for number, line in enumerate(lines, 1) if any(anchor in line for anchor in anchors)]
+
+
+if __name__ == "__main__":
+    main()

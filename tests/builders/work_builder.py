@@ -7,6 +7,7 @@ from typing import Any
 
 from eager_builder import traced
 from evidence_builder import FILE, MS, make_evidence
+from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_probes.tfprof.model import OpRow
 
 from tfperfkit.model import SourceSpan, StepAccount, Work
@@ -37,10 +38,11 @@ def work_evidence(
     iterations: int | None = None,
     ops: Sequence[OpRow] = (),
     hits: dict[int, int] | None = None,
+    functions: OpsData | None = None,
     **fields: Any,
 ) -> Evidence:
     """Work of eight seconds at the loop, or the call, at a line. ``ops``: of a trace of two seconds in it; ``hits``:
-    of lines, counted in two seconds. The samples are spread in turns."""
+    of lines, counted in two seconds; ``functions``: that were compiled. The samples are spread in turns."""
     seen = [stack for stack, count in stacks for _ in range(count)]
     order = sorted(range(len(seen)), key=lambda index: (index * 7919) % len(seen))
     kinds = {stack: number for number, (stack, _) in enumerate(stacks, 1)}
@@ -67,7 +69,9 @@ def work_evidence(
         for kind, name, at in (("opened", "ns", begin), ("window_end", "end_ns", end))
     ]
     rows = tuple(LineCount(file=FILE, line=line, hits=n) for line, n in (hits or {}).items())
-    data = {"tfprof": traced({}, ops, steps=0, wall_ms=2000.0)} if ops else {}
+    data: dict[str, Any] = {"tfprof": traced({}, ops, steps=0, wall_ms=2000.0)} if ops else {}
+    if functions is not None:
+        data["ops"] = functions
     records = {"events": events, **fields.pop("records", {})}
     given = make_evidence(
         account=StepAccount(steps=count, mean_ms=mean, ordinary_ms=mean, parts_ms=parts),

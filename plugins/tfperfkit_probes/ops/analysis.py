@@ -15,6 +15,7 @@ from tfperfkit.records.graph_contents import GraphContents
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.graph import Damaged, Graph
+from tfperfkit_probes.ops.loops import loops_of
 from tfperfkit_probes.ops.model import (
     AutographRecord,
     FirstRunRecord,
@@ -80,7 +81,8 @@ def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRe
         if graph is not None:
             parent = names.get(shown.outer_id) if shown.outer_id is not None else None
             created = [name for record in group for name in record.created]
-            found.append(_function(shown, len(group), created, parent, graph, records, sources))
+            callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
+            found.append(_function(shown, len(group), created, callers, parent, graph, records, sources))
     return found
 
 
@@ -88,6 +90,7 @@ def _function(
     record: FunctionRecord,
     traces: int,
     created: list[str],
+    callers: list[SourceSpan],
     parent: str | None,
     graph: Graph,
     records: Records,
@@ -98,6 +101,7 @@ def _function(
     summary = Summary(graph, open_size)
     outside = {(frame.file, frame.line) for frame in record.frames}
     own = (record.file, record.line) if record.owner == "user" and record.file else None
+    loops, outside_measured = loops_of(graph, open_size)
     control, effects = control_and_effects(summary.graphs, sources, own, outside)
     optimized, after, reason = _optimized(graph, run)
     counted = summary.unknown < sum(summary.ops.values()) / 2 or not summary.unknown
@@ -154,6 +158,9 @@ def _function(
         asserts=summary.marked("assert"),
         side_effects=_unique(effects),
         control=control,
+        loops=loops,
+        outside_measured=outside_measured,
+        callers=callers,
         lines_known=summary.lines_known,
         half_flops=summary.half_flops,
         backward_operations=summary.backward_operations,

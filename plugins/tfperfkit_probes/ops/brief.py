@@ -118,6 +118,7 @@ def brief(function: Function) -> Brief:
         lines_known=function.lines_known,
         constants_bytes=function.constants_bytes,
         gradient_operations=_gradients(function),
+        callers=function.callers,
         marks=Marks(
             unrolled=[each for each in function.control if each.became == "unrolled"],
             constants=_large(function.constants),
@@ -128,6 +129,8 @@ def brief(function: Function) -> Brief:
             side_effects=function.side_effects,
             prints=function.prints,
             asserts=function.asserts,
+            loops=function.loops,
+            outside_measured=function.outside_measured,
         ),
     )
 

@@ -144,6 +144,32 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
     per_variable: bool = False  # each copy works on other variables, as a loop over layers does
 
 
+class GraphLoop(msgspec.Struct, frozen=True, kw_only=True):
+    """A While operation. ``name``: the operation's, which the trace has in the names of the operations in it.
+
+    ``turns`` in one go, None where they depend on data; ``goes``: how often a call of the function begins it, None
+    where it stands in a loop whose turns are not known. Of one turn: ``operations`` that run in it, ``flops``, and
+    ``elements``: the numbers that they make, or read where an operation reads more than it makes. ``measured`` is False
+    where a size is open, or an operation's work does not follow from sizes. ``trains``: it takes from a data set, or
+    computes gradients. ``whole_flops``, ``whole_bytes``: its part of the function's ``flops`` and ``moved_bytes``.
+    """
+
+    name: str
+    where: SourceSpan | None
+    turns: int | None
+    goes: float | None
+    operations: float
+    flops: float
+    elements: float
+    measured: bool
+    trains: bool = False
+    backward: bool = False
+    around: str = ""  # the name of the loop that it stands in
+    whole_flops: float = 0.0
+    whole_bytes: float = 0.0
+    types: dict[str, int] = {}  # of its operations that compute, the most frequent first
+
+
 class SideEffect(msgspec.Struct, frozen=True, kw_only=True):
     """Python in a traced function that runs only while it is traced."""
 
@@ -237,6 +263,9 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     asserts: list[Marked]
     side_effects: list[SideEffect]
     control: list[Control]
+    loops: list[GraphLoop] = []
+    outside_measured: bool = True  # sizes of all operations outside of loops are known, and tell their work
+    callers: list[SourceSpan] = []  # of the traces: the line of the person's that called it
     lines_known: float
     half_flops: float  # of 16-bit operations
     backward_operations: int = 0  # of a gradient, by their names
@@ -259,6 +288,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     side_effects: list[SideEffect] = []
     prints: list[Marked] = []
     asserts: list[Marked] = []
+    loops: list[GraphLoop] = []
+    outside_measured: bool = True
 
 
 class Brief(FunctionCost, frozen=True, kw_only=True):
@@ -269,6 +300,7 @@ class Brief(FunctionCost, frozen=True, kw_only=True):
     lines_known: float = 1.0
     constants_bytes: int = 0
     gradient_operations: int = 0
+    callers: list[SourceSpan] = []
     marks: Marks = Marks()
 
 

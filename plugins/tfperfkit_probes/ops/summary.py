@@ -73,20 +73,15 @@ class Summary:
         if count is None:
             self.unknown += 1
         amount = (count or 0.0) * times
-        moved = (
-            0.0
-            if kind in _STRUCTURE
-            else times
-            * sum(filled(each, self._open).bytes or 0 for each in (*inputs, *node.outputs) if each.dtype != "resource")
-        )
+        bytes_moved = times * moved(graph, node, self._open)
         self.flops += amount
-        self.moved_bytes += moved
+        self.moved_bytes += bytes_moved
         backward = is_backward(node, path)
         self.has_gradients = self.has_gradients or backward
         self.backward_operations += backward
         for total in (self._types[kind], self._lines[node.place], self._layers[layer_of(node, path)]):
             total.ops += 1
-            total.bytes += moved
+            total.bytes += bytes_moved
             total.known = total.known and count is not None
             if backward:
                 total.backward_ops += 1
@@ -186,6 +181,14 @@ class Summary:
             if layer
         ]
         return sorted(rows, key=lambda row: -(row.flops + row.backward_flops))[:_MAX]
+
+
+def moved(graph: Graph, node: Node, open_size: int | None) -> int:
+    """Bytes that one execution reads and writes, as far as sizes are known."""
+    if node.type in _STRUCTURE:
+        return 0
+    types = (*graph.input_types(node), *node.outputs)
+    return sum(filled(each, open_size).bytes or 0 for each in types if each.dtype != "resource")
 
 
 def is_backward(node: Node, path: str) -> bool:

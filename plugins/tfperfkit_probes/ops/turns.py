@@ -19,7 +19,16 @@ def turns_of(graph: Graph, node: Node) -> int | None:
     condition, body = (graph.body(functions.get(attribute, [""])[0]) for attribute in ("cond", "body"))
     if condition is None or body is None or len(condition.record.results) != 1:
         return None
-    less = _behind(condition, condition.record.results[0])
+    goes_on = _behind(condition, condition.record.results[0])
+    if goes_on is None or goes_on.type != "LogicalAnd":
+        return _counted(graph, node, condition, body, goes_on)
+    # tf.map_fn and tf.scan count twice: their own elements, and the most turns that they allow.
+    both = [_counted(graph, node, condition, body, _behind(condition, owner)) for owner, _ in goes_on.inputs]
+    known = [turns for turns in both if turns is not None]
+    return min(known) if known and len(known) == len(both) else None
+
+
+def _counted(graph: Graph, node: Node, condition: Graph, body: Graph, less: Node | None) -> int | None:
     if less is None or less.type != "Less" or len(less.inputs) != 2:
         return None
     counter, limit = (_slot(condition, owner) for owner, _ in less.inputs)

@@ -96,6 +96,52 @@ MIN_GFLOP = Calibration(
     0.01, "GFLOP", "of a layer a step: with less it is slow by nature", Chosen("0.1 ms at 100 GFLOP/s: DIVIDED_MS")
 )
 
+# Loops whose turns do next to nothing.
+SMALL_LOOP_TURNS = Calibration(
+    32,
+    "turns",
+    "of a loop in a compiled function, from which on it is told",
+    Chosen("10 to 50 us each: with fewer the loop takes about what a call of the function does"),
+)
+SMALL_LOOP_RATE = Calibration(
+    0.01,
+    "share",
+    "of the rate of NumPy's float32 product, at which the numbers of a turn are computed at worst",
+    Chosen("1 GFLOP/s at 100: an exponential takes a few ns, and what is slower than that is not taken for small"),
+)
+SMALL_LOOP_OWN = Calibration(
+    0.5,
+    "share",
+    "of what the runtime needs for a loop, that its operations' own work may take at most",
+    Chosen("beyond it the turns do work that a whole tensor would need too"),
+)
+SMALL_LOOP_OPERATION_MAX_MS = Calibration(
+    0.005,
+    "ms",
+    "an operation of a turn on next to nothing, at most; at least GRAPH_OP_MIN_MS",
+    Measured(
+        "0.6 to 2.3 us, median of six loops of 7 to 16 operations a turn 1.5; at a load of 6 up to 4.7", MEASURED_ON, 6
+    ),
+)
+MIN_SMALL_LOOP = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the time in such a loop",
+    Derived("XProf's moderate share of one part of a step"),
+)
+SMALL_LOOP_LEFT_MIN = Calibration(
+    0.01,
+    "share",
+    "of such a loop, what is left when whole tensors or XLA take its place, at least",
+    Measured("XLA left 0.007 and 0.008 of a scan and a scalar recurrence, the whole batch 0.02", MEASURED_ON, 4),
+)
+SMALL_LOOP_LEFT_MAX = Calibration(
+    0.25,
+    "share",
+    "of such a loop, what is left at most",
+    Measured("vectorized_map left 0.09 of a map_fn over 2,000 rows of 64, XLA 0.21, cumsum 0.07", MEASURED_ON, 3),
+)
+
 # What goes with a part of a graph.
 MIN_REPEATED = Calibration(
     0.03,

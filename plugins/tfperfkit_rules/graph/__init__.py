@@ -11,12 +11,14 @@ from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
 from tfperfkit_rules.graph.slow_layers import slow_layers
+from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
 
 RULES: tuple[Rule, ...] = (
     repeated_forward,
     metrics,
     slow_layers,
+    small_loops,
     unrolled_loops,
     big_constants,
     float64,

@@ -6,6 +6,7 @@ REPEATED_FORWARD = "GRF001"
 METRICS = "GRF002"
 SLOW_LAYER = "GRF003"
 REPEATED_GRADIENTS = "GRF004"
+SMALL_LOOP = "GRF005"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -19,6 +20,7 @@ TITLES = {
     METRICS: "Metrics or summaries take a good part of every step",
     SLOW_LAYER: "A layer computes far more slowly than its neighbours",
     REPEATED_GRADIENTS: "A backward pass for each loss term",
+    SMALL_LOOP: "A loop in a compiled function does next to nothing in a turn",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -1,0 +1,154 @@
+"""The While operations of a function: what one turn of each does, as far as the sizes of its tensors tell."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+from tfperfkit_probes.ops.graph import Graph, Node, Type
+from tfperfkit_probes.ops.model import GraphLoop
+from tfperfkit_probes.ops.summary import is_backward, moved
+from tfperfkit_probes.ops.turns import turns_of
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, PASSING, Visit, cost, filled, walk
+
+#: Parts of the names of types whose work does not follow from the sizes of what they take and make.
+_UNTOLD = (
+    "PyFunc",
+    "File",
+    "Decode",
+    "Encode",
+    "Parse",
+    "Iterator",
+    "Dataset",
+    "Queue",
+    "Print",
+    "Xla",
+    "Collective",
+    "Unique",
+    "NonMaxSuppression",
+    "Svd",
+    "Cholesky",
+    "Qr",
+    "Eig",
+    "Lu",
+    "Solve",
+    "MatrixInverse",
+    "MatrixDeterminant",
+    "Expm",
+    "FFT",
+)
+#: These read of their first input what they make; of a list of tensors an element.
+_SLICES = ("Slice", "StridedSlice", "Gather", "GatherV2", "GatherNd", "TensorListGetItem", "TensorListSetItem")
+#: Outside of loops these take no time beside what comes of them: the numbers of the turns, lists, what was waited for.
+_LIGHT = ("Range", "TensorList", "IteratorGetNext")
+_TRAINS = ("IteratorGetNext", "ResourceApply", "ResourceSparseApply")
+#: What moves tensors in and out of lists is in each loop, as what counts turns is.
+_NAMELESS = ("TensorList", "Less", "Logical", "Const")
+_TYPES = 6
+
+
+@dataclasses.dataclass
+class _Open:
+    """A loop whose bodies are walked through."""
+
+    name: str
+    node: Node
+    path: str
+    times: float  # that a turn of it runs in a call
+    exact: bool
+    turns: int | None
+    around: str
+    begun: float
+    operations: float = 0.0
+    flops: float = 0.0
+    bytes: float = 0.0
+    elements: float = 0.0
+    measured: bool = True
+    trains: bool = False
+    types: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    def add(self, visit: Visit, open_size: int | None) -> None:
+        node, kind = visit.node, visit.node.type
+        count = cost(visit.graph, node, open_size)
+        self.flops += (count or 0.0) * visit.times
+        self.bytes += moved(visit.graph, node, open_size) * visit.times
+        self.trains = self.trains or kind.startswith(_TRAINS) or node.name.startswith("gradient_tape/")
+        if kind in PASSING or kind in CALLS:
+            return
+        self.operations += visit.times
+        if kind in LOOPS | BRANCHES:
+            self.measured = self.measured and (kind not in LOOPS or turns_of(visit.graph, node) is not None)
+            return
+        numbers = _elements(visit.graph, node, open_size)
+        self.measured = self.measured and count is not None and numbers is not None
+        self.elements += (numbers or 0) * visit.times
+        counts = node.outputs and node.outputs[0].dtype.startswith("int") and node.outputs[0].shape == ()
+        if not (kind.startswith(_NAMELESS) or counts):
+            self.types[kind] += 1
+
+    def closed(self) -> GraphLoop:
+        turns = max(self.times, 1.0)
+        return GraphLoop(
+            name=self.name,
+            where=self.node.place,
+            turns=self.turns,
+            goes=self.begun if self.exact else None,
+            operations=self.operations / turns,
+            flops=self.flops / turns,
+            elements=self.elements / turns,
+            measured=self.measured,
+            trains=self.trains,
+            backward=is_backward(self.node, self.path),
+            around=self.around,
+            whole_flops=self.flops,
+            whole_bytes=self.bytes,
+            types=dict(self.types.most_common(_TYPES)),
+        )
+
+
+def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool]:
+    """The loops that a call can run, each where it is called first; and whether the work outside of them follows from
+    known sizes. ``open_size`` stands for open leading dimensions."""
+    found: dict[str, _Open] = {}  # by the path of what is in it
+    measured = True
+    for visit in walk(graph, open_size):
+        inside = [loop for path, loop in found.items() if visit.path.startswith(path)]
+        for loop in inside:
+            loop.add(visit, open_size)
+        node = visit.node
+        if not (inside or node.type in PASSING | CALLS | LOOPS | BRANCHES or node.type.startswith(_LIGHT)):
+            known = cost(visit.graph, node, open_size) is not None
+            measured = measured and known and _elements(visit.graph, node, open_size) is not None
+        if node.type in LOOPS and visit.times > 0:
+            turns = turns_of(visit.graph, node)
+            around = inside[-1].name if inside else ""
+            times = visit.times * (1 if turns is None else turns)
+            found.setdefault(
+                f"{visit.path}{node.name}/",
+                _Open(node.name, node, visit.path, times, visit.exact, turns, around, visit.times),
+            )
+    return [loop.closed() for loop in found.values()], measured
+
+
+def _elements(graph: Graph, node: Node, open_size: int | None) -> int | None:
+    """The numbers that an operation makes, or takes if these are more; None where the sizes don't tell its work."""
+    kind = node.type
+    if any(part in kind for part in _UNTOLD):
+        return None
+    made = _sum(node.outputs, open_size)
+    if made is None or kind in _SLICES or kind.startswith("TensorList"):
+        return made
+    taken = _sum(graph.input_types(node), open_size)
+    return None if taken is None else max(made, taken)
+
+
+def _sum(types: list[Type] | tuple[Type, ...], open_size: int | None) -> int | None:
+    total = 0
+    for each in types:
+        if each.dtype in ("variant", "resource"):
+            continue
+        count = filled(each, open_size).elements
+        if count is None or each.dtype == "string":
+            return None
+        total += count
+    return total

@@ -1,0 +1,75 @@
+"""What the person wrote a graph's loop as, and what to write in its place."""
+
+from __future__ import annotations
+
+import ast
+
+from tfperfkit_probes.ops.model import GraphLoop
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.rule import Evidence
+
+_MAPS = ("tensorflow.map_fn", "tensorflow.vectorized_map", "keras.ops.map", "keras.ops.vectorized_map")
+_SCANS = (
+    "tensorflow.scan",
+    "tensorflow.foldl",
+    "tensorflow.foldr",
+    "keras.ops.scan",
+    "keras.ops.fori_loop",
+    "keras.ops.associative_scan",
+)
+_WHILES = ("tensorflow.while_loop", "keras.ops.while_loop")
+_XLA = "@tf.function(jit_compile=True) compiles the whole loop into machine code, without the runtime in between"
+#: Types that do the same for each row of a batch, given an axis or a leading dimension.
+_ROWS = {
+    "Mean": "tf.reduce_mean(x, axis=-1, keepdims=True)",
+    "Sum": "tf.reduce_sum(x, axis=-1, keepdims=True)",
+    "Max": "tf.reduce_max(x, axis=-1, keepdims=True)",
+    "Min": "tf.reduce_min(x, axis=-1, keepdims=True)",
+    "MatMul": "tf.linalg.matmul on the whole batch",
+    "GatherV2": "tf.gather(..., batch_dims=1)",
+}
+
+
+def kind_of(evidence: Evidence, where: SourceSpan) -> str:
+    """``tf.map_fn``, ``the for loop``; "" where the line makes no loop of its own: a library does below it."""
+    syntax = evidence.syntax(where.file)
+    if syntax is None:
+        return ""
+    for call in syntax.calls_at(where.line):
+        name = syntax.name(call.func)
+        if name in (*_MAPS, *_SCANS, *_WHILES):
+            return name.replace("tensorflow.", "tf.")
+    for node in ast.walk(syntax.tree):
+        if isinstance(node, (ast.For, ast.While)) and node.lineno == where.line:
+            return "the for loop" if isinstance(node, ast.For) else "the while loop"
+    return ""
+
+
+def advice(kind: str, loop: GraphLoop) -> str:
+    """By what the person wrote, with the operations in the body."""
+    inside = ", ".join(list(loop.types)[:4])
+    name = kind.replace("tf.", "tensorflow.")
+    if name in _MAPS:
+        rows = [_ROWS[type_] for type_ in loop.types if type_ in _ROWS][:2]
+        instead = f": {', '.join(rows)}" if rows else ""
+        whole = f" Its operations ({inside}) work on a batch as they are or along an axis{instead}." if inside else ""
+        if name.endswith("vectorized_map"):
+            first = "It found an operation that it has no batch form for and went round: write it for the whole batch."
+        else:
+            first = (
+                "Write the function for the whole batch instead of one element, or let tf.vectorized_map do so. "
+                "parallel_iterations does not help on a CPU."
+            )
+        return f"{first}{whole}"
+    if name in _SCANS:
+        return (
+            "If the turns only accumulate, use tf.math.cumsum, tf.math.cumprod or a reduction; a linear filter is a "
+            "convolution, and tfp.math.scan_associative takes any associative function. Else carry all rows or "
+            f"channels in one loop instead of one after another; {_XLA}."
+        )
+    return (
+        "Where a turn does not need the one before, compute all turns in one operation on a whole tensor"
+        f"{f' ({inside} work on one)' if inside else ''}. Where it does, carry all rows in one loop; {_XLA}. "
+        "parallel_iterations does not help on a CPU."
+    )

@@ -1,0 +1,107 @@
+"""What part of a compiled function its loops of tiny turns take, from a trace, or from what the rest can take at most.
+
+An operation costs the runtime about the same however little it does. Where the turns are known, theirs are counted;
+where they depend on data, what the rest of the function can't explain of its time is the loop's.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.model import GraphLoop
+
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph.loop_trace import seen
+from tfperfkit_rules.measures.ran_functions import Ran
+from tfperfkit_rules.measures.source_text import loops
+
+
+class Part(NamedTuple):
+    """``low`` to ``high``: the share of the function's time (0 to 1) in these loops together."""
+
+    loops: list[GraphLoop]
+    low: float
+    high: float
+
+    def weight(self, loop: GraphLoop) -> float:
+        """To divide the time among the loops: operations that run, or those of a turn where some turns are unknown."""
+        known = all(turns_of(each) is not None for each in self.loops)
+        return loop.operations * ((turns_of(loop) or 1.0) if known else 1.0)
+
+
+def turns_of(loop: GraphLoop) -> float | None:
+    """All turns in a call of the function; None where they depend on data."""
+    return None if loop.turns is None or loop.goes is None else loop.turns * loop.goes
+
+
+def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
+    """Whether the arithmetic of a turn, at the slowest rate, takes less than the runtime does over it; where sizes are
+    open, whether a trace says so."""
+    turns, trace = turns_of(loop), seen(evidence)
+    if loop.trains or not evidence.machine_gflops:
+        return False
+    if turns is not None and turns < calibrated.SMALL_LOOP_TURNS.value:
+        return False
+    if trace is not None and trace.own_ms(loop) > calibrated.SMALL_LOOP_OWN.value * trace.wall_ms:
+        return False
+    if loop.measured:
+        slowest = calibrated.SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
+        runtime = loop.operations * shared.GRAPH_OP_MIN_MS.value
+        return max(loop.flops, loop.elements) / slowest <= calibrated.SMALL_LOOP_OWN.value * runtime
+    if trace is None or trace.count(loop) < calibrated.SMALL_LOOP_TURNS.value:
+        return False
+    alone = trace.wall_ms * (1 - trace.rest_share([loop]))
+    return trace.own_ms(loop) <= calibrated.SMALL_LOOP_OWN.value * alone
+
+
+def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | None:
+    """None where neither the trace nor the sizes tell."""
+    took = each.share * (evidence.step_ms or 0.0)
+    rest = _rest_ms(evidence, each, small, took) if small and took > 0 else None
+    if rest is None:
+        return None
+    counted = [turns * loop.operations for loop in small if (turns := turns_of(loop)) is not None]
+    if len(counted) == len(small):
+        low = sum(counted) * shared.GRAPH_OP_MIN_MS.value
+        high = sum(counted) * calibrated.SMALL_LOOP_OPERATION_MAX_MS.value
+        return Part(small, low / (low + rest[1]), high / (high + rest[0]))
+    if seen(evidence) is None and _called_more_often(evidence, each):
+        return None
+    return Part(small, max(0.0, 1 - rest[1] / took), max(0.0, 1 - rest[0] / took))
+
+
+def _rest_ms(evidence: Evidence, each: Ran, small: list[GraphLoop], took: float) -> tuple[float, float] | None:
+    """ms of a call, at best and at worst, of what is not in these loops; from the trace where sizes don't tell."""
+    function, rate, trace = each.function, (evidence.machine_gflops or 0.0) * 1e6, seen(evidence)
+    if function.flops is None or not function.marks.outside_measured or _others_open(function.marks.loops, small):
+        if trace is None:
+            return None
+        rest = trace.rest_share(small) * took
+        return 0.0, rest
+    flops = max(0.0, function.flops - sum(loop.whole_flops for loop in small))
+    moved = max(0.0, function.moved_bytes - sum(loop.whole_bytes for loop in small))
+    best = flops / (shared.RATE_MAX.value * rate) + function.operations * shared.GRAPH_OP_MIN_MS.value
+    worst = (
+        flops / (shared.RATE_MIN.value * rate)
+        + moved / shared.MEMORY_MIN_BYTES.value
+        + function.operations * shared.GRAPH_OP_MAX_MS.value
+    )
+    return best, worst
+
+
+def _others_open(every: list[GraphLoop], small: list[GraphLoop]) -> bool:
+    """Whether a loop with real work in its turns has a work that is not known. One around a small loop is judged by
+    what is in it besides."""
+    return any(loop.turns is None or not loop.measured for loop in every if loop not in small)
+
+
+def _called_more_often(evidence: Evidence, each: Ran) -> bool:
+    """Whether a loop stands between the iteration, or the work, and the call: then how often it is called is not
+    known."""
+    inner = loops(evidence, *each.place)
+    if evidence.work is not None and evidence.work.iterations is None:
+        return bool(inner)
+    outer = evidence.work.where if evidence.work is not None else evidence.steps.loop
+    return bool(inner) and (outer is None or (each.place[0], inner[-1].line) != (outer.file, outer.line))

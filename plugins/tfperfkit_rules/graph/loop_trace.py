@@ -1,0 +1,55 @@
+"""What a trace shows of loops in compiled functions: their operations carry the loop's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.model import GraphLoop
+
+from tfperfkit.offers import RanOperation, RanOperations, StepBreakdown
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.trace_window import traced
+
+
+class Seen(NamedTuple):
+    """The compiled functions in a trace: their operations, and the ms (wall) that passed in them. The runtime leaves
+    out operations that it takes for cheap, so counts are lower bounds; what they took is none that counts."""
+
+    rows: tuple[RanOperation, ...]
+    wall_ms: float
+    left_out_ms: float
+
+    def own_ms(self, loop: GraphLoop) -> float:
+        """The own time of the loop's operations."""
+        return sum(row.self_ms for row in self.rows if _is_of(row, loop))
+
+    def count(self, loop: GraphLoop) -> int:
+        """How often its most frequent operation was seen."""
+        return max((row.count for row in self.rows if _is_of(row, loop)), default=0)
+
+    def rest_share(self, loops: Iterable[GraphLoop]) -> float:
+        """Of the time in compiled functions, what the operations outside of these loops take, side by side or not."""
+        names = list(loops)
+        rest = sum(row.self_ms for row in self.rows if not any(_is_of(row, loop) for loop in names))
+        return min(1.0, (rest + self.left_out_ms) / self.wall_ms)
+
+
+def seen(evidence: Evidence) -> Seen | None:
+    """None where nothing of the steps, or of the work, was traced."""
+    data, rows = evidence.offer(RanOperations), graph_time.rows(evidence)
+    if data is None or not rows:
+        return None
+    if evidence.work is not None:
+        window = traced(evidence)
+        wall = evidence.part("graph") / window.scale if window is not None and window.scale else 0.0
+    else:
+        breakdown = evidence.offer(StepBreakdown)
+        wall = breakdown.parts_ms.get("graph", 0.0) * data.steps if breakdown is not None else 0.0
+    return Seen(rows, wall, data.rest_ms) if wall > 0 else None
+
+
+def _is_of(row: RanOperation, loop: GraphLoop) -> bool:
+    """The runtime puts the bodies of a loop in its place: ``map/while/body/_1/map/while/Mean``."""
+    return f"{loop.name}/body/" in row.name or f"{loop.name}/cond/" in row.name

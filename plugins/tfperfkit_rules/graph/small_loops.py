@@ -1,0 +1,92 @@
+"""A loop in a compiled function whose turns do next to nothing (GRF005): the runtime takes the time, not the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.model import GraphLoop
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import called, definition, places
+from tfperfkit_rules.graph.loop_advice import advice, kind_of
+from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
+from tfperfkit_rules.measures.ran_functions import Ran, ran
+
+
+class _Found(NamedTuple):
+    loop: GraphLoop
+    kind: str  # as the person wrote it
+    place: SourceSpan
+
+
+def small_loops(evidence: Evidence) -> Iterator[Finding]:
+    """GRF005, for each loop that the person wrote, of the functions that ran."""
+    for each in ran(evidence):
+        part = part_of(evidence, each, _small(evidence, each))
+        if part is None or each.share * part.high < calibrated.MIN_SMALL_LOOP.value:
+            continue
+        written = [found for loop in part.loops if (found := _written(evidence, loop)) is not None]
+        whole = sum(part.weight(found.loop) for found in written)
+        for found in written:
+            yield from _finding(evidence, each, part, found, part.weight(found.loop) / whole)
+
+
+def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
+    """The innermost of the loops that do next to nothing in a turn; gradients of such loops are among them."""
+    if each.function.jit_compile:
+        return []
+    small = [loop for loop in each.function.marks.loops if is_small(evidence, loop)]
+    around = {loop.around for loop in small}
+    return [loop for loop in small if loop.name not in around]
+
+
+def _written(evidence: Evidence, loop: GraphLoop) -> _Found | None:
+    """Where the person wrote it. A loop that a library makes (a recurrent layer, a sampler) is the library's."""
+    if loop.backward or loop.where is None:
+        return None
+    kind = kind_of(evidence, loop.where)
+    return _Found(loop, kind, loop.where) if kind else None
+
+
+def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops: float) -> Iterator[Finding]:
+    low, high = each.share * part.low * of_loops, each.share * part.high * of_loops
+    if high < calibrated.MIN_SMALL_LOOP.value:
+        return
+    bounds = gain.speedups(
+        low * (1 - calibrated.SMALL_LOOP_LEFT_MAX.value),
+        min(high, shared.MAX_STEP_SHARE.value) * (1 - calibrated.SMALL_LOOP_LEFT_MIN.value),
+    )
+    function, loop = each.function, found.loop
+    turns = turns_of(loop)
+    figures = [
+        Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
+        Measurement("operations in a turn", round(loop.operations), "count", "run"),
+    ]
+    if turns is not None:
+        figures.append(Measurement("turns in a call", round(turns), "count", "run"))
+    if loop.measured:
+        figures.append(Measurement("numbers computed in a turn", round(max(loop.flops, loop.elements)), "count", "run"))
+    goes = f"{round(turns):,} turns" if turns is not None else "turns"
+    yield Finding(
+        code=codes.SMALL_LOOP,
+        family="graph",
+        title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
+        severity=gain.severity(1 - 1 / gain.middle(bounds)),
+        share_of_step=(low + high) / 2,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=places([found.place, definition(function), SourceSpan(*each.place)]),
+        evidence=tuple(figures),
+        advice=advice(found.kind, loop),
+        detail="In each turn the runtime starts every operation of the body anew, a microsecond or more for each. That "
+        "takes the time; the arithmetic on such small tensors takes next to none.",
+        absorbs=("BAT001",) if low >= shared.MOSTLY.value else (),
+        absorbs_here=("LIN001",),
+        parts=("graph",),
+    )

@@ -1,0 +1,70 @@
+"""Which compiled functions ran in the steps, or in a work, and for what share: by the lines that call them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.model import Brief, OpsData
+
+from tfperfkit.records.samples import Frame, Place
+from tfperfkit.rule import Evidence
+
+
+class Ran(NamedTuple):
+    """A function, the share of the step (0 to 1) that it computed, and the line of the person's that calls it."""
+
+    function: Brief
+    share: float
+    place: Place
+
+
+def ran(evidence: Evidence) -> list[Ran]:
+    """The functions that the samples tell, the busiest first. Samples whose function can't be told are left out."""
+    data = evidence.offer(OpsData)
+    functions = [each for each in data.all if each.callers] if data is not None else []
+    seen: Counter[Frame] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.activity == "graph" and stack.frames and stack.context != "evaluate":
+            seen[stack.frames[-1]] += count
+    whole = sum(count for stack, count in evidence.samples.stacks.items() if stack.activity == "graph")
+    found: Counter[tuple[int, Place]] = Counter()
+    for frame, count in seen.items():
+        number = _function(evidence, functions, frame)
+        if number is not None:
+            found[number, (frame.file, frame.line)] += count
+    graph = evidence.share("graph")
+    return [Ran(functions[number], graph * count / whole, place) for (number, place), count in found.most_common()]
+
+
+def _function(evidence: Evidence, functions: list[Brief], frame: Frame) -> int | None:
+    """The function that a frame called: traced by a call at this line, or by one that is written alike."""
+    there = [n for n, each in enumerate(functions) if any(_at(frame, span.file, span.line) for span in each.callers)]
+    if not there:
+        here = _callees(evidence, frame.file, frame.line, frame.span)
+        there = [
+            n
+            for n, each in enumerate(functions)
+            if each.function in {name.rpartition(".")[2] for name in here}
+            or any(span.file == frame.file and here & _callees(evidence, span.file, span.line) for span in each.callers)
+        ]
+    if len(there) > 1:  # ``fit`` calls that for training beside that for validation, or shapes differ
+        trained = [n for n in there if functions[n].gradient_operations]
+        named = {(functions[n].file, functions[n].line) for n in trained or there}
+        there = (trained or there) if len(named) == 1 else []
+    return max(there, key=lambda n: functions[n].operations, default=None)
+
+
+def _at(frame: Frame, file: str, line: int) -> bool:
+    return (frame.file, frame.line) == (file, line)
+
+
+def _callees(evidence: Evidence, file: str, line: int, span: tuple[int, int, int, int] | None = None) -> set[str]:
+    """What is called at a line, as it is written."""
+    syntax = evidence.syntax(file)
+    if syntax is None:
+        return set()
+    here = syntax.running(line, span) or syntax.calls_at(line)
+    calls = [node for node in here if isinstance(node, ast.Call)]
+    return {ast.unparse(call.func) for call in calls if isinstance(call.func, (ast.Name, ast.Attribute))}

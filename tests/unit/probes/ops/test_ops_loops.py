@@ -1,0 +1,69 @@
+"""What one turn of a graph's loop does, on made graphs. No TensorFlow."""
+
+from __future__ import annotations
+
+import pytest
+from ops_builder import Builder
+from tfperfkit_probes.ops.loops import loops_of
+
+F = "float32"
+HERE = (("train.py", 7, "prepare"),)
+
+
+def counting(body_type: str, kind: str = "Sin", *, end: int | None = 9, twice: bool = False) -> list[Builder]:
+    """``for i in tf.range(end): x = sin(x)``; ``twice``: with the check of a most number of turns as well."""
+    condition, body, outer = Builder("cond_1"), Builder("body_1"), Builder()
+    for each in (condition, body):
+        each.add("Placeholder", "i", makes="int32[]")
+        each.add("Placeholder", "n", makes="int32[]")
+        each.add("Placeholder", "x", makes=body_type)
+    condition.add("Less", "less", ("i", "n"), "bool[]")
+    if twice:
+        condition.add("Const", "most", (), "int32[]", value=5)
+        condition.add("Less", "less_1", ("i", "most"), "bool[]")
+        condition.add("LogicalAnd", "both", ("less", "less_1"), "bool[]")
+    condition.results.append("both" if twice else "less")
+    body.add("Const", "one", (), "int32[]", value=1)
+    body.add("AddV2", "add", ("i", "one"), "int32[]")
+    body.add(kind, "work", ("x",), body_type)
+    body.results.extend(("add", "n", "work"))
+    outer.add("Placeholder", "x", makes=body_type)
+    outer.add("Const", "start", (), "int32[]", value=0)
+    if end is None:
+        outer.add("Placeholder", "end", makes="int32[]")
+    else:
+        outer.add("Const", "end", (), "int32[]", value=end)
+    outer.add(
+        "While", "while", ("start", "end", "x"), f"int32[];int32[];{body_type}", HERE, cond="cond_1", body="body_1"
+    )
+    return [outer, condition, body]
+
+
+def test_a_turn() -> None:
+    outer, *bodies = counting(f"{F}[10]")
+    ((loop,), measured) = loops_of(outer.graph(*bodies), None)
+    assert (loop.turns, loop.goes, loop.flops, loop.whole_flops) == (9, 1.0, 10, 90)
+    assert loop.operations == pytest.approx(3, abs=0.2), "adding, the work, and the condition"
+    assert loop.measured and measured and not loop.trains and loop.types == {"Sin": 1}
+    assert loop.where is not None and loop.where.line == 7
+
+
+def test_turns_that_are_counted_twice_or_not_known() -> None:
+    outer, *bodies = counting(f"{F}[10]", twice=True)
+    assert loops_of(outer.graph(*bodies), None)[0][0].turns == 5
+    outer, *bodies = counting(f"{F}[10]", twice=True, end=None)
+    assert loops_of(outer.graph(*bodies), None)[0][0].turns is None
+
+
+def test_what_sizes_do_not_tell() -> None:
+    for kind, body_type in (("Sin", f"{F}[?]"), ("EagerPyFunc", f"{F}[10]"), ("Sin", "string[10]")):
+        outer, *bodies = counting(body_type, kind)
+        ((loop,), _) = loops_of(outer.graph(*bodies), None)
+        assert not loop.measured
+    outer, *bodies = counting(f"{F}[None,4]")
+    assert loops_of(outer.graph(*bodies), 8)[0][0].elements > 32, "an open size is the first call's"
+
+
+def test_a_loop_that_trains() -> None:
+    outer, *bodies = counting(f"{F}[10]", "IteratorGetNext")
+    assert loops_of(outer.graph(*bodies), None)[0][0].trains

@@ -1,0 +1,125 @@
+"""GRF005, loops whose turns do next to nothing, on made evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from evidence_builder import FILE
+from tfperfkit_probes.ops.model import Brief, GraphLoop, Marks
+from tfperfkit_rules.graph.small_loops import small_loops
+from tfprof_builder import brief, graphs, op
+from work_builder import frame, sampled, work_evidence
+
+from tfperfkit.model import Finding, SourceSpan
+
+SOURCE = """import tensorflow as tf
+@tf.function
+def prepare(rows):
+    return tf.map_fn(scale, rows)
+for _ in range(30):
+    out = prepare(rows)
+"""
+
+
+def a_loop(**fields: Any) -> GraphLoop:
+    """2,000 turns of ten operations on 64 numbers."""
+    given: dict[str, Any] = {
+        "name": "map/while",
+        "where": SourceSpan(FILE, 4, "prepare"),
+        "turns": 2000,
+        "goes": 1.0,
+        "operations": 10.0,
+        "flops": 300.0,
+        "elements": 400.0,
+        "measured": True,
+        "whole_flops": 6e5,
+        "types": {"Mean": 2, "Sub": 1},
+    }
+    return GraphLoop(**{**given, **fields})
+
+
+def a_function(*loops: GraphLoop, outside_measured: bool = True, **fields: Any) -> Brief:
+    """It does little besides."""
+    given = {"function": "prepare", "line": 2, "flops": 7e5, "callers": [SourceSpan(FILE, 6)], "operations": 20}
+    marks = Marks(loops=list(loops), outside_measured=outside_measured)
+    return msgspec.structs.replace(brief(), **{**given, "marks": marks, **fields})
+
+
+def found(*functions: Brief, source: str = SOURCE, at: int = 6, ops: Any = (), **fields: Any) -> list[Finding]:
+    """What the rule says of thirty iterations, nine tenths of them in a compiled function called at a line."""
+    stacks = [sampled(360, "graph", frame(at)), sampled(40, "python", frame(5))]
+    given = work_evidence(source, stacks, loop=5, iterations=30, ops=ops, functions=graphs(*functions), **fields)
+    return list(small_loops(given))
+
+
+def test_a_map_over_rows() -> None:
+    (finding,) = found(a_function(a_loop()))
+    assert finding.code == "GRF005" and [span.line for span in finding.where] == [4, 2, 6]
+    assert finding.title == "tf.map_fn in prepare makes 2,000 turns that do next to nothing"
+    assert 0.8 < finding.share_of_step <= 0.9 and finding.predicted_range[0] > 2
+    assert "axis=-1" in finding.advice
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"flops": 3.3e7},  # a product of 256 x 256
+        {"elements": 150_000.0},  # an image
+        {"trains": True},
+        {"turns": 8},
+        {"backward": True},
+        {"where": None},
+        {"where": SourceSpan(FILE, 6)},  # a library's loop below a call
+        {"measured": False},
+    ],
+)
+def test_silent_on_work_in_the_turns(fields: dict[str, Any]) -> None:
+    assert found(a_function(a_loop(**fields))) == []
+
+
+def test_silent_where_xla_compiles_or_nothing_tells_the_rate() -> None:
+    assert found(a_function(a_loop(), jit_compile=True)) == []
+    assert found(a_function(a_loop()), machine_gflops=None) == []
+
+
+def test_what_else_the_function_does_counts() -> None:
+    (finding,) = found(a_function(a_loop(), flops=1e9))  # 14 ms at least besides
+    assert finding.share_of_step < 0.75
+    assert found(a_function(a_loop(), flops=1e12)) == []
+
+
+def test_turns_that_depend_on_data() -> None:
+    """What the rest of the function can't explain is the loop's; unless it is called an unknown number of times."""
+    loop = a_loop(turns=None)
+    (finding,) = found(a_function(loop))
+    assert finding.title == "tf.map_fn in prepare makes turns that do next to nothing"
+    assert found(a_function(loop, outside_measured=False)) == []
+    inner = SOURCE.replace("    out = prepare(rows)", "    [prepare(rows) for rows in parts]")
+    assert found(a_function(loop), source=inner) == []
+
+
+def test_a_trace_tells_where_sizes_are_open() -> None:
+    loop = a_loop(measured=False, turns=None)
+    rows = [op("Mean", 40.0, count=50_000, name="map/while/body/_1/map/while/Mean"), op("MatMul", 20.0)]
+    (finding,) = found(a_function(loop, flops=None), ops=rows)
+    assert finding.share_of_step > 0.8
+    busy = [op("Mean", 1500.0, count=50_000, name="map/while/body/_1/map/while/Mean")]
+    assert found(a_function(loop, flops=None), ops=busy) == []
+    assert found(a_function(a_loop()), ops=busy) == [], "what ran counts for more than what sizes say"
+
+
+def test_the_inner_of_two_loops_and_a_function_called_again_elsewhere() -> None:
+    outer = a_loop(name="while", operations=20_000.0, elements=8e5, flops=6e5)
+    inner = a_loop(around="while", goes=100.0)
+    source = SOURCE.replace("return tf.map_fn(scale, rows)", "for i in tf.range(9): tf.foldl(f, i)")
+    (finding,) = found(a_function(outer, inner, callers=[SourceSpan(FILE, 1)]), source=source)
+    assert finding.title.startswith("tf.foldl") and "cumsum" in finding.advice
+    assert found(a_function(inner, function="other", callers=[SourceSpan(FILE, 1)]), source=source) == []
+
+
+def test_a_for_loop_of_autograph() -> None:
+    source = SOURCE.replace("return tf.map_fn(scale, rows)", "for i in tf.range(9): rows = scale(rows)")
+    (finding,) = found(a_function(a_loop()), source=source)
+    assert finding.title.startswith("the for loop in prepare") and "jit_compile=True" in finding.advice

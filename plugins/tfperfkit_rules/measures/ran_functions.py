@@ -23,7 +23,9 @@ class Ran(NamedTuple):
 def ran(evidence: Evidence) -> list[Ran]:
     """The functions that the samples tell, the busiest first. Samples whose function can't be told are left out."""
     data = evidence.offer(OpsData)
-    functions = [each for each in data.all if each.callers] if data is not None else []
+    # One that was run by itself: what another's graph calls is part of that.
+    called = (each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None)
+    functions = [each for each in called if each.callers]
     seen: Counter[Frame] = Counter()
     for stack, count in evidence.samples.stacks.items():
         if stack.activity == "graph" and stack.frames and stack.context != "evaluate":

@@ -29,7 +29,7 @@ from tfperfkit_probes.ops.model import (
 )
 from tfperfkit_probes.ops.schema import SHORT
 from tfperfkit_probes.ops.source import Sources
-from tfperfkit_probes.ops.summary import Summary
+from tfperfkit_probes.ops.summary import Summary, is_backward
 from tfperfkit_probes.ops.walk import walk
 
 _Record = TypeVar("_Record")
@@ -71,7 +71,9 @@ def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRe
     groups: dict[tuple[object, ...], list[FunctionRecord]] = {}
     for record in records.functions:
         if is_shown(record):
-            key = (record.file, record.line, record.qualname, signature(record), record.jit_compile)
+            # Keras runs its steps of training and of validation by functions of one source.
+            trains = record.owner == "keras" and _has_gradients(records, record.graph)
+            key = (record.file, record.line, record.qualname, signature(record), record.jit_compile, trains)
             groups.setdefault(key, []).append(record)
     found = []
     for group in groups.values():
@@ -84,6 +86,12 @@ def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRe
             callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
             found.append(_function(shown, len(group), created, callers, parent, graph, records, sources))
     return found
+
+
+def _has_gradients(records: Records, name: str) -> bool:
+    graph = records.graph(name)
+    bodies = records.with_bodies(graph) if graph is not None else []
+    return any(is_backward(node, "") for body in bodies for node in body.nodes.values())
 
 
 def _function(

@@ -86,7 +86,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
         advice=advice(found.kind, loop),
         detail="In each turn the runtime starts every operation of the body anew, a microsecond or more for each. That "
         "takes the time; the arithmetic on such small tensors takes next to none.",
-        absorbs=("BAT001",) if low >= shared.MOSTLY.value else (),
+        absorbs=("BAT001",),  # what a small batch does not fill is the loop's
         absorbs_here=("LIN001",),
         parts=("graph",),
     )

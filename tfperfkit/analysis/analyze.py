@@ -18,7 +18,7 @@ from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_hint import step_hint
 from tfperfkit.analysis.step_table import Weighted, read_steps, read_windows
 from tfperfkit.analysis.window_deaths import sentence
-from tfperfkit.analysis.work.views import training, views
+from tfperfkit.analysis.work.views import views
 from tfperfkit.clock import ms
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
 from tfperfkit.diagnosis.every_work import findings as find
@@ -167,9 +167,8 @@ def analyze(
     breakdown = evidence.offer(StepBreakdown)
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent else []
-    trained = sum(end - begin for begin, end in training(facts.steps)) / wall_ns if wall_ns else 0.0
     looked = bool(manifest.probes and agent)
-    ranked, troubles = find(evidence, work, findings, trained) if looked else (rank(findings), [])
+    ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
     steps = _summarize(facts.steps, evidence)
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:

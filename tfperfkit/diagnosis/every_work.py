@@ -10,23 +10,22 @@ from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.diagnosis.rules import apply
-from tfperfkit.model import Finding
+from tfperfkit.model import Basis, Finding
 from tfperfkit.rule import Evidence
 
 
 def findings(
-    run: Evidence, work: Sequence[Evidence], of_probes: Iterable[Finding], trained: float
+    run: Evidence, work: Sequence[Evidence], of_probes: Iterable[Finding], wall_s: float
 ) -> tuple[tuple[Finding, ...], list[str]]:
-    """All findings, the costliest first, and a sentence for each rule that failed. ``trained``: the share of the run
-    in training steps."""
+    """All findings, the costliest first, and a sentence for each rule that failed. ``wall_s``: of the run."""
     given, troubles = apply(run)
     found = [*of_probes, *given]
-    shares = {"": trained}
+    shares = _of_training(run, wall_s)
     for evidence in work:
         if evidence.work is None:
             continue
         name = evidence.work.name
-        shares[name] = evidence.work.share_of_run
+        shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
         more, _ = apply(evidence)  # a rule that failed here failed above
         found += [msgspec.structs.replace(item, work=name) for item in more if _concerns(item, found)]
     merged = merge(found)
@@ -34,11 +33,20 @@ def findings(
     return rank([_of_the_run(item, shares) for item in (*merged, *left)], shares), troubles
 
 
-def _of_the_run(item: Finding, shares: Mapping[str, float]) -> Finding:
-    """A finding with its share of the run. ``shares``: of the run, by work."""
+def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:
+    """The shares of the run that training steps take, and steps with what passes between them."""
+    steps = sum(step.end_ns - step.begin_ns for step in run.steps.steps) / 1e9
+    share = min(steps / wall_s, 1.0) if wall_s > 0 else 0.0
+    account = run.account
+    longer = account.between_total_ms / account.mean_ms if account is not None and account.mean_ms else 0.0
+    return {("", "step"): share, ("", "turn"): min(share * (1 + longer), 1.0)}
+
+
+def _of_the_run(item: Finding, shares: Mapping[tuple[str, Basis], float]) -> Finding:
+    """A finding with its share of the run. ``shares``: of the run, by work and basis."""
     if item.basis == "risk":
         return item
-    whole = 1.0 if item.basis == "run" else shares.get(item.work, 0.0)
+    whole = 1.0 if item.basis == "run" else shares.get((item.work, item.basis), 0.0)
     return msgspec.structs.replace(item, share_of_run=min(item.share_of_step * whole, 1.0) if whole else None)
 
 

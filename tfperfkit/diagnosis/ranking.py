@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from tfperfkit.gain import HIGH, LOW, MEDIUM, severity
-from tfperfkit.model import Finding
+from tfperfkit.model import Basis, Finding
 
 _SEVERITY = {"high": 0, "medium": 1, "low": 2, "info": 3}
 
@@ -22,16 +22,16 @@ def gain(finding: Finding) -> float:
 _OF_STEPS = ("step", "turn")
 
 
-def rank(findings: Iterable[Finding], shares: Mapping[str, float] | None = None) -> tuple[Finding, ...]:
+def rank(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] | None = None) -> tuple[Finding, ...]:
     """Costliest first. A mere "info" stands after everything that asks for a change; ties keep their order.
 
     What concerns the whole run or a risk stands between them, by its own severity. ``shares``: of the run, by
-    ``Finding.work``: what a finding gains counts by the time that its work takes beside the longest one's.
+    ``Finding.work`` and basis: what a finding gains counts by the time that its work takes beside the longest one's.
     """
     longest = max((shares or {}).values(), default=0.0)
-    weights = {work: share / longest for work, share in (shares or {}).items()} if longest > 0 else {}
+    weights = {key: share / longest for key, share in (shares or {}).items()} if longest > 0 else {}
     voiced = [_voiced(finding) for finding in findings]
-    return tuple(sorted(voiced, key=lambda finding: _key(finding, weights.get(finding.work, 1.0))))
+    return tuple(sorted(voiced, key=lambda finding: _key(finding, weights.get((finding.work, finding.basis), 1.0))))
 
 
 def _key(finding: Finding, weight: float) -> tuple[float, ...]:

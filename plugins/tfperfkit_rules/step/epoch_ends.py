@@ -108,7 +108,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
         evidence=(
             Measurement("share of the run", share, "share", "run"),
             Measurement("time in it", found.ns / 1e6, "ms", "samples"),
-            Measurement("times", float(found.epochs), "count", "samples"),
+            Measurement("times", found.epochs, "count", "samples"),
             *([Measurement("training steps", float(steps), "count", "run")] if steps else []),
             Measurement("samples", float(found.samples), "count", "samples"),
         ),

@@ -87,7 +87,8 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     took = share * (evidence.step_ms or 0.0)
     lines = lines_of(evidence, part)
     most = speedup(share)
-    loud = share >= LOUD and (work is None or work.share_of_run >= LOUD)
+    # Of time that nothing explains nobody can say what to change.
+    loud = part != "other" and share >= LOUD and (work is None or work.share_of_run >= LOUD)
     return Finding(
         code=CODE,
         family="step",

@@ -281,3 +281,9 @@ BATCHES_LEFT_MAX = Calibration(
 MAX_NAME = Calibration(
     30, "characters", "of an expression that a title quotes", Chosen("a third of a line; decides nothing")
 )
+SEVERAL = Calibration(
+    4,
+    "number",
+    "operations of an iteration, below which there is nothing to put into one call",
+    Chosen("a call is one too"),
+)

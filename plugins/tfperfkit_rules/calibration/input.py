@@ -202,3 +202,6 @@ BUFFER_SHARE = Calibration(
 BUFFER_GRAVE = Calibration(
     0.5, "share", "of the memory limit in a shuffle buffer, for severity high", Chosen("a second buffer does not fit")
 )
+OFTEN_FREED = Calibration(
+    3, "number", "waits for an iterator that is freed, from which on they are no single race", Chosen("twice is chance")
+)

@@ -44,6 +44,8 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
     rest = left(evidence, share, times, otherwise)
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
+    if rest.operations is not None and rest.operations < calibrated.SEVERAL.value:
+        return
     bounds = rest.bounds(share, samples.count)
     if model is not None:
         yield _called(evidence, part, model, rest, bounds)

@@ -12,11 +12,12 @@ from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import Frame, SampleLog
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
 
 #: A wait shorter than this is none that a person notices in a run.
 MIN_NS = NS_PER_S // 2
 #: So many waits come back: each epoch has one.
-OFTEN = 3
+OFTEN = calibrated.OFTEN_FREED.value
 #: Two samples further apart than this are not of one wait: samples are taken every 0.5 s at the rarest.
 _APART_NS = NS_PER_S
 

@@ -85,6 +85,7 @@ READING = {
     "storage/stream_writer.py",
     "clock.py",
     "recording/environment.py",
+    "recording/pressure.py",  # the kernel's figures
     "storage/run_directory.py",  # makes the manifest
     "doctor/runtime.py",
     "doctor/command.py",

@@ -198,8 +198,10 @@ def test_a_read_that_waits(tfperf: Tfperf) -> None:
     report = profiled(tfperf, ASYNCHRONOUS)
     row = next(row for row in report["data"]["host_syncs"] if row["how"] == [".numpy()"] and not row["through"])
     assert row["line"] == line_of(ASYNCHRONOUS, "loss.numpy()") and row["per_step"] == 1
-    finding = next(f for f in report["findings"] if f["code"] == "SYN001" and f["severity"] != "info")
-    assert finding["where"][0]["line"] == row["line"]
+    # How much the wait gains, and so how loud it is, depends on what else the machine does.
+    at = [f for f in report["findings"] if f["code"] == "SYN001" and f["where"][0]["line"] == row["line"]]
+    assert len(at) == 1, [(f["code"], f["where"], f["detail"]) for f in report["findings"]]
+    (finding,) = at
     assert finding["share_of_step"] == pytest.approx(row["share_of_step"])
 
 

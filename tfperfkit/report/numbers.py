@@ -90,6 +90,8 @@ def alone(value: Value, unit: str, symbols: Symbols = UNICODE) -> str:
         return f"{plain(value / size if size > 1 else value)} {shown}"
     if unit in ("ms", "us", "µs", "ns", "s"):
         return _time(value, unit, symbols)
+    if unit == "count" and float(value).is_integer() and abs(value) < _ABSURD:
+        return plain(int(value))
     return plain(value) if unit in ("count", "number", "") else f"{plain(value)} {unit}"
 
 

@@ -10,6 +10,7 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import NAME_LIMIT, shorten, visible
 
 _LOCATION = re.compile(r"(?P<file>.+?)(?P<line>:\d+(?:\D.*)?)", re.DOTALL)
+_SPACE = re.compile(r"\s")
 _PATH_IN_TEXT = re.compile(r"(?<![\w.~/-])/[^\s():]{1,4000}(?=:\d)")
 
 
@@ -41,7 +42,18 @@ def _below(path: str, start: str) -> str | None:
 
 def with_short_paths(text: str, folder: str = "") -> str:
     """``text`` with the paths in it (``/a/b/train.py:57``: only before a line number) as ``short_path`` has them."""
-    return _PATH_IN_TEXT.sub(lambda match: short_path(match.group(), folder), text)
+    text = _PATH_IN_TEXT.sub(lambda match: short_path(match.group(), folder), text)
+    for start in sorted(filter(_SPACE.search, (folder, _current())), key=len, reverse=True):
+        # Where such a path ends the text does not tell; but where it begins is known.
+        text = text.replace(start.rstrip(os.sep) + os.sep, "")
+    return text
+
+
+def _current() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it is gone
+        return ""
 
 
 def place(span: SourceSpan, screen: Screen) -> str:

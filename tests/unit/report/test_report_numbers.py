@@ -50,6 +50,8 @@ def test_plain_numbers(value: float, text: str) -> None:
         (1.0, "share", "100.0 %"),
         (1.2, "ratio", "1.20x"),
         (7, "count", "7"),
+        (60.0, "count", "60"),
+        (2.5, "count", "2.50"),
         (31, "steps", "31 steps"),
         (3_276_800, "bytes", "3.12 MiB"),
         (512, "bytes", "512 B"),

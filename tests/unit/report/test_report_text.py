@@ -200,3 +200,13 @@ def test_a_short_path_starts_where_it_is_shortest(tmp_path: Path, monkeypatch: p
     assert short_path(f"{here}/x.py", script) == "x.py"
     assert short_path(f"{tmp_path}/else/x.py", str(tmp_path / "else")) == "x.py"
     assert with_short_paths(f"at {script}/train.py:8", script) == "at train.py:8"
+
+
+def test_paths_below_a_folder_with_a_space_are_short_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "my project"
+    (here / "gan").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    text = f"the loop at {here}/gan/train.py:101, like {here}/other.py:3"
+    assert with_short_paths(text, f"{here}/gan") == "the loop at train.py:101, like other.py:3"
+    assert with_short_paths(text) == "the loop at gan/train.py:101, like other.py:3"
+    assert with_short_paths("/a b/c.py:3") == "/a b/c.py:3"

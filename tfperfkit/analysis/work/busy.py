@@ -74,7 +74,7 @@ def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]]
         where = SourceSpan(loops[-1].file, loops[-1].line, _function(inside, loops[-1]))
         found.append(_Claim("loop", where, loops, inside))
     found += _calls(sorted(left), least, sources)
-    spans = _spans([claim.moments for claim in found])
+    spans = _spans([claim.moments for claim in found], training)
     works = [Busy(claim.kind, claim.where, claim.loops, Spans(own)) for claim, own in zip(found, spans, strict=True)]
     return sorted(works, key=lambda item: -item.ns)[:_MOST]
 
@@ -165,13 +165,13 @@ def _function(moments: Sequence[_Moment], loop: Loop) -> str:
     return names.most_common(1)[0][0] if names else ""
 
 
-def _spans(claims: Sequence[Sequence[_Moment]]) -> list[list[Span]]:
-    """For each the stretches in which it ran: joined over stray samples, never over another one's."""
+def _spans(claims: Sequence[Sequence[_Moment]], training: Spans) -> list[list[Span]]:
+    """For each the stretches in which it ran: joined over stray samples, never over another one's or over training."""
     spans: list[list[Span]] = [[] for _ in claims]
     last = -1
     for begin, end, owner in sorted((*moment.span, owner) for owner, own in enumerate(claims) for moment in own):
         own = spans[owner]
-        if owner == last and begin - own[-1][1] < _JOIN_NS:
+        if owner == last and begin - own[-1][1] < _JOIN_NS and not training.overlap(own[-1][1], begin):
             own[-1] = own[-1][0], end
         else:
             own.append((begin, end))

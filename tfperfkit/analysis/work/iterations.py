@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from tfperfkit.analysis.step_table import label
-from tfperfkit.analysis.work.busy import Busy
+from tfperfkit.analysis.work.busy import NEARLY_ALL, Busy
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import Marker, MarkerKind, Site, Step, StepTable
 
@@ -35,7 +35,8 @@ _OUTERMOST: tuple[MarkerKind, ...] = ("predict", "evaluate", "session", "functio
 
 
 def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tuple[Step, ...]:
-    """From call to call at the line that is reached first in each iteration."""
+    """From call to call at the line that is reached first in each iteration; none where something else of the script's
+    stands between most of them (an epoch of training): then no stretch of time is an iteration of this work."""
     kinds: dict[tuple[str, int], MarkerKind] = {}
     inside = [site for site in sites if site.loops[-1:] == work.loops[-1:] and site.kind in _OUTERMOST]
     for site in sorted(inside, key=lambda site: _OUTERMOST.index(site.kind)):
@@ -49,16 +50,24 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
         return ()
     most = max(map(len, calls.values()))
     first = min((found for found in calls.values() if len(found) + 1 >= most), key=lambda found: found[0].begin_ns)
-    return tuple(_between(work.spans, first))
+    whole = [
+        _whole(work.spans, before.begin_ns, after.begin_ns) for before, after in zip(first, first[1:], strict=False)
+    ]
+    return tuple(_between(work.spans, first)) if 2 * sum(whole) > len(whole) else ()
 
 
 def _between(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:
     """From each call to the next; only to its own end where the loop had ended meanwhile and was begun anew."""
     for number, call in enumerate(calls, 1):
         end = calls[number].begin_ns if number < len(calls) else call.end_ns
-        if 2 * spans.overlap(call.begin_ns, end) < end - call.begin_ns:
+        if not _whole(spans, call.begin_ns, end):
             end = call.end_ns
         yield Step(number, call.begin_ns, max(end, call.begin_ns + 1))
+
+
+def _whole(spans: Spans, begin: int, end: int) -> bool:
+    """Whether nearly all of a stretch is the work's."""
+    return spans.overlap(begin, end) >= NEARLY_ALL * (end - begin)
 
 
 def _longest(spans: Spans, windows: Spans) -> Span | None:

@@ -118,6 +118,26 @@ def test_iterations_begin_with_the_call_that_each_of_them_makes_first() -> None:
     assert table.source == "work" and table.definition == "one iteration of the loop at a.py:12"
 
 
+def test_a_loop_that_also_trains_has_no_iterations_of_its_own() -> None:
+    """Each epoch trains and then reads 20 texts aloud: from one epoch's first text to the next one's lies training."""
+    loop = Loop("a.py", 12)
+    each = 1000 * MS
+    spans = Spans([(epoch * each + 800 * MS, (epoch + 1) * each) for epoch in range(6)])
+    work = Busy("loop", SourceSpan("a.py", 13, "main"), (loop,), spans)
+    site = Site(id=1, kind="predict", target=0, file="a.py", line=13, loops=(loop,))
+    markers = [Marker(1, epoch * each + 800 * MS, epoch * each + 900 * MS) for epoch in range(6)]
+    table = iterations(work, [site], markers, [])
+    assert table.definition == "the loop at a.py:13, all of it"
+    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(800 * MS, 1000 * MS)]
+
+
+def test_work_is_not_joined_over_training() -> None:
+    taken = log((stack(16, 13, 6), 40), (stack(16, 14, 6), 1), (stack(16, 13, 6), 40))
+    (joined,) = found(taken)
+    (apart,) = found(taken, Spans([(400 * MS, 410 * MS)]))
+    assert len(list(joined.spans)) == 1 and len(list(apart.spans)) == 2
+
+
 def test_without_such_calls_the_longest_stretch_outside_of_windows_is_one_step() -> None:
     (work,) = found(log((stack(16, 13, 6), 100)))
     table = iterations(work, [], [], [(200 * MS, 400 * MS, "lines")])

@@ -23,17 +23,19 @@ from tfperfkit_rules.calibration import MODULES
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured, table
+from tfperfkit.statistics import calibration as comparisons
 
 #: Modules of ``benchmarks.costs`` that have measures.
 COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
 
 
 def numbers() -> Iterator[tuple[str, Calibration]]:
-    """(name with its module, record), of the core and of the rules."""
-    for module in (calibration, *MODULES):
-        short = module.__name__.rpartition(".")[2]
+    """(name with its module, record), of the core, of comparisons and of the rules."""
+    named = {"core": calibration, "statistics": comparisons}
+    named |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
+    for short, module in named.items():
         for name, record in table(module):
-            yield f"{'core' if module is calibration else short}.{name}", record
+            yield f"{short}.{name}", record
 
 
 def standing_for(measure: str) -> list[tuple[str, Calibration]]:
@@ -102,7 +104,8 @@ def page() -> str:
         "# The numbers that rules use",
         "",
         "Each number that decides whether something is found, or what a change is said to gain, with its source.",
-        "The table is `plugins/tfperfkit_rules/calibration` (of `core`: `tfperfkit/calibration.py`). This page is made",
+        "The table is `plugins/tfperfkit_rules/calibration` (of `core`: `tfperfkit/calibration.py`, of `statistics`:",
+        "`tfperfkit/statistics/calibration.py`). This page is made",
         "from it, by `python -m benchmarks.calibrate --page docs/calibration.md`; a test compares the two.",
         "",
         "- *cited*: another tool's rule, a paper, or TensorFlow's own source;",

@@ -1,0 +1,54 @@
+"""The numbers that comparisons use, with their sources."""
+
+from __future__ import annotations
+
+from tfperfkit.calibration import Calibration, Chosen, Cited
+
+RUN_SPREAD = Calibration(
+    0.01,
+    "share",
+    "by how much (standard deviation) the steady step time of runs of the same thing differs beyond the noise of steps",
+    Chosen("to be measured"),
+)
+PAIR_SPREAD = Calibration(
+    0.003,
+    "share",
+    "runs in one job differ by no less than this, however alike the few that were measured came out",
+    Cited("a public report: 0.3 % within one job, 26 % between jobs (namecheap/fast_mail_parser#128)"),
+)
+OUTLIER_Z = Calibration(
+    5.0,
+    "number",
+    "a step is an outlier that is so many standard deviations (from the median absolute deviation) above the median",
+    Chosen("one ordinary step in three million lies so far off"),
+)
+MAX_OUTLIERS = Calibration(
+    0.05,
+    "share",
+    "where more steps than this are outliers, they belong to the ordinary way of the run, and are none",
+    Chosen("what comes once in 20 steps or oftener is part of the loop"),
+)
+MIN_BLOCKS = Calibration(
+    10,
+    "count",
+    "blocks into which a series is cut, at least",
+    Chosen("below it t is wide, and the spread is not known"),
+)
+MAX_BLOCKS = Calibration(
+    40, "count", "and at most", Chosen("more make t no narrower, and shorter blocks are less independent of each other")
+)
+BLOCK_TIMES = Calibration(
+    4.0,
+    "number",
+    "autocorrelation times in a block",
+    Chosen("the means of neighbours that long have a correlation below 0.15 in simulated AR(1) series"),
+)
+MIN_STEPS = Calibration(
+    30, "count", "steps of a series, at least, for an interval", Chosen("three in a block, in the fewest blocks")
+)
+MAX_DEPENDENCE = Calibration(
+    0.8,
+    "number",
+    "the correlation of neighbouring blocks is taken for no more than this",
+    Chosen("beyond it the series is shorter than its own memory, and its spread cannot be told from it"),
+)

@@ -110,6 +110,18 @@ def report(run: str, json_file: str | None, output: str | None, show: str | None
 
 
 @cli.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN_A RUN_B...")
+@click.option("--json", "json_file", metavar="FILE", help="Write the comparison as JSON; - for stdout.")
+def compare(runs: tuple[str, ...], json_file: str | None) -> None:
+    """Tell what changed between runs: set-up, step time and whether that is more than chance, and why.
+
+    The others are compared with the first. RUN: a folder, a run's name, last, or a JSON report."""
+    from tfperfkit.comparing.command import compare_runs
+
+    compare_runs(runs, json_file)
+
+
+@cli.command()
 @click.argument("topic", nargs=-1)
 @click.option("--list", "list_all", is_flag=True, help="List all that can be explained.")
 @click.pass_context

@@ -164,6 +164,7 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""  # of the script
     handle: str = ""  # what to type after "tfperf report": the run's name, or its folder
     window_death: WindowDeath | None = None
+    revision: str = ""  # of the working folder, where Git keeps it; what was changed since is not in it
 
 
 class Outlier(msgspec.Struct, frozen=True, kw_only=True):

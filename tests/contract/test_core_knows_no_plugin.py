@@ -42,8 +42,14 @@ ORDINARY = {
         "records/parts",
     },
     "retrace": {"model", "diagnosis/residual"},
-    "memory": {"model", "diagnosis/residual", "instruments/memory/process"},
-    "devices": {"rule", "testing", "analysis/run_status", "recording/environment"},
+    "memory": {
+        "comparing/causes",
+        "comparing/result",
+        "diagnosis/residual",
+        "instruments/memory/process",
+        "model",
+    },
+    "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing"},
 }
 
 

@@ -121,7 +121,20 @@ def analyze(
     show_all: bool = False,
     ended: Exit | None = None,
 ) -> Report:
-    """Make the report of a run directory; raises RunDirectoryError when it is not one that we can read.
+    """Make the report of a run directory, see ``study``; raises RunDirectoryError when it is none that we can read."""
+    return study(path, options, shown, show_all=show_all, ended=ended)[0]
+
+
+def study(
+    path: Path,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    shown: tuple[str, ...] | None = None,
+    *,
+    show_all: bool = False,
+    ended: Exit | None = None,
+) -> tuple[Report, Evidence]:
+    """The report of a run directory and the evidence that it was made from; raises RunDirectoryError when it is none
+    that we can read.
 
     ``options`` (by probe) are added to those that the run was made with. ``shown`` (or ``show_all``) takes the place
     of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
@@ -173,7 +186,7 @@ def analyze(
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
-    return Report(
+    report = Report(
         schema=REPORT_SCHEMA,
         run=info,
         probes=tuple(outcomes),
@@ -192,6 +205,7 @@ def analyze(
         run_account=evidence.run_account,
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
     )
+    return report, evidence
 
 
 def _shown(manifest: Manifest) -> tuple[str, ...] | None:

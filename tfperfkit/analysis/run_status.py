@@ -46,6 +46,7 @@ def run_info(
         folder=_script_folder(manifest),
         handle=run.path.name if run.path.parent == runs_folder() else "",
         window_death=window_death(run, ended),
+        revision=manifest.revision,
     )
 
 

@@ -17,6 +17,7 @@ from tfperfkit.launch import machine, output, supervisor, target
 from tfperfkit.launch.arguments import Split
 from tfperfkit.launch.header import print_header
 from tfperfkit.launch.left_out import LeftOut
+from tfperfkit.launch.revision import revision
 from tfperfkit.option import Declared, convert
 from tfperfkit.recording.schedule import parse_window
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
@@ -60,6 +61,7 @@ def run(parts: Split, options: dict[str, Any], declared: Sequence[Declared], giv
         started_ns=now_ns(),
         started_wall_s=wall_s(),
         tool_version=__version__,
+        revision=revision(cwd),
         user_roots=target.user_roots(parts),
         require_gpu=bool(options["require_gpu"]),
         left_out=left_out,

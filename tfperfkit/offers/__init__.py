@@ -6,9 +6,9 @@ makes the same offer, and nothing that reads it changes. A record type of your o
 imports it can ask for it. A probe's ``data`` is always on offer too, under its own type, for those who know it.
 """
 
-from tfperfkit.offers.functions import AvoidableTracing, FunctionCost, FunctionCosts, LayerWork
-from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, MemoryLimit
-from tfperfkit.offers.source import LineCount, LineCounts, StepPhases
+from tfperfkit.offers.functions import AvoidableTracing, FunctionCost, FunctionCosts, LayerWork, TraceCount, TraceCounts
+from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, MemoryLimit, MemoryUse
+from tfperfkit.offers.source import LineCost, LineCosts, LineCount, LineCounts, StepPhases
 from tfperfkit.offers.trace import (
     AcceleratorUse,
     FunctionCalls,
@@ -31,12 +31,17 @@ __all__ = [
     "HostReads",
     "InputPrefetch",
     "LayerWork",
+    "LineCost",
+    "LineCosts",
     "LineCount",
     "LineCounts",
     "MemoryLimit",
+    "MemoryUse",
     "RanOperation",
     "RanOperations",
     "StepBreakdown",
     "StepPhases",
+    "TraceCount",
+    "TraceCounts",
     "XlaCompilations",
 ]

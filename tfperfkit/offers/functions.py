@@ -46,6 +46,27 @@ class LayerWork(msgspec.Struct, frozen=True, kw_only=True):
     flops: float
 
 
+class TraceCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a function was traced, over all objects made of it. ``retraces``: traces beyond the first, those left
+    out that TensorFlow makes by itself. ``site``: where the last one was called from, file and line. ``owner``: as of
+    ``FunctionCost``."""
+
+    function: str
+    file: str
+    line: int
+    owner: str
+    traces: int
+    retraces: int
+    ms: float
+    site: tuple[str, int] | None = None
+
+
+class TraceCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Every function that was traced in the run."""
+
+    functions: tuple[TraceCount, ...]
+
+
 class AvoidableTracing(msgspec.Struct, frozen=True, kw_only=True):
     """ms of the whole run in traces that need not have been, and have findings of their own."""
 

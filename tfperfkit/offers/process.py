@@ -19,6 +19,14 @@ class MemoryLimit(msgspec.Struct, frozen=True, kw_only=True):
     limit_bytes: int
 
 
+class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What the process held at most, and by how much that grew with each step; None where too few steps were seen, 0
+    where the growth is no more than noise."""
+
+    peak_bytes: int
+    growth_bytes_per_step: float | None = None
+
+
 class HostRead(msgspec.Struct, frozen=True, kw_only=True):
     """Values of tensors read by Python at one line. ``per_step``: None when no whole step was seen. ``through``: the
     library's call that reads them for the line, "" when the line itself does."""

@@ -35,7 +35,7 @@ def render(report: Report, *, file: TextIO, width: int | None = None, color: boo
         screen = msgspec.structs.replace(screen, width=max(width, MIN_WIDTH))
     if color is not None:
         screen = msgspec.structs.replace(screen, color=color)
-    _print(report_lines(report, screen), file, screen)
+    print_lines(report_lines(report, screen), file, screen)
 
 
 def report_lines(report: Report, screen: Screen) -> list[Text]:
@@ -104,7 +104,8 @@ def _brief(probes: Sequence[ProbeOutcome], report: Report, screen: Screen) -> li
     )
 
 
-def _print(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:
+def print_lines(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:
+    """Writes laid-out lines to ``file``, in colour where the screen has it. Raises what ``file.write`` raises."""
     from rich.console import Console
 
     console = Console(

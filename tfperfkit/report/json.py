@@ -33,7 +33,16 @@ def encode(report: Report) -> bytes:
     document = _clean(msgspec.to_builtins(msgspec.structs.replace(report, probes=probes), enc_hook=_foreign))
     for console_only in ("shown", "words"):
         document.pop(console_only, None)
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2)
+    return _document(document)
+
+
+def encode_any(value: Any) -> bytes:
+    """Records of ours as a document of the same kind: valid for any reader, harmless on a terminal."""
+    return _document(_clean(msgspec.to_builtins(value, enc_hook=_foreign)))
+
+
+def _document(value: Any) -> bytes:
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2)
     return _UNSAFE.sub(_escaped, text) + b"\n"
 
 

@@ -23,16 +23,22 @@ OUTLIER_Z = Calibration(
     Chosen("one ordinary step in three million lies so far off"),
 )
 MAX_OUTLIERS = Calibration(
-    0.05,
+    0.10,
     "share",
-    "where more steps than this are outliers, they belong to the ordinary way of the run, and are none",
-    Chosen("what comes once in 20 steps or oftener is part of the loop"),
+    "where as many steps as this are outliers, they belong to the ordinary way of the run, and are none",
+    Chosen("what comes once in ten steps or oftener is part of the loop"),
 )
 MIN_BLOCKS = Calibration(
     10,
     "count",
-    "blocks into which a series is cut, at least",
+    "blocks into which a series is cut, at least, where these are an autocorrelation time long",
     Chosen("below it t is wide, and the spread is not known"),
+)
+FEWEST_BLOCKS = Calibration(
+    5,
+    "count",
+    "where a series is no longer than so many autocorrelation times, no interval is given",
+    Chosen("three degrees of freedom are left of five blocks; the interval of fewer says nothing"),
 )
 MAX_BLOCKS = Calibration(
     40, "count", "and at most", Chosen("more make t no narrower, and shorter blocks are less independent of each other")

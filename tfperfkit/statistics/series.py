@@ -11,6 +11,7 @@ import msgspec
 from tfperfkit.statistics.autocorrelation import autocorrelation_time
 from tfperfkit.statistics.calibration import (
     BLOCK_TIMES,
+    FEWEST_BLOCKS,
     MAX_BLOCKS,
     MAX_DEPENDENCE,
     MAX_OUTLIERS,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _ASSUMPTION = (
     "Blocks of steps are independent of each other, and runs of the same thing on this machine differ by a standard "
-    "deviation of {spread:.1%}, which a single run of each cannot show."
+    "deviation of {spread:.1f} %, which a single run of each cannot show."
 )
 #: Degrees of freedom from which on Student's t is the normal distribution.
 _ENDLESS = 1e6
@@ -88,7 +89,7 @@ def compare_series(
         smallest=smallest,
         unit="blocks",
         samples=(before.blocks, after.blocks),
-        assumption=_ASSUMPTION.format(spread=run_spread),
+        assumption=_ASSUMPTION.format(spread=100 * run_spread),
         notes=_notes(before, after, counts),
     )
 
@@ -107,9 +108,11 @@ def level(times: Sequence[float], *, keep_outliers: bool = False) -> Level:
         return Level(mean=mean, error=0.0, freedom=0.0, blocks=0, drift=0.0, outliers=outliers, limit=limit)
     slope, flat = _trend(values)
     time = autocorrelation_time(flat)
-    if count < MIN_BLOCKS.value * time:
+    if count < FEWEST_BLOCKS.value * time:
         return Level(mean=mean, error=0.0, freedom=0.0, blocks=0, drift=0.0, outliers=outliers, limit=limit)
-    blocks = int(min(max(count / (BLOCK_TIMES.value * time), MIN_BLOCKS.value), MAX_BLOCKS.value, count // 2))
+    # Shorter blocks rather than fewer than ten, but none shorter than an autocorrelation time.
+    fewest = min(MIN_BLOCKS.value, count / time)
+    blocks = int(min(max(count / (BLOCK_TIMES.value * time), fewest), MAX_BLOCKS.value, count // 2))
     means = _block_means(flat, blocks)
     spread = float(means.var(ddof=2)) * _dependence(means)  # two degrees went into the mean and the trend
     error = math.sqrt(spread / blocks)
@@ -134,7 +137,7 @@ def _limit(values: numpy.ndarray) -> float:
     # 1.4826: of a normal distribution the median absolute deviation times this is its standard deviation.
     deviation = 1.4826 * float(numpy.median(numpy.abs(values - middle)))
     limit = middle + OUTLIER_Z.value * deviation
-    return limit if deviation > 0 and float((values > limit).mean()) <= MAX_OUTLIERS.value else math.inf
+    return limit if deviation > 0 and float((values > limit).mean()) < MAX_OUTLIERS.value else math.inf
 
 
 def _trend(values: numpy.ndarray) -> tuple[float, numpy.ndarray]:
@@ -170,7 +173,7 @@ def _notes(before: Level, after: Level, counts: tuple[int, int]) -> tuple[str, .
     for name, one, count in (("A", before, counts[0]), ("B", after, counts[1])):
         if abs(one.drift) >= 2 * RUN_SPREAD.value:
             way = "slow down" if one.drift > 0 else "get faster"
-            notes.append(f"{name} drifts: its steps {way} by {abs(one.drift):.1%} from the first to the last.")
+            notes.append(f"{name} drifts: its steps {way} by {100 * abs(one.drift):.1f} % from the first to the last.")
         if one.outliers:
             notes.append(f"{name}: {one.outliers} of {count} steps took far longer than the others; they are cut.")
     return tuple(notes)

@@ -51,6 +51,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     started_ns: int = 0
     started_wall_s: float = 0.0
     tool_version: str = ""
+    revision: str = ""  # of the working folder, where Git keeps it
     user_roots: list[str] = []
     in_process: bool = False
     require_gpu: bool = False  # the script must not train without one

@@ -113,4 +113,5 @@ class LinesProbe:
         from tfperfkit_probes.lines.tables import report
 
         result = report(capture)
-        return msgspec.structs.replace(result, offers=offers(result.data))
+        steps = capture.window.steps if capture.window is not None else 0
+        return msgspec.structs.replace(result, offers=offers(result.data, steps))

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tfperfkit.offers import GarbageCollections, MemoryLimit
+from tfperfkit.offers import GarbageCollections, MemoryLimit, MemoryUse
 from tfperfkit_probes.memory.model import CollectionRecord, MemoryData
 
 
 def offers(data: MemoryData, collections: Iterable[CollectionRecord] = ()) -> tuple[Any, ...]:
-    """The collections, and the limit where there is one."""
+    """The collections, what the process held, and the limit where there is one."""
     spans = tuple((record.begin_ns, record.end_ns) for record in collections)
     made: list[Any] = [GarbageCollections(spans=spans)]
     if data.limit_bytes:
         made.append(MemoryLimit(limit_bytes=data.limit_bytes))
+    if data.rss_peak_bytes:
+        growth = data.growth_bytes_per_step
+        if growth is not None and not data.growth_is_significant:
+            growth = 0.0
+        made.append(MemoryUse(peak_bytes=data.rss_peak_bytes, growth_bytes_per_step=growth))
     return tuple(made)

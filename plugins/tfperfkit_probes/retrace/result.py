@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tfperfkit.clock import ms
 from tfperfkit.model import Column, ProbeResult, Table
-from tfperfkit.offers import AvoidableTracing
+from tfperfkit.offers import AvoidableTracing, TraceCount, TraceCounts
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
 from tfperfkit_probes.retrace.analysis import Group, group, traced_function
@@ -34,8 +34,27 @@ def result(capture: Capture) -> ProbeResult:
         tables=_tables(functions, groups),
         summary=_summary(data),
         notes=tuple(dict.fromkeys((*capture.notes, *limits))),
-        offers=(AvoidableTracing(ms=data.avoidable_ms),),
+        offers=(AvoidableTracing(ms=data.avoidable_ms), _counts(functions)),
     )
+
+
+def _counts(functions: Sequence[TracedFunction]) -> TraceCounts:
+    rows = []
+    for each in functions:
+        site = next((trace.call_site for trace in reversed(each.traces) if trace.call_site is not None), None)
+        rows.append(
+            TraceCount(
+                function=each.function,
+                file=each.file,
+                line=each.line,
+                owner=each.owner,
+                traces=len(each.traces),
+                retraces=each.retraces,
+                ms=sum(trace.self_ms for trace in each.traces),
+                site=(site.file, site.line) if site is not None else None,
+            )
+        )
+    return TraceCounts(functions=tuple(rows))
 
 
 def _summary(data: RetraceData) -> str:

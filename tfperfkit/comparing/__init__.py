@@ -1,0 +1,1 @@
+"""``tfperf compare``: what changed between runs, and why."""

@@ -1,0 +1,77 @@
+"""One of the runs that are compared: a run folder, or a JSON report, which holds less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfperfkit.analysis.analyze import study
+from tfperfkit.config import find_run
+from tfperfkit.errors import RunDirectoryError, TfperfError
+from tfperfkit.model import Report
+from tfperfkit.report.json import decode
+from tfperfkit.rule import Evidence
+from tfperfkit.storage.run_directory import RunDirectory
+
+_MAX_BYTES = 500_000_000
+
+
+class Side:
+    """A run with what is known of it. ``evidence`` is None of a JSON report: it has no single steps, sources, lines."""
+
+    def __init__(self, name: str, report: Report, evidence: Evidence | None = None, machine: str = "") -> None:
+        self.name = name
+        self.report = report
+        self.evidence = evidence
+        self.machine = machine  # the host's name, and a mark of its start
+
+    @property
+    def step_ms(self) -> list[float]:
+        """The times of the clean steps in order; empty where they are not known."""
+        if self.evidence is None:
+            return []
+        steps = self.evidence.steps
+        return [step.duration_ns / 1e6 for step in steps.clean for _ in range(min(step.count, 1000))]
+
+    @property
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """The person's files as they were, by their path from the script's folder."""
+        if self.evidence is None:
+            return {}
+        return {self.relative(file): self.evidence.source(file) for file in self.evidence.files()}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """How TensorFlow was set: precision, threads, XLA."""
+        return self.evidence.settings if self.evidence is not None else {}
+
+    def relative(self, file: str) -> str:
+        """A file from the script's folder, so that the same file of two checkouts is the same."""
+        folder = self.report.run.folder.rstrip("/") + "/"
+        return file[len(folder) :] if len(folder) > 1 and file.startswith(folder) else file
+
+
+def load(name: str) -> Side:
+    """A run's folder, name, ``last``, or the file of a JSON report; raises TfperfError for what is none of them."""
+    path = Path(name)
+    if name != "last" and path.is_file():
+        return Side(name, _from_json(path))
+    folder = find_run(name)
+    if not folder.exists():
+        raise RunDirectoryError(f"no such run: {name}; give a run's folder, its name, last, or a JSON report")
+    report, evidence = study(folder)
+    agent = RunDirectory.open(folder)[0].read_json("agent.json")
+    machine = agent.get("machine") if isinstance(agent, dict) else None
+    return Side(name, report, evidence, str(machine or ""))
+
+
+def _from_json(path: Path) -> Report:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise TfperfError(f"{path} is too large for a report")
+        return decode(path.read_bytes())
+    except TfperfError as error:
+        raise TfperfError(f"{path}: {error}") from error
+    except OSError as error:
+        raise TfperfError(f"can't read {path}: {error.strerror}") from error

@@ -24,6 +24,7 @@ from tfperfkit.syntax.names import Syntax, parse
 RULES_API = 1
 T = TypeVar("T")
 _MOST_OF_LINE = 500  # characters
+_WORD = re.compile(r"\w+")
 
 
 class Offer(NamedTuple):
@@ -125,6 +126,7 @@ class Evidence:
         self._records = records
         self._typed: dict[tuple[str, Any], Any] = {}
         self._syntax: dict[str, Syntax | None] = {}
+        self._words: dict[str, frozenset[str]] = {}
 
     def narrowed(
         self, *, work: Work, steps: StepTable, account: StepAccount | None, samples: Samples, log: SampleLog
@@ -234,9 +236,15 @@ class Evidence:
         return [
             SourceSpan(file, call.lineno)
             for file in self._sources
-            if (syntax := self.syntax(file)) is not None
+            if self.mentions(file, *names) and (syntax := self.syntax(file)) is not None
             for call in syntax.named(*names)
         ]
+
+    def mentions(self, file: str, *names: str) -> bool:
+        """Whether the last word of one of these names stands in a file: without it nothing there is called so."""
+        if file not in self._words:
+            self._words[file] = frozenset(_WORD.findall("\n".join(self.source(file))))
+        return any(name.rpartition(".")[2].removesuffix("()") in self._words[file] for name in names)
 
     def find(self, pattern: str) -> list[SourceSpan]:
         """Lines of the person's files that match a regular expression, comments left out."""

@@ -10,7 +10,7 @@ from tfperfkit.analysis.child_processes import called_at, waits_for_children
 from tfperfkit.records.parts import RunPart
 from tfperfkit.records.samples import TENSORFLOW, Frame, Stack
 from tfperfkit.records.steps import Loop
-from tfperfkit.syntax.loops import SourceLoops
+from tfperfkit.syntax.loops import SourceLoops, source_loops
 from tfperfkit.syntax.names import Syntax, parse
 
 #: Keras' methods by what they are for.
@@ -74,7 +74,7 @@ class Moments:
     def around(self, file: str, line: int) -> Loop | None:
         """The outermost loop around a line, in its function."""
         if file not in self._loops:
-            self._loops[file] = SourceLoops(self._sources.get(file, ()))
+            self._loops[file] = source_loops(self._sources.get(file, ()))
         return next((Loop(file, begin) for begin in self._loops[file].around(line)), None)
 
 

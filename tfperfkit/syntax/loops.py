@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -38,3 +39,9 @@ class SourceLoops:
             elif isinstance(child, _LOOPS):
                 self._loops.append((child.lineno, child.end_lineno or child.lineno, scope))
             self._visit(child, inner)
+
+
+@lru_cache(maxsize=512)
+def source_loops(lines: tuple[str, ...]) -> SourceLoops:
+    """The loops of a file that several ask about."""
+    return SourceLoops(lines)

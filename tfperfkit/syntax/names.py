@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,6 +20,11 @@ from tfperfkit.syntax.scopes import Binding, Scope, Scopes
 
 UNKNOWN = "?"
 _DEEPEST = 16
+#: So often one expression may lead through the same name: names that are assigned from each other again and again
+#: (``x = x.a()`` twenty times) have more ways through them than can be gone; such a name can't be told.
+_MOST_LOOKS = 64
+#: And through so many expressions in all: enough for any that people follow by eye.
+_MOST_VISITS = 2_000
 #: One API under several names.
 _SAME = (
     ("tensorflow.compat.v1.", "tensorflow."),
@@ -47,6 +53,10 @@ class Syntax:
         self.tree = tree
         self._scopes = Scopes(tree)
         self._names: dict[ast.AST, str] = {}
+        self._visits = 0  # of the question that is being answered
+        self._looks: Counter[int] = Counter()  # its own too, by the bindings' identity
+        self._tangled: set[int] = set()
+        self._given: dict[ast.AST, list[ast.expr]] = {}
         self._by_line: dict[int, list[ast.expr]] = {}
         self.calls: list[ast.Call] = []
         for node in ast.walk(tree):
@@ -61,6 +71,7 @@ class Syntax:
         """The API that an expression stands for; "" for what is the person's own or can't be told."""
         found = self._names.get(node)
         if found is None:
+            self._begin()
             try:
                 value = self._value(node, self._scopes.of(node), ())
             except RecursionError:
@@ -70,6 +81,7 @@ class Syntax:
 
     def element(self, node: ast.expr, position: int | None = None) -> str:
         """What a loop over an expression goes through: ``keras.layers.Dense()``, ``?.trainable_variables[]``."""
+        self._begin()
         try:
             value = self._element(node, position, self._scopes.of(node), ())
         except RecursionError:
@@ -121,13 +133,15 @@ class Syntax:
             found = scope.look_up(node.id)
             return found[1] if found is not None else []
         if isinstance(node, ast.Attribute):
+            self._begin()
             owner = self._value(node.value, scope, ())
             if owner is not None and owner.made is not None:
                 return self._scopes.classes[owner.made].attributes.get(node.attr, [])
         return []
 
     def _value(self, node: ast.AST | None, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
-        if node is None or len(seen) > _DEEPEST:
+        self._visits += 1
+        if node is None or len(seen) > _DEEPEST or self._visits > _MOST_VISITS:
             return None
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope, seen)
@@ -156,7 +170,26 @@ class Syntax:
                 return _Value(f"{star}.{name}")
             return _Value(f"builtins.{name}") if hasattr(builtins, name) else None
         where, bindings = found
-        return self._one(self._of_binding(item, where, seen) for item in bindings if item not in seen)
+        return self._of_bindings(bindings, where, seen)
+
+    def _of_bindings(self, bindings: list[Binding], scope: Scope, seen: tuple[object, ...]) -> _Value | None:
+        if self._lost_in(bindings):
+            return None
+        return self._one(self._of_binding(item, scope, seen) for item in bindings if item not in seen)
+
+    def _begin(self) -> None:
+        self._visits = 0
+        self._looks.clear()
+
+    def _lost_in(self, bindings: list[Binding]) -> bool:
+        """Whether a name with these bindings was looked up too often, now or for an earlier question."""
+        if len(bindings) < 2:
+            return False
+        key = id(bindings)  # the scopes keep these lists
+        self._looks[key] += 1
+        if self._looks[key] > _MOST_LOOKS:
+            self._tangled.add(key)
+        return key in self._tangled
 
     def _of_binding(self, item: Binding, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
         seen = (*seen, item)
@@ -188,7 +221,7 @@ class Syntax:
         if owner is not None and owner.made is not None:
             own = self._scopes.classes[owner.made].attributes.get(node.attr)
             if own:
-                return self._one(self._of_binding(item, self._scopes.module, seen) for item in own if item not in seen)
+                return self._of_bindings(own, self._scopes.module, seen)
         if owner is None or (not owner.name and owner.made is None and owner.function is None):
             return _Value(f"{UNKNOWN}.{node.attr}")
         return _Value(f"{owner.name}.{node.attr}") if owner.name else _Value(f"{UNKNOWN}.{node.attr}")
@@ -201,8 +234,10 @@ class Syntax:
             if called.function in seen:
                 return None
             inner = (*seen, called.function)
-            given = (self._value(back, self._scopes.of(back), inner) for back in _returns(called.function))
-            return self._one(given)
+            given = self._given.get(called.function)
+            if given is None:
+                given = self._given[called.function] = _returns(called.function)
+            return self._one(self._value(back, self._scopes.of(back), inner) for back in given)
         if called.made is not None and not called.instance:
             return called._replace(name=f"{called.name}()" if called.name else "", instance=True)
         if called.name == "super" or called.name == "builtins.super":
@@ -253,6 +288,8 @@ class Syntax:
             if owner is not None and owner.made is not None:
                 body = self._scopes.classes[owner.made]
                 bindings, added = body.attributes.get(node.attr, []), body.added.get(node.attr, [])
+        if self._lost_in(bindings):
+            return None
         values: list[_Value | None] = [
             self._value(item, self._scopes.of(item), (*seen, item)) for item in added if item not in seen
         ]
@@ -296,7 +333,7 @@ def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]
     return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def parse(lines: tuple[str, ...]) -> Syntax | None:
     """The syntax of a file's lines; None for what is not Python that we can read."""
     try:

@@ -31,6 +31,8 @@ class Passes(NamedTuple):
 def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
     """GRF004: told from the source, priced with the backward time of graph lines."""
     backward = _backward_share(evidence)
+    if backward < gain.LOW:
+        return
     for file in evidence.files():
         for passes in find(file, evidence.source(file)):
             most = backward * (1 - 1 / passes.times)

@@ -69,9 +69,13 @@ def _half_lines(evidence: Evidence) -> tuple[SourceSpan, ...]:
     lines = [
         SourceSpan(file, node.lineno)
         for file, syntax in files(evidence)
+        if evidence.mentions(file, *_HALF, *_OF_LIBRARY)
         for node in ast.walk(syntax.tree)
         if (isinstance(node, ast.Constant) and node.value in _HALF)
-        or (isinstance(node, (ast.Attribute, ast.Name)) and syntax.name(node) in _OF_LIBRARY)
+        or (
+            (isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in _HALF))
+            and syntax.name(node) in _OF_LIBRARY
+        )
     ]
     policies = set(evidence.calls(*_POLICY))
     return tuple(

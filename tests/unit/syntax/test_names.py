@@ -94,3 +94,22 @@ def test_the_running_call_is_found_by_its_columns() -> None:
 
 def test_what_is_not_python_has_no_syntax() -> None:
     assert parse(("def f(:",)) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["    x = x.step()"] * 60,
+        [f"    {a} = {b}.join({c})" for a in "abcdef" for b in "abcdef" for c in "abcdef"],
+        ["    x = pick(x) if flag else x[0]", "    xs.append(x)", "    x = xs[0].turn(xs)"] * 20,
+    ],
+)
+@pytest.mark.timeout(60)
+def test_names_that_are_assigned_from_each_other_many_times_end(lines: list[str]) -> None:
+    """The ways through them are more than can be gone: without a bound each of these takes years."""
+    head = ["import numpy", "def pick(v):", "    return v.part", "def f(x, xs, a):"]
+    text = "\n".join([*head, *lines, "    x.out(); a.out()"])
+    found = syntax(text)
+    assert [found.name(call.func) for call in found.calls][-1].endswith(".out")
+    known = syntax(text + "\n    numpy.zeros(3)")
+    assert known.name(known.calls[-1].func) == "numpy.zeros"

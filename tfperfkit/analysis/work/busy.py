@@ -16,7 +16,7 @@ from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.source_span import SourceSpan
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import Loop
-from tfperfkit.syntax.loops import SourceLoops
+from tfperfkit.syntax.loops import SourceLoops, source_loops
 
 #: Of the run: less is no work of its own.
 MIN_SHARE = calibration.MIN_WORK.value
@@ -98,7 +98,7 @@ def _loops(stack: Stack, sources: Mapping[str, tuple[str, ...]], files: dict[str
     found: list[Loop] = []
     for frame in stack.frames:
         if frame.file not in files:
-            files[frame.file] = SourceLoops(sources.get(frame.file, ()))
+            files[frame.file] = source_loops(sources.get(frame.file, ()))
         for line in files[frame.file].around(frame.line):
             loop = Loop(frame.file, line)
             if not found or found[-1] != loop:  # a comprehension is seen from outside and from its own frame

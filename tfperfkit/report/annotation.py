@@ -1,0 +1,59 @@
+"""What is said of a place in the code, for programs that show it there: SARIF, annotations of GitHub, Markdown."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Literal
+
+import msgspec
+
+from tfperfkit.model import Finding, Severity, SourceSpan
+from tfperfkit.report import numbers
+
+Level = Literal["error", "warning", "note"]
+_LEVELS: dict[Severity, Level] = {"high": "warning", "medium": "warning", "low": "note", "info": "note"}
+
+
+class Annotation(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is said. ``code`` names its rule, ``rule`` says in a few words what that is about; ``text`` is the
+    whole message. ``where``: the first place counts, the others belong to it."""
+
+    code: str
+    rule: str
+    level: Level
+    title: str
+    text: str
+    where: tuple[SourceSpan, ...] = ()
+
+
+def of_finding(finding: Finding) -> Annotation:
+    """A finding as it is shown at its line: what it is, what it costs and gains, what to do."""
+    parts = [finding.title.rstrip(".") + "."]
+    share, gain = finding.share_of_step, finding.predicted_speedup
+    if math.isfinite(share) and share > 0 and finding.basis != "risk":
+        of = "the run" if finding.basis == "run" else "a step"
+        parts.append(f"It costs {numbers.alone(share, 'share')} of {of}.")
+    if gain is not None and math.isfinite(gain) and gain >= 1.05:
+        parts.append(f"Fixed, that gets {numbers.speedup(gain)} faster.")
+    parts.append(finding.advice)
+    return Annotation(
+        code=finding.code,
+        rule=finding.family,
+        level=_LEVELS.get(finding.severity, "note"),
+        title=finding.title,
+        text=" ".join(part for part in parts if part),
+        where=finding.where,
+    )
+
+
+def below(file: str, root: str) -> str:
+    """A file as its path from ``root``, with slashes; unchanged if it does not lie below."""
+    if root and os.path.isabs(file):
+        try:
+            relative = os.path.relpath(os.path.realpath(file), os.path.realpath(root))
+        except (OSError, ValueError):
+            return file
+        if relative.split(os.sep, 1)[0] != os.pardir:
+            return relative.replace(os.sep, "/")
+    return file

@@ -192,6 +192,13 @@ LOUD_RESIDUAL = Calibration(
     "of an account, and of the run, from which a part without a cause is more than a remark",
     Chosen("a third of the time is worth a look even where no cause is known"),
 )
+LARGE_HEADROOM = Calibration(
+    1.25,
+    "number",
+    "a factor from which headroom is the first line's, where nothing is wrong",
+    Chosen("a quarter more examples a second; a smaller factor is within what runs of a script differ by"),
+)
+MOST_HEADROOM = Calibration(4, "count", "choices that are told as headroom", Chosen("the best are tried first"))
 NEAR_LIMIT = Calibration(
     0.5,
     "share",

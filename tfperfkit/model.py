@@ -79,6 +79,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     absorbs_here: tuple[str, ...] = ()  # the same, if they share one of its places (file and line)
     #: No more than this factor could be gained, where ``predicted_speedup`` is not known.
     ceiling: float | None = None
+    #: At least this factor is to be gained, where ``predicted_speedup`` is not known.
+    at_least: float | None = None
+    #: No fault, but room: what another choice would gain (``Report.headroom``).
+    headroom: bool = False
     #: The parts of the account (``records.parts``) that it explains; empty: those of its family.
     parts: tuple[PartName, ...] = ()
     #: Of which work outside of training steps (``Work.name``); "" of the training steps or of the run.
@@ -326,6 +330,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     shown: tuple[str, ...] | None = None  # probes whose sections the console shows in full; None: all
     work: tuple[Work, ...] = ()  # outside of training steps, the longest first
     run_account: RunAccount | None = None
+    headroom: tuple[
+        Finding, ...
+    ] = ()  # what other choices would gain, the most first; empty where a finding comes first
     words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
 
 

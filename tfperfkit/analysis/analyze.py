@@ -23,6 +23,7 @@ from tfperfkit.clock import ms
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
 from tfperfkit.diagnosis.every_work import findings as find
 from tfperfkit.diagnosis.headline import headline, not_looked_for
+from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.model import (
@@ -182,6 +183,7 @@ def study(
     work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent else []
     looked = bool(manifest.probes and agent)
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
+    ranked, headroom = split(ranked)
     steps = _summarize(facts.steps, evidence)
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:
@@ -194,7 +196,8 @@ def study(
         findings=ranked,
         overhead=cost,
         windows=tuple(facts.windows.values()),
-        headline=_headline(info, ranked, evidence, work, looked=bool(manifest.probes) or not agent),
+        headroom=headroom,
+        headline=_headline(info, ranked, headroom, evidence, work, looked=bool(manifest.probes) or not agent),
         notes=(
             *filter(None, [children_note(evidence.run_account)]),
             *_notes(facts, agent, info, run, ended),
@@ -325,11 +328,17 @@ def _checked(name: str, made: object) -> ProbeResult:
 
 
 def _headline(
-    info: RunInfo, found: Sequence[Finding], evidence: Evidence, work: Sequence[Evidence], *, looked: bool
+    info: RunInfo,
+    found: Sequence[Finding],
+    headroom: Sequence[Finding],
+    evidence: Evidence,
+    work: Sequence[Evidence],
+    *,
+    looked: bool,
 ) -> str:
     if info.window_death is not None:
         return sentence(info.window_death)
-    return headline(found, evidence, work) if looked else not_looked_for()
+    return headline(found, evidence, work, headroom) if looked else not_looked_for()
 
 
 def _of_work(evidence: Evidence) -> Work:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
+from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.model import MIN_BETWEEN, Finding, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
@@ -25,15 +26,31 @@ _SMALL = frozenset(
 )
 
 
-def headline(findings: Sequence[Finding], evidence: Evidence, work: Sequence[Evidence] = ()) -> str:
-    """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps."""
+def headline(
+    findings: Sequence[Finding],
+    evidence: Evidence,
+    work: Sequence[Evidence] = (),
+    headroom: Sequence[Finding] = (),
+) -> str:
+    """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps;
+    ``headroom``: what other choices would gain."""
     loud = [finding for finding in findings if finding.severity != "info"]
     if loud:
         return _first(loud[0])
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     if not known:
         return ""
-    return _no_cause(max(known, key=_seconds))
+    longest = max(known, key=_seconds)
+    room = large(headroom)
+    return _room(room) if room and longest.work is None else _no_cause(longest)
+
+
+def _room(headroom: Sequence[Finding]) -> str:
+    """No fault, but another choice would gain much."""
+    first, *others = headroom
+    place = f" ({_place(first.where[0])})" if first.where else ""
+    also = f" Also: {within(others[0].title)}." if others else ""
+    return f"No fault found, but room: {within(first.title)}{place}.{also}"
 
 
 def _seconds(evidence: Evidence) -> float:

@@ -11,6 +11,8 @@ from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostRea
 from tfperfkit.offers.source import LineCost, LineCosts, LineCount, LineCounts, StepPhases
 from tfperfkit.offers.trace import (
     AcceleratorUse,
+    ComputedOperation,
+    ComputedStep,
     FunctionCalls,
     InputPrefetch,
     RanOperation,
@@ -22,6 +24,8 @@ from tfperfkit.offers.trace import (
 __all__ = [
     "AcceleratorUse",
     "AvoidableTracing",
+    "ComputedOperation",
+    "ComputedStep",
     "FunctionCalls",
     "FunctionCost",
     "FunctionCosts",

@@ -39,6 +39,37 @@ class RanOperations(msgspec.Struct, frozen=True, kw_only=True):
     rest_ms: float = 0.0
 
 
+class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation of the compiled functions of a step. ``stage``: "forward", "backward" or "update".
+
+    ``ms`` is its part of the step: each moment of the calls counted once, shared by what ran side by side; ``busy_ms``
+    the sum over threads. ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
+    ``name`` is "" for the rest of a type and stage, in which many small operations are summed up.
+    """
+
+    name: str
+    type: str
+    stage: Literal["forward", "backward", "update"]
+    runs: float
+    ms: float
+    busy_ms: float
+    flops: float | None = None
+    layer: str = ""
+
+
+class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took, the operations' ``ms``,
+    ``idle_ms`` (the runtime, gaps), ``waits_ms`` and ``unknown_ms`` (operations whose place is not known) add up to it.
+    ``batch``: examples of a step, 0 where not known."""
+
+    ms: float
+    idle_ms: float
+    waits_ms: float
+    unknown_ms: float
+    operations: tuple[ComputedOperation, ...]
+    batch: int = 0
+
+
 class FunctionCalls(msgspec.Struct, frozen=True, kw_only=True):
     """Compiled functions that Python called: calls per step, by the function's name in the runtime."""
 

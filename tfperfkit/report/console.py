@@ -13,7 +13,7 @@ import msgspec
 from rich.text import Text
 
 from tfperfkit.model import ProbeOutcome, Report, Table
-from tfperfkit.report.findings import finding_sections
+from tfperfkit.report.findings import finding_sections, headroom_section
 from tfperfkit.report.layout import heading, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
 from tfperfkit.report.summary import bottom_lines, nothing_lines, nothing_recorded, top_lines
@@ -43,7 +43,7 @@ def report_lines(report: Report, screen: Screen) -> list[Text]:
     screen = msgspec.structs.replace(screen, folder=report.run.folder)
     if nothing_recorded(report):
         return nothing_lines(report, screen)
-    sections = [top_lines(report, screen), finding_sections(report, screen)]
+    sections = [top_lines(report, screen), finding_sections(report, screen), headroom_section(report, screen)]
     full = [probe for probe in report.probes if report.shown is None or probe.name in report.shown]
     brief = [probe for probe in report.probes if probe not in full]
     # The sign before rows is explained where it is first met.

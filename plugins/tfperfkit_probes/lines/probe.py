@@ -114,4 +114,4 @@ class LinesProbe:
 
         result = report(capture)
         steps = capture.window.steps if capture.window is not None else 0
-        return msgspec.structs.replace(result, offers=offers(result.data, steps))
+        return msgspec.structs.replace(result, offers=(*offers(result.data, steps), *result.offers))

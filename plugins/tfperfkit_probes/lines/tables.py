@@ -107,6 +107,7 @@ def report(capture: Capture) -> ProbeResult:
         tables=compiled.tables + tables,
         summary=summary,
         notes=tuple(notes),
+        offers=(compiled.computed,) if compiled.computed is not None else (),
     )
 
 

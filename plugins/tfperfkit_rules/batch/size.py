@@ -21,17 +21,17 @@ TRY = calibrated.TRY.value
 
 def small_batch(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for a compiled step whose time hardly depends on its few examples."""
-    batch = _batch(evidence) if evidence.work is None else 0
+    batch = batch_of(evidence) if evidence.work is None else 0
     if not 0 < batch <= calibrated.SMALL.value or evidence.steps.count < calibrated.MIN_STEPS.value:
         return
-    if _other_share(evidence) > calibrated.MAX_OTHER.value:
+    if other_share(evidence) > calibrated.MAX_OTHER.value:
         return
     if any(step.count > 1 for step in evidence.steps.clean):
         return  # several steps in one call: what a step costs beside its operations is shared already
     if batch > calibrated.TINY.value and costly_calls(evidence) is not None:
         return  # steps_per_execution gains as much and leaves the training as it is
     cost = step_cost(evidence)
-    if cost is None or _python_feeds(evidence, cost.step_ms):
+    if cost is None or python_feeds(evidence, cost.step_ms):
         return
     grows = cost.operations_ms + calibrated.INPUT_GROWS.value * cost.input_ms  # at worst all operations
     fixed = 1 - grows / cost.step_ms
@@ -42,7 +42,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         gain(cost.step_ms, calibrated.GROWS_MIN.value * cost.work_ms, calibrated.UP_TO.value / batch),
     )
     bounds = (min(ends), max(ends))
-    places = _where(evidence, batch)
+    places = size_places(evidence, batch)
     yield Finding(
         code="BAT001",
         family="batch",
@@ -54,7 +54,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         where=places,
         evidence=(Measurement("examples in a batch", float(batch), "count", "run"), *cost.evidence()),
         advice=(
-            f"Try {_code(evidence, places, batch)}: the step takes about as long, and an epoch has "
+            f"Try {size_code(evidence, places, batch)}: the step takes about as long, and an epoch has "
             f"{TRY / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the square "
             "root for Adam) and watch the loss."
         ),
@@ -65,7 +65,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _python_feeds(evidence: Evidence, step_ms: float) -> bool:
+def python_feeds(evidence: Evidence, step_ms: float) -> bool:
     """Whether Python prepares each example, at a cost that a larger batch multiplies; it holds the interpreter's lock,
     so its time is not seen as a wait alone."""
     data = evidence.offer(InputData)
@@ -78,7 +78,7 @@ def _python_feeds(evidence: Evidence, step_ms: float) -> bool:
     return any(stage.is_python and (stage.self_ms_per_step or 0.0) >= least for stage in stages)
 
 
-def _batch(evidence: Evidence) -> int:
+def batch_of(evidence: Evidence) -> int:
     """Examples in a batch; 0 when not known. What is made a batch of one in the line of the call is one."""
     places = reached(evidence, "batch", "call", "train_on_batch")
     known = evidence.steps.batch_size or max((site.batch_size for site in places), default=0)
@@ -87,7 +87,7 @@ def _batch(evidence: Evidence) -> int:
     return int(makes_single(evidence, places[0].file, places[0].line))
 
 
-def _other_share(evidence: Evidence) -> float:
+def other_share(evidence: Evidence) -> float:
     """The share of the step in eager operations, saving, tracing, prediction and the person's own Python."""
     samples = evidence.samples
     count = max(samples.count, 1)
@@ -110,7 +110,7 @@ def gain(step_ms: float, grows_ms: float, times: float) -> float:
     return min(MAX, times * step_ms / (step_ms - grows_ms + times * grows_ms))
 
 
-def _where(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
+def size_places(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
     """Where the size stands, then the call of ``fit`` or the loop."""
     places = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
     if places and batch == 1 and makes_single(evidence, places[0].file, places[0].line):
@@ -126,7 +126,8 @@ def _where(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
     return tuple(dict.fromkeys((*constants[:1], *calls[:1], *used)))
 
 
-def _code(evidence: Evidence, places: tuple[SourceSpan, ...], batch: int) -> str:
+def size_code(evidence: Evidence, places: tuple[SourceSpan, ...], batch: int, wanted: int = TRY) -> str:
+    """The code that asks for batches of ``wanted`` examples, as the source has it."""
     first = (places[0].file, places[0].line) if places else None
     written = next((row for row in batch_sizes(evidence, batch) if row.literal and (row.file, row.line) == first), None)
-    return written.code.format(TRY) if written is not None else f"batches of {TRY}"
+    return written.code.format(wanted) if written is not None else f"batches of {wanted}"

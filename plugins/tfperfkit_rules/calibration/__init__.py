@@ -11,6 +11,7 @@ from tfperfkit_rules.calibration import (
     device,
     eager,
     graph,
+    headroom,
     input,
     memory,
     precision,
@@ -19,4 +20,4 @@ from tfperfkit_rules.calibration import (
     step,
 )
 
-MODULES = (shared, batch, compile, device, eager, graph, input, memory, precision, retrace, step)
+MODULES = (shared, batch, compile, device, eager, graph, headroom, input, memory, precision, retrace, step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfperfkit.rule import Rule
 from tfperfkit_rules.step.epoch_ends import after_epochs
 from tfperfkit_rules.step.fit_calls import one_call_a_step
+from tfperfkit_rules.step.joined_steps import several_steps
 from tfperfkit_rules.step.on_purpose import collects, waits
 from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python
@@ -20,4 +21,5 @@ RULES: tuple[Rule, ...] = (
     after_epochs,
     grows_slower,
     every_nth,
+    several_steps,
 )

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from tfperfkit.errors import Unavailable
 from tfperfkit.probe import Capture
 from tfperfkit.storage.safe_reader import trace_files
-from tfperfkit_probes.lines.graph.account import CallTime, divide
+from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.hlo import Module, read_modules
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner, base_name
 from tfperfkit_probes.lines.graph.pipeline import in_pipeline
 from tfperfkit_probes.lines.graph.trace import Key, read_activity
-from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime
+from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps
 from tfperfkit_probes.tfprof.host import read_host
 from tfperfkit_probes.xplane import Space, open_space
@@ -122,7 +122,11 @@ class _Joint:
                 total.unmatched[label] = total.unmatched.get(label, 0.0) + usage.wall * rest
             if len(parts) > 1:
                 total.divided_wall += usage.wall * known
+            waits = usage.wall and not usage.busy
+            total.waits += usage.wall * known if waits else 0.0
             for origin, share, name in parts:
+                if not waits:
+                    self._note(total, origin, key, usage, share)
                 layer = total.add(origin, usage.wall * share, usage.busy * share)
                 if layer is not None and origin.work is not None:
                     # XLA makes several kernels of one operation: it was done as often as the most frequent of them.
@@ -137,6 +141,16 @@ class _Joint:
             if flops := self._flops(origin):
                 layer.flops += flops * runs
                 layer.flops_wall += wall
+
+    def _note(self, total: FunctionTime, origin: Origin, key: Key, usage: Usage, share: float) -> None:
+        """Add an operation to what ran of the function."""
+        layer = "/".join(node.name for node in origin.path if node.kind == "layer")
+        ran = total.ran.setdefault((origin.stage, key.name, origin.type if key.module else key.type, layer), Ran())
+        ran.wall += usage.wall * share
+        ran.busy += usage.busy * share
+        ran.runs += usage.runs * share
+        if flops := self._flops(origin):
+            ran.flops = (ran.flops or 0.0) + flops * usage.runs
 
     def work_of(self, function: str, key: Key) -> float:
         """The floating-point operations of one run of an operation; 0 where they are not known."""

@@ -9,8 +9,10 @@ import msgspec
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.model import Table
+from tfperfkit.offers import ComputedStep
 from tfperfkit.probe import Capture
 from tfperfkit_probes.lines.graph.analysis import GraphLines, analyse
+from tfperfkit_probes.lines.graph.computed import computed
 from tfperfkit_probes.lines.graph.data import PS_PER_MS, GraphFunction, graph_function
 from tfperfkit_probes.lines.graph.model import DEPTH
 from tfperfkit_probes.lines.graph.tables import layers_table, lines_table, pipeline_table
@@ -29,6 +31,7 @@ class GraphReport(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     step_ms: float | None = None  # in the traced window
     outside_ms: float | None = None  # of it, outside of compiled functions
+    computed: ComputedStep | None = None  # the operations one by one
     cost_share: float | None = None  # reading the graphs, of the time of tracing
 
 
@@ -48,6 +51,7 @@ def report(capture: Capture) -> GraphReport:
         notes=(*lines.notes, *_unseen(functions)),
         step_ms=step_ms,
         outside_ms=outside_ms,
+        computed=computed(lines),
         cost_share=_cost(lines),
     )
 

@@ -56,6 +56,16 @@ class LayerTime:
 
 
 @dataclass
+class Ran:
+    """An operation in the window: ps, its runs, its floating-point operations where they are known."""
+
+    wall: float = 0.0
+    busy: float = 0.0
+    runs: float = 0.0
+    flops: float | None = None
+
+
+@dataclass
 class FunctionTime:
     """All calls of one Python function that ran as a graph."""
 
@@ -73,6 +83,9 @@ class FunctionTime:
     layers: dict[str, LayerTime] = field(default_factory=dict)
     #: (number of the trace, runtime's function, operation) -> ps of wall time, where it comes from
     operations: dict[tuple[int, str, str], tuple[float, Origin]] = field(default_factory=dict)
+    #: (stage, name, type, layer) -> what ran of it
+    ran: dict[tuple[str, str, str, str], Ran] = field(default_factory=dict)
+    waits: float = 0.0  # ps of wall time of operations that only wait for others
     jit: bool = False
 
     @property

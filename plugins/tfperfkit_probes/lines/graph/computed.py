@@ -1,0 +1,65 @@
+"""What the operations of the compiled functions of a step took, one by one: the offer ``ComputedStep``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
+from tfperfkit_probes.lines.graph.analysis import GraphLines
+from tfperfkit_probes.lines.graph.data import PS_PER_MS
+from tfperfkit_probes.lines.graph.tree import Ran
+
+_STAGES: dict[str, Literal["forward", "backward", "update"]] = {
+    FORWARD: "forward",
+    BACKWARD: "backward",
+    UPDATE: "update",
+}
+#: Operations that are kept one by one, the costliest; others are summed up by type and stage.
+_KEPT = 400
+
+
+def computed(lines: GraphLines) -> ComputedStep | None:
+    """None when no compiled function ran in the traced steps, or nothing is known of its operations."""
+    functions = [function for function in lines.functions if function.ran]
+    if not functions or not lines.steps:
+        return None
+    scale = 1 / PS_PER_MS / lines.steps
+    ran = [(key, item) for function in functions for key, item in function.ran.items()]
+    ran.sort(key=lambda row: -row[1].wall)
+    rows = [_operation(*row, scale, lines.steps) for row in (*ran[:_KEPT], *_summed(ran[_KEPT:]))]
+    return ComputedStep(
+        ms=sum(function.wall for function in functions) * scale,
+        idle_ms=sum(function.idle for function in functions) * scale,
+        waits_ms=sum(function.waits for function in functions) * scale,
+        unknown_ms=sum(function.unmatched_wall for function in functions) * scale,
+        operations=tuple(rows),
+        batch=lines.batch,
+    )
+
+
+def _operation(key: tuple[str, str, str, str], ran: Ran, scale: float, steps: int) -> ComputedOperation:
+    stage, name, kind, layer = key
+    return ComputedOperation(
+        name=name,
+        type=kind,
+        stage=_STAGES[stage],
+        runs=ran.runs / steps,
+        ms=ran.wall * scale,
+        busy_ms=ran.busy * scale,
+        flops=ran.flops / steps if ran.flops is not None else None,
+        layer=layer,
+    )
+
+
+def _summed(rows: Iterable[tuple[tuple[str, str, str, str], Ran]]) -> list[tuple[tuple[str, str, str, str], Ran]]:
+    found: dict[tuple[str, str, str, str], Ran] = {}
+    for (stage, _, kind, _), ran in rows:
+        total = found.setdefault((stage, "", kind, ""), Ran())
+        total.wall += ran.wall
+        total.busy += ran.busy
+        total.runs += ran.runs
+        if ran.flops is not None:
+            total.flops = (total.flops or 0.0) + ran.flops
+    return list(found.items())

@@ -1,0 +1,93 @@
+"""BAT002: a batch that keeps this machine busy with other things than its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit_probes.memory.model import MemoryData
+
+from tfperfkit.gain import middle
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.batch.size import batch_of, other_share, python_feeds, size_code, size_places
+from tfperfkit_rules.calibration import batch as of_batch
+from tfperfkit_rules.calibration import headroom as calibrated
+from tfperfkit_rules.measures.growth import Growth, growth
+from tfperfkit_rules.measures.room import priced
+
+
+def larger_batch(evidence: Evidence) -> Iterable[Finding]:
+    """Headroom: what two, four and eight times the batch would give for an example."""
+    batch = batch_of(evidence) if evidence.work is None else 0
+    if batch <= 0 or evidence.steps.count < calibrated.MIN_STEPS.value:
+        return
+    found = growth(evidence)
+    if found is None or python_feeds(evidence, found.step_ms):
+        return
+    if max(other_share(evidence), evidence.share("python")) > of_batch.MAX_OTHER.value:
+        return
+    times = _times(found, batch)
+    if not times or found.middle(times) < calibrated.LEAST.value:
+        return
+    places = size_places(evidence, batch)
+    yield priced(
+        Finding(
+            code="BAT002",
+            family="batch",
+            title=_title(found, batch, times),
+            severity="info",
+            share_of_step=max(0.0, min(found.fixed_share, 1.0)),
+            predicted_speedup=None,
+            where=places,
+            evidence=(Measurement("examples in a batch", float(batch), "count", "run"), *found.evidence()),
+            advice=(
+                f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
+                "(in proportion, or by the square root for Adam): it is another training, so watch the loss."
+            ),
+            detail=_detail(evidence, found, batch),
+            parts=("graph", "dispatch"),
+            headroom=True,
+        ),
+        found.gain(times),
+    )
+
+
+def _times(found: Growth, batch: int) -> int:
+    """The smallest multiple that does nearly as well as the largest."""
+    allowed = [times for times in calibrated.TIMES if times * batch <= calibrated.MOST_EXAMPLES.value]
+    if not allowed:
+        return 0
+    most = found.middle(allowed[-1])
+    return next(times for times in allowed if found.middle(times) >= calibrated.NEARLY_ALL.value * most)
+
+
+def _title(found: Growth, batch: int, times: int) -> str:
+    updates = found.update_ms / found.step_ms
+    title = (
+        f"{times * batch} examples to a batch instead of {batch} give {found.middle(times):.1f}x the examples a second"
+    )
+    if updates >= calibrated.UPDATE_SHARE.value:
+        title += f"; {100 * updates:.0f} % of a step updates weights, whatever the batch"
+    return title
+
+
+def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
+    rows = []
+    for times in calibrated.TIMES:
+        least, most = found.gain(times)
+        rows.append(f"{times * batch}: {middle((least, most)):.1f}x ({least:.1f}x to {most:.1f}x)")
+    fixed = found.step_ms - sum(found.grows) / 2
+    text = (
+        f"Of {found.step_ms:,.2f} ms a step about {fixed:,.2f} ms do not grow with the batch: "
+        f"{found.update_ms:,.2f} updating weights, {found.gaps_ms:,.2f} between operations, {found.around_ms:,.2f} "
+        f"around the compiled step. Examples a second by batch: {', '.join(rows)}."
+    )
+    memory = evidence.offer(MemoryData)
+    if memory is not None and memory.rss_peak_bytes and memory.limit_bytes:
+        left = (memory.limit_bytes - memory.rss_peak_bytes) / 1e9
+        text += f" Memory: the peak was {memory.rss_peak_bytes / 1e9:.1f} GB in all, {left:.1f} GB are free."
+    return text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:] if text.startswith("batches") else text

@@ -1,0 +1,57 @@
+"""CMP006: starting many small operations takes longer than computing them, and XLA would make few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit_probes.ops.brief import is_heavy
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import headroom as calibrated
+from tfperfkit_rules.compile import xla_place
+from tfperfkit_rules.measures.growth import growth
+from tfperfkit_rules.measures.room import factor, priced, widened
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.step_shares import span
+
+
+def launching(evidence: Evidence) -> Iterable[Finding]:
+    """Headroom: ``jit_compile=True``, where products and convolutions are the smaller part: XLA on a processor has no
+    oneDNN, so those may get slower."""
+    data, found = evidence.offer(ComputedStep), growth(evidence)
+    if data is None or found is None or xla_place.compiled_by_xla(evidence) or xla_place.auto_jit(evidence):
+        return
+    if evidence.steps.count < calibrated.MIN_STEPS.value or data.ms <= 0:
+        return
+    runs = sum(row.runs for row in data.operations)
+    starting = max(0.0, found.gaps_ms - calibrated.CALL_START_MS.value)
+    heavy = sum(row.ms for row in data.operations if is_heavy(row.type)) / data.ms
+    if starting < calibrated.STARTING_SHARE.value * found.graph_ms or heavy > calibrated.HEAVY_SHARE.value:
+        return
+    whole = found.step_ms + found.between_ms
+    small = (1 - heavy) * found.graph_ms - found.gaps_ms
+    bounds = widened((factor(whole, starting / 2), factor(whole, starting + max(0.0, small) / 2)))
+    sites = reached(evidence, "batch", "call", "apply")
+    fit = bool(sites) and sites[0].kind == "batch"
+    yield priced(
+        Finding(
+            code="CMP006",
+            family="compile",
+            title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of a step",
+            severity="info",
+            share_of_step=min(starting / found.step_ms, 1.0),
+            predicted_speedup=None,
+            where=(span(evidence, sites[0].file, sites[0].line),) if sites else (),
+            evidence=(Measurement("operations that run in a step", runs, "count", "breakdown"), *found.evidence()),
+            advice=(
+                ("compile(..., jit_compile=True)" if fit else "@tf.function(jit_compile=True) on the step")
+                + " makes few kernels of them. The first step compiles for some seconds, again for each new shape; "
+                "results may differ in the last digits."
+            ),
+            parts=("graph",),
+            headroom=True,
+        ),
+        bounds,
+    )

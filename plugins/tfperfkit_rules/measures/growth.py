@@ -1,0 +1,131 @@
+"""A model of the compiled step: what of it every step pays whatever the batch, and what grows with the batch.
+
+Every operation is looked at by itself, by the time of one of its runs. Updates of weights don't grow. A product or a
+convolution pays for dividing its work among threads, and for reading its weights once; its arithmetic grows, at best at
+the rate that the machine reaches. Any other operation grows by what it takes beyond one on next to nothing. What the
+runtime does between operations, and what lies around the compiled functions, stays; of handing over a batch a part
+grows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.brief import is_heavy
+
+from tfperfkit.gain import MAX, middle
+from tfperfkit.model import Measurement
+from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import batch as of_batch
+from tfperfkit_rules.calibration import headroom as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.room import widened
+
+_PRODUCTS = ("MatMul",)
+#: What passes between steps now and then, by chance: TensorFlow waits while it frees an iterator.
+_RARE = "waiting"
+
+
+class Growth(NamedTuple):
+    """ms of the mean clean step, and ``between_ms`` that pass between two: they go by epochs.
+
+    ``grows``: what grows with the batch, at least and at most; ``update_ms``: in updates of weights; ``gaps_ms``: in
+    compiled functions, beside their operations; ``around_ms``: outside of them and of the input."""
+
+    step_ms: float
+    between_ms: float
+    graph_ms: float
+    update_ms: float
+    gaps_ms: float
+    around_ms: float
+    input_ms: float
+    grows: tuple[float, float]
+    batch: int
+
+    def gain(self, times: float) -> tuple[float, float]:
+        """Examples a second with ``times`` the batch over now, at least and at most."""
+        now = self.step_ms + self.between_ms
+        least, most = (
+            min(MAX, times * now / (now + (times - 1) * (grows + self.between_ms))) for grows in reversed(self.grows)
+        )
+        return widened((least, most))
+
+    def middle(self, times: float) -> float:
+        """The factor to tell for ``times`` the batch."""
+        return middle(self.gain(times))
+
+    @property
+    def fixed_share(self) -> float:
+        """Of the step, what does not grow, by the middle of the two bounds (0 to 1)."""
+        return 1 - (self.grows[0] + self.grows[1]) / 2 / self.step_ms
+
+    def evidence(self) -> tuple[Measurement, ...]:
+        """What a finding rests on."""
+        return (
+            Measurement("step", self.step_ms, "ms", "baseline"),
+            Measurement("of it growing with the batch, at least", self.grows[0], "ms", "breakdown"),
+            Measurement("at most", self.grows[1], "ms", "breakdown"),
+            Measurement("updating weights", self.update_ms, "ms", "breakdown"),
+            Measurement("between the operations", self.gaps_ms, "ms", "breakdown"),
+            Measurement("around the compiled step", self.around_ms, "ms", "breakdown"),
+        )
+
+
+def growth(evidence: Evidence) -> Growth | None:
+    """None when the step was not traced, runs no compiled function, or has an accelerator."""
+    data, account = evidence.offer(ComputedStep), evidence.account
+    if data is None or account is None or not account.mean_ms or evidence.work is not None or evidence.accelerated:
+        return None
+    graph = evidence.part("graph")
+    batch = evidence.steps.batch_size or data.batch
+    if graph <= 0 or data.ms <= 0 or not data.operations or batch <= 0:
+        return None
+    scale = min(1.0, graph / data.ms)
+    tiny = _tiny(data.operations)
+    bounds = [_grows(row, tiny, batch, evidence) for row in data.operations if row.stage != "update"]
+    handed = evidence.part("input")
+    least, most = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
+    update = scale * sum(row.ms for row in data.operations if row.stage == "update")
+    return Growth(
+        step_ms=account.mean_ms,
+        between_ms=sum(took for kind, took in account.between_ms.items() if kind != _RARE),
+        graph_ms=graph,
+        update_ms=update,
+        gaps_ms=scale * (data.idle_ms + data.waits_ms),
+        around_ms=max(0.0, account.mean_ms - graph - handed),
+        input_ms=handed,
+        grows=(least, min(most + of_batch.INPUT_GROWS.value * handed, account.mean_ms)),
+        batch=batch,
+    )
+
+
+def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) -> tuple[float, float]:
+    """ms of the step that grow with the batch, at least and at most."""
+    each = row.busy_ms / row.runs if row.runs else 0.0
+    if each <= tiny or row.ms <= 0:
+        return 0.0, 0.0
+    most = 1 - tiny / each
+    if not is_heavy(row.type):
+        least = max(0.0, 1 - shared.SMALL_OPERATION.value * tiny / each)
+        if each < shared.DIVIDED_MS.value:  # on one thread yet
+            least /= max(1, evidence.cpus)
+        return least * row.ms, most * row.ms
+    each = row.ms / row.runs  # products run side by side wait for each other's threads
+    flops = (row.flops or 0.0) / row.runs
+    rate = (evidence.machine_gflops or 0.0) * 1e6
+    arithmetic = min(flops / rate, each) if rate else 0.0
+    if not any(part in row.type for part in _PRODUCTS):
+        least = max(each - calibrated.DIVIDING_MS.value, arithmetic)
+        return min(least / each, most) * row.ms, most * row.ms
+    # With few rows a product waits for its weights and its threads: with more it may reach the machine's rate.
+    weights = calibrated.WEIGHT_BYTES.value * flops / 2 / batch  # two FLOPs an example and weight
+    stays = tiny + weights / shared.MEMORY_MAX_BYTES.value
+    most = max(each - stays, arithmetic) / each
+    return min(arithmetic / each, most) * row.ms, most * row.ms
+
+
+def _tiny(rows: tuple[ComputedOperation, ...]) -> float:
+    """ms of an operation on next to nothing."""
+    each = sorted(row.busy_ms / row.runs for row in rows if row.runs)
+    return each[int(len(each) * shared.TINY_OPERATIONS.value)] if each else 0.0

@@ -1,0 +1,68 @@
+"""STP009: several steps in one call, where calling takes a good part of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import headroom as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.growth import growth
+from tfperfkit_rules.measures.room import factor, priced, widened
+from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.step_shares import span
+
+TOGETHER = calibrated.TOGETHER.value
+
+
+def several_steps(evidence: Evidence) -> Iterable[Finding]:
+    """Headroom: ``steps_per_execution`` of ``fit``; a loop of steps inside one ``tf.function`` otherwise."""
+    clean = evidence.steps.clean
+    if not clean or any(step.count > 1 for step in clean) or evidence.steps.count < calibrated.MIN_STEPS.value:
+        return
+    found = growth(evidence)
+    sites = reached(evidence, "batch") or reached(evidence, "call", "apply")
+    if found is None or not sites:
+        return
+    fit = sites[0].kind == "batch"
+    # Of a loop of the person's only what calls the function goes: their own Python may be needed.
+    around = found.around_ms if fit else evidence.part("dispatch")
+    whole = found.step_ms + found.between_ms
+    most = around + calibrated.GAPS_GONE.value * found.gaps_ms
+    bounds = widened((factor(whole, calibrated.CALL_GONE_MIN.value * around), factor(whole, most)))
+    place = span(evidence, sites[0].file, sites[0].line)
+    finding = Finding(
+        code="STP009",
+        family="step",
+        title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of a step",
+        severity="info",
+        share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
+        predicted_speedup=None,
+        where=(place,),
+        evidence=found.evidence(),
+        advice=_fit_advice(evidence, place) if fit else _loop_advice(),
+        parts=("dispatch", "eager_ops"),
+        headroom=True,
+    )
+    made = priced(finding, bounds)
+    if (made.predicted_speedup or made.at_least or 1.0) >= calibrated.LEAST.value:
+        yield made
+
+
+def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
+    compiled = methods(evidence, "compile")
+    call = compiled[0][1] if len(compiled) == 1 else called_at(evidence, (fit.file, fit.line), FIT)
+    return (
+        f"{receiver(call)}.compile(..., steps_per_execution={TOGETHER}) runs {TOGETHER} steps in one call, with the "
+        f"same results. Callbacks then hear of one batch in {TOGETHER}."
+    )
+
+
+def _loop_advice() -> str:
+    return (
+        f"Take {TOGETHER} batches in one call: `for batch in dataset.take({TOGETHER}):` around the step inside a "
+        "function with @tf.function. Values for logging then come once for all of them."
+    )

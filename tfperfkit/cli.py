@@ -14,6 +14,7 @@ import click
 
 from tfperfkit.errors import EXIT_USAGE, TfperfError
 from tfperfkit.launch.probe_options import ProbeOptionsCommand, ReportOptionsCommand, probe_options
+from tfperfkit.trials.commands import PROVE, TRY
 from tfperfkit.version import __version__
 
 _EPILOG = """\b
@@ -47,6 +48,7 @@ _RUN_OPTIONS = [
         help="Give a probe these steps; PROBE=all: the whole run; none: no window; auto: where tfperf would put it.",
     ),
     click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
+    click.Option(["--prove"], is_flag=True, help="Then measure what the findings gain, as tfperf prove does."),
 ]
 
 
@@ -73,7 +75,12 @@ def _run(**options: Any) -> None:
 
     context = click.get_current_context()
     declared, given = probe_options(context, options)
-    raise SystemExit(run(context.obj, options, declared, given))
+    afterwards = None
+    if options["prove"]:
+        from tfperfkit.trials.command import prove_after_run
+
+        afterwards = prove_after_run
+    raise SystemExit(run(context.obj, options, declared, given, afterwards))
 
 
 cli.add_command(
@@ -107,6 +114,10 @@ def report(run: str, json_file: str | None, output: str | None, show: str | None
 
     declared, given = probe_options(click.get_current_context(), options)
     show_run(run, json_file, output, declared, given, show)
+
+
+cli.add_command(TRY)
+cli.add_command(PROVE)
 
 
 @cli.command()

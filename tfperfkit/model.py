@@ -12,6 +12,9 @@ import msgspec
 from tfperfkit import calibration
 from tfperfkit.records.parts import Cause, PartName, RunPart, StartPart
 from tfperfkit.records.source_span import SourceSpan as SourceSpan
+from tfperfkit.records.trials import Keeps as Keeps
+from tfperfkit.records.trials import Measured as Measured
+from tfperfkit.records.trials import TrialReport as TrialReport
 
 Family = Literal[
     "input",
@@ -89,6 +92,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     work: str = ""
     #: What it costs as a share of the run, from the start of the process to its end; None where that is not known.
     share_of_run: float | None = None
+    #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).
+    measured: Measured | None = None
 
 
 class Column(msgspec.Struct, frozen=True):

@@ -12,11 +12,14 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, distributions, entry_points
 
 from tfperfkit.errors import ProbeError, UsageError
+from tfperfkit.experiment import Experiment, experiment_problems
 from tfperfkit.option import Declared, option_problem, spelling
 from tfperfkit.probe import API_VERSION, Cost, Probe
 
 GROUP = "tfperfkit.probes"
+EXPERIMENTS = "tfperfkit.experiments"
 _OURS = "tfperfkit_probes."
+_OUR_EXPERIMENTS = "tfperfkit_experiments."
 #: What a probe claims that records a trace: of the TF Profiler there is one.
 TF_PROFILER = "tf.profiler"
 #: What ``--probes`` takes for something else than a name.
@@ -129,6 +132,35 @@ def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:
         raise ProbeError(f"can't be loaded: {type(error).__name__}: {error}") from error
     if problems:
         raise ProbeError(problems[0])
+    return made  # type: ignore[no-any-return]
+
+
+def experiments() -> dict[str, EntryPoint]:
+    """All installed experiments by name, sorted. Of two with one name ours counts, else the first."""
+    found: dict[str, EntryPoint] = {}
+    for point in installed(EXPERIMENTS):
+        known = found.get(point.name)
+        ours = point.value.startswith(_OUR_EXPERIMENTS)
+        if name_problem(point.name) is None and (known is None or ours):
+            found[point.name] = point
+    return dict(sorted(found.items()))
+
+
+def load_experiment(name: str, known: dict[str, EntryPoint] | None = None) -> Experiment:
+    """Import and make the experiment; raises UsageError for an unknown name, ProbeError with the reason else."""
+    points = experiments() if known is None else known
+    point = points.get(name)
+    if point is None:
+        near = difflib.get_close_matches(name[:100], [*points], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(points)}"
+        raise UsageError(f"no experiment named {name!r}; {hint}")
+    try:
+        made = point.load()()
+        problems = experiment_problems(made, name)
+    except (Exception, SystemExit) as error:
+        raise ProbeError(f"experiment {name} can't be loaded: {type(error).__name__}: {error}") from error
+    if problems:
+        raise ProbeError(f"experiment {name} {problems[0]}")
     return made  # type: ignore[no-any-return]
 
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BESIDE = os.path.dirname(_HERE)  # site-packages, or a checkout with our probes and rules under ``plugins``
-#: The folders of tfperfkit, its probes and its rules.
+#: The folders of tfperfkit, its probes, rules and experiments.
 OWN = (
     os.path.join(_HERE, ""),
     *(
         os.path.join(_BESIDE, *folder, name, "")
         for folder in ((), ("plugins",))
-        for name in ("tfperfkit_probes", "tfperfkit_rules")
+        for name in ("tfperfkit_probes", "tfperfkit_rules", "tfperfkit_experiments")
     ),
 )
 _FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "wrapt", "absl")

@@ -16,7 +16,7 @@ else:
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-PACKAGES = ("tfperfkit", "tfperfkit_probes", "tfperfkit_rules")
+PACKAGES = ("tfperfkit", "tfperfkit_probes", "tfperfkit_rules", "tfperfkit_experiments")
 
 
 def section(title: str) -> str:
@@ -59,7 +59,10 @@ def test_the_floors_are_those_that_are_checked() -> None:
     assert {word for layer in checked for word in re.findall(r"tfperfkit\.(\w+)", layer)} == modules | packages
 
 
-@pytest.mark.parametrize(("package", "group"), [("tfperfkit_probes", "probes"), ("tfperfkit_rules", "rules")])
+@pytest.mark.parametrize(
+    ("package", "group"),
+    [("tfperfkit_probes", "probes"), ("tfperfkit_rules", "rules"), ("tfperfkit_experiments", "experiments")],
+)
 def test_a_folder_is_registered_or_on_the_page(package: str, group: str) -> None:
     """So a new probe or family needs no line there, and what is neither is explained."""
     modules, packages = rooms(ROOT / "plugins" / package)

@@ -55,7 +55,7 @@ def test_every_command_of_the_documents_is_one_of_ours(page: str, line: str) -> 
         assert words[0] in ("--help", "--version", "-h"), (page, line)
         return
     command = cli.commands[words[0]]
-    if words[0] == "run":
+    if words[0] in ("run", "try"):
         params = command.get_params(click.Context(command))  # with those of the probes
         options = {name: not getattr(param, "is_flag", False) for param in params for name in param.opts}
         ours = words[1:]

@@ -24,17 +24,20 @@ from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
 from tfperfkit.diagnosis.every_work import findings as find
 from tfperfkit.diagnosis.headline import headline, not_looked_for
 from tfperfkit.diagnosis.headroom import split
+from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Finding,
+    Measured,
     ProbeOutcome,
     ProbeResult,
     ProbeStatus,
     Report,
     RunInfo,
     StepSummary,
+    TrialReport,
     WindowSummary,
     Work,
 )
@@ -44,6 +47,7 @@ from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.records.events import Event, of_kind
 from tfperfkit.records.parts import TRACED
 from tfperfkit.records.steps import StepTable
+from tfperfkit.records.trials import PROOF
 from tfperfkit.rule import Evidence, Offer, Offers
 from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
 from tfperfkit.storage.stream_writer import plain
@@ -183,6 +187,8 @@ def study(
     work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent else []
     looked = bool(manifest.probes and agent)
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
+    if looked:
+        ranked = proven(ranked, _measured(run))
     ranked, headroom = split(ranked)
     steps = _summarize(facts.steps, evidence)
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
@@ -209,6 +215,14 @@ def study(
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
     )
     return report, evidence
+
+
+def _measured(run: RunDirectory) -> tuple[Measured, ...]:
+    """What ``tfperf prove`` has left beside the run."""
+    try:
+        return msgspec.convert(run.read_json(PROOF), TrialReport).measured
+    except msgspec.ValidationError:  # none, or damaged
+        return ()
 
 
 def _shown(manifest: Manifest) -> tuple[str, ...] | None:

@@ -24,8 +24,10 @@ _FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file
 class Agent:
     """Holds the session of this process, once there is one."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, pinned: str = "") -> None:
+        """``pinned``: variables of the environment that a trial gives, NAME=VALUE, a line each."""
         self._directory = directory
+        self._pinned = pinned
         self._session: Session | None = None
         self._started_ns = time.monotonic_ns()
         self._import_ns = 0
@@ -45,6 +47,12 @@ class Agent:
 
     def _tensorflow_begins(self) -> None:
         self._import_ns = time.monotonic_ns()
+        for line in self._pinned.splitlines():  # whatever the script has made of them meanwhile
+            name, _, value = line.partition("=")
+            if value:
+                os.environ[name] = value
+            else:
+                os.environ.pop(name, None)
 
     def _tensorflow_imported(self) -> None:
         if os.getpid() != self._pid:
@@ -102,6 +110,6 @@ class Agent:
                 pass
 
 
-def start(directory: str, when_imported: "Watch") -> None:
+def start(directory: str, when_imported: "Watch", pinned: str = "") -> None:
     """Called by the bootstrap in the process that ``tfperf run`` started."""
-    Agent(directory).watch_imports(when_imported)
+    Agent(directory, pinned).watch_imports(when_imported)

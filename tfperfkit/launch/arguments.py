@@ -26,8 +26,10 @@ class Split(msgspec.Struct, frozen=True):
     taken: tuple[str, ...]
 
 
-def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split | None:
-    """Take apart the arguments of ``tfperf run``. ``options`` maps each of our options to whether it takes a value.
+def split(arguments: Sequence[str], options: Mapping[str, bool], command: str = "run") -> Split | None:
+    """Take apart the arguments of ``tfperf run``, or of another ``command`` that runs a script.
+
+    ``options`` maps each of our options to whether it takes a value.
 
     None when our help is asked for, before any script (after it, the script's own is).
     Raises UsageError for an unknown option before the script and for a missing script.
@@ -51,11 +53,11 @@ def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split | None
                 break
             target = rest.pop(0)
         elif word.startswith("-") and word != "-":
-            ours += _take(word, rest, options)
+            ours += _take(word, rest, options, command)
         else:
             target = word
     if target is None:
-        raise UsageError("no script given: tfperf run [options] SCRIPT [arguments of the script]")
+        raise UsageError(f"no script given: tfperf {command} [options] SCRIPT [arguments of the script]")
     taken: list[str] = []
     while rest:
         if rest[0] == "--":
@@ -68,15 +70,15 @@ def split(arguments: Sequence[str], options: Mapping[str, bool]) -> Split | None
         if word == name and options[name] and len(rest) == 1:
             shown = f"-m {target}" if is_module else target
             raise UsageError(f"{word} needs a value; if it is the script's: {shown} -- {' '.join([*taken, word])}")
-        taken += _take(rest.pop(0), rest, options)
+        taken += _take(rest.pop(0), rest, options, command)
     return Split(tuple(ours + taken), target, is_module, tuple(rest), tuple(taken))
 
 
-def _take(word: str, rest: list[str], options: Mapping[str, bool]) -> list[str]:
+def _take(word: str, rest: list[str], options: Mapping[str, bool], command: str) -> list[str]:
     name, equals, _ = word.partition("=")
     if name not in options:
         near = difflib.get_close_matches(name, options, 1)
-        hint = f"did you mean {near[0]}?" if near else "tfperf run --help lists them"
+        hint = f"did you mean {near[0]}?" if near else f"tfperf {command} --help lists them"
         raise UsageError(f"no option {name}; {hint} (options of the script stand after it)")
     if not options[name] or equals:
         return [word]

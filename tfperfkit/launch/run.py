@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
@@ -24,8 +24,16 @@ from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
 
 
-def run(parts: Split, options: dict[str, Any], declared: Sequence[Declared], given: Mapping[str, Any]) -> int:
+def run(
+    parts: Split,
+    options: dict[str, Any],
+    declared: Sequence[Declared],
+    given: Mapping[str, Any],
+    afterwards: Callable[[Path, TextIO], None] | None = None,
+) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
+
+    ``afterwards`` is called with the run's folder, and where its report went, once that is written.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
@@ -66,6 +74,7 @@ def run(parts: Split, options: dict[str, Any], declared: Sequence[Declared], giv
         require_gpu=bool(options["require_gpu"]),
         left_out=left_out,
         shown=list(shown) if shown is not None else None,
+        module=parts.is_module,
     )
     try:
         folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
@@ -92,6 +101,8 @@ def run(parts: Split, options: dict[str, Any], declared: Sequence[Declared], giv
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
         output.report(folder, json_file, None if reason else file, final)
+        if afterwards is not None and not reason:
+            afterwards(folder, file)
     return ended.exit_code
 
 

@@ -36,6 +36,7 @@ from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
 from tfperfkit.recording.timed_windows import Stepless, no_point
 from tfperfkit.recording.trace_listener import TraceWatch
+from tfperfkit.recording.trial import TrialRunner
 from tfperfkit.recording.window_phases import WindowPhases
 from tfperfkit.records.events import EventKind
 from tfperfkit.records.steps import PAUSE, Marker, Site
@@ -47,6 +48,8 @@ from tfperfkit.user_code import Origin
 _FLUSH_NS = NS_PER_S // 2
 #: What probes do as a step begins is a pause between two steps from this length on.
 _TOLD_NS = 50_000
+#: In a trial.
+_TRIAL_PAUSE_S = 0.1
 #: Probes that want a step now and then are told of 20 a second after the first ones, more rarely after 30 s.
 _CALL_NS, _CALL_PART = NS_PER_S // 20, 600
 
@@ -87,6 +90,7 @@ class Session:
         self._stepless = Stepless(self._points, self._open_by_time, self._probing.close_window)
         self._rows = self.stream("markers")
         self._quietly = QuietMarkers(self._hand_over, self.markers.quiet)
+        self._trial = TrialRunner(self, manifest.trial) if manifest.trial is not None else None
         activate(self)
         self._pulse = Pulse(self._tick, self._pulse_failed)
 
@@ -105,6 +109,8 @@ class Session:
         self._safely("disk space", self.streams.keep_room)
         self._sources.find_main()
         self._safely("agent.json", lambda: self._introduce(agent_facts(self.manifest, facts)))
+        if self._trial is not None:  # before the markers: their seams stand around what it puts there
+            self._safely("trial", self._trial.arm)
         self._safely("tracing", self._subscribe)
         self._safely("steps", self.markers.install_tensorflow)
         for package in ("keras", "tf_keras"):
@@ -123,9 +129,11 @@ class Session:
         """Keras (or Keras 2) is there too."""
         if self._armed and package not in self._keras:
             self._keras.add(package)
+            if self._trial is not None:
+                self._call_for_keras()
             self._safely("steps", lambda: self.markers.install_keras(package))
-            for callback in self._for_keras:
-                self._safely("Keras", callback)
+            if self._trial is None:
+                self._call_for_keras()
 
     def when_keras(self, callback: Callable[[], object]) -> None:
         """For probes: what to do once Keras is there."""
@@ -133,11 +141,21 @@ class Session:
         if self._keras:
             callback()
 
+    def _call_for_keras(self) -> None:
+        for callback in self._for_keras:
+            self._safely("Keras", callback)
+
+    def is_user(self, filename: str) -> bool:
+        """Whether a file is the person's own."""
+        return self.origin.is_user(filename)
+
     def finish(self) -> None:
         """End all recording, restore every seam, write what is left."""
         if self._finished or os.getpid() != self._pid:
             return
         self._finished = True
+        if self._trial is not None:
+            self._safely("trial", self._trial.finish)
         self._pulse.stop()
         self._sample_precisely(False)
         self._tell_unopened()
@@ -231,6 +249,9 @@ class Session:
         if last_step_ns == 0 and self._last_boundary:
             last_step_ns = now - self._last_boundary
         self._last_boundary = now
+        if self._trial is not None:
+            self._trial.boundary(number)
+            return
         if self.manifest.last_step is not None and number > self.manifest.last_step:
             self.event("stopped", step=number - 1)
             self.finish()
@@ -297,6 +318,8 @@ class Session:
         if pause != self._pause:
             self._pause = pause
             self.stream("samples").append(["rate", now, round(pause * NS_PER_S)])
+        if self._trial is not None:
+            return self._tick_of_trial(now)
         library = self.sampler.take(now, self._driver, anyone=self.markers.thread is None)
         if library in TENSORFLOW and not self.markers.busy:
             self._stepless.worked(min(now - self._last_tick, NS_PER_S))
@@ -316,6 +339,13 @@ class Session:
                 if self._stepless.tick(now, waiting, self._driver):
                     self._sample_precisely(True)
         return self._pause * self._jitter.factor()
+
+    def _tick_of_trial(self, now: int) -> float:
+        """A trial is timed, not looked into."""
+        if now >= self._next_flush:
+            self._next_flush = now + _FLUSH_NS
+            self._flush()
+        return _TRIAL_PAUSE_S
 
     def _pulse_failed(self) -> None:
         self.be_quiet(False)

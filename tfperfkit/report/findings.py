@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from tfperfkit.model import Finding, Measurement, Report
+from tfperfkit.model import Finding, Measured, Measurement, Report
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.paths import name, place, with_short_paths
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
+from tfperfkit.report.trials import detail_items, verdict_words
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
 #: What gets faster, and what a finding takes a share of, by its basis.
@@ -100,6 +101,8 @@ def _nothing(report: Report, screen: Screen) -> list[Text]:
 def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
     lines = _title(number, finding, screen)
     lines += _gain(finding, screen)
+    if finding.measured is not None:
+        lines += _labelled("proof", _proof(finding.measured, screen))
     places = [place(span, screen) for span in finding.where]
     for index, text in enumerate(places[:_PLACES]):
         lines += _labelled("at" if index == 0 else "", prose(text, screen, indent=_LABELLED))
@@ -111,6 +114,13 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
     lines += _labelled("detail", described(with_short_paths(finding.detail, screen.folder), screen, indent=_LABELLED))
     page = f"tfperf explain {name(finding.code, screen)}"
     return lines + _labelled("more", prose(page, screen, indent=_LABELLED, style="dim"))
+
+
+def _proof(item: Measured, screen: Screen) -> list[Text]:
+    """``1.8x faster · 95 %: 1.7x to 1.9x, 3 pairs · the same results, bit for bit · by jit``"""
+    items = [verdict_words(item), *detail_items(item, screen), f"by {name(item.experiment, screen)}"]
+    lines = joined(items, screen, indent=_LABELLED)
+    return lines + (prose(name(item.reason, screen), screen, indent=_LABELLED) if item.reason else [])
 
 
 def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:

@@ -20,6 +20,7 @@ def _start() -> None:
     run = os.environ.pop("TFPERF_RUN_DIRECTORY", None)
     before = os.environ.pop("TFPERF_PYTHONPATH", None)
     profile = os.environ.pop("TFPERF_PROFILE", None)
+    pinned = os.environ.pop("TFPERF_PIN", "")
     if before is None:
         os.environ.pop("PYTHONPATH", None)
     else:
@@ -28,7 +29,7 @@ def _start() -> None:
         return
     try:
         launch = os.path.dirname(here)
-        _load(launch, "agent").start(run, _load(launch, "imports").when_imported)
+        _load(launch, "agent").start(run, _load(launch, "imports").when_imported, pinned)
         if profile:
             # kernprof's builtin, for a script whose source decorates with the bare name (the parent has looked).
             import builtins

@@ -1,0 +1,60 @@
+"""What our experiments have in common. Nobody must use it: the contract is ``tfperfkit.experiment``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from tfperfkit.experiment import EXPERIMENTS_API, Candidate, Change
+from tfperfkit.model import Finding, Report
+
+
+class Base:
+    """Candidates by the codes of findings, as data."""
+
+    api: ClassVar[int] = EXPERIMENTS_API
+    name: ClassVar[str]
+    #: How its parameters are written, for a message.
+    usage: ClassVar[str] = ""
+    #: The findings that it tests, each by its code.
+    codes: ClassVar[tuple[str, ...]] = ()
+    #: Where nothing was found it is worth a try: the highest first, 0 never.
+    headroom: ClassVar[float] = 0.0
+
+    def problem(self, change: Change, /) -> str | None:
+        """Nothing may follow the name, unless the class says otherwise."""
+        if change.target or change.value:
+            return f"{self.name} takes no parameters"
+        return None
+
+    def candidates(self, report: Report, /) -> Iterable[Candidate]:
+        """One for each finding of ``codes``, and one for headroom."""
+        for number, finding in enumerate(report.findings):
+            if finding.code in self.codes:
+                for change in self.changes(report, finding):
+                    yield Candidate(change=change, finding=number, whole=bool(finding.work))
+        if self.headroom:
+            for change in self.untold(report):
+                yield Candidate(change=change, headroom=self.headroom)
+
+    def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
+        """What tests a finding."""
+        yield Change(self.name)
+
+    def untold(self, report: Report) -> Iterator[Change]:
+        """What is worth a try without a finding."""
+        yield Change(self.name)
+
+    def needs(self, what: str) -> str:
+        """The words for missing or wrong parameters."""
+        return f"{self.name} needs {what}: {self.usage}"
+
+
+def functions(finding: Finding) -> Iterator[str]:
+    """The functions that a finding names, each once, the first first."""
+    seen = set()
+    for span in finding.where:
+        name = span.function.rpartition(".<locals>.")[2]
+        if name and name not in seen and not name.startswith("<"):
+            seen.add(name)
+            yield name

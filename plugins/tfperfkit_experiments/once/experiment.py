@@ -1,0 +1,24 @@
+"""``once:FUNCTION``: the function is run once, and its first result kept: a file that is loaded at each step, a value
+that is computed anew."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfperfkit.experiment import Change, Keeps, Trial
+from tfperfkit_experiments.on_function import OnFunction
+
+
+class Once(OnFunction):
+    """The results are the same where the function always gives the same."""
+
+    name = "once"
+    keeps: ClassVar[Keeps] = "results"
+    usage = "once:FUNCTION"
+    codes = ("INP002", "INP011", "EAG009")
+
+    def decorate(self, trial: Trial, change: Change, function: Any, /) -> Any:
+        """See ``install``."""
+        from tfperfkit_experiments.once.install import first_kept
+
+        return first_kept(trial, function)

@@ -1,0 +1,154 @@
+"""``tfperf try`` and ``prove``: real trials of real scripts, few and short. No time is asserted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tfperf_runner import Tfperf
+
+TRAIN = """
+import sys
+import numpy as np, tensorflow as tf, keras
+rows = np.random.rand(640, 4).astype("float32")
+data = tf.data.Dataset.from_tensor_slices((rows, rows[:, :1])).batch(8)
+model = keras.Sequential([keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD()
+
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+def report(loss):
+    open("made by the script.txt", "a").write("x")
+
+for x, y in data:
+    report(train_step(x, y))
+"""
+
+
+def measured(tfperf: Tfperf, *words: str, env: dict[str, str] | None = None) -> dict[str, dict[str, object]]:
+    done = tfperf("try", "--steps", "12", "--time", "1s", "--json", "-", *words, env=env or {})
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    document = json.loads(done.stdout)
+    assert document["baseline"]["unit"] == "step" and document["baseline"]["batch_size"] == 8
+    return {item["experiment"]: item for item in document["measured"]}
+
+
+def test_functions_are_changed_and_nothing_is_left(tfperf: Tfperf, tmp_path: Path) -> None:
+    tfperf.script(TRAIN)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    found = measured(tfperf, "--with", "graph:train_step", "train.py", env={"TMPDIR": str(temporary)})
+    item = found["graph:train_step"]
+    assert item["verdict"] == "undecided" and item["pairs"] == 1  # one second is over at once
+    assert item["results"] in ("same bits", "rounding")
+    assert item["speedup"] and item["interval"] is None
+    assert os.listdir(temporary) == []
+    assert not (tmp_path / "made by the script.txt").exists()
+    assert not list(tfperf.runs.glob("*"))
+
+
+@pytest.mark.long
+def test_several_changes_at_once(tfperf: Tfperf) -> None:
+    tfperf.script(TRAIN)
+    words = [word for text in ("graph:train_step", "batch=x2", "without:report") for word in ("--with", text)]
+    (item,) = measured(tfperf, *words, "train.py").values()
+    assert item["keeps"] == "ceiling" and item["verdict"] == "undecided"
+
+
+@pytest.mark.long
+def test_what_does_not_apply_says_why(tfperf: Tfperf) -> None:
+    tfperf.script(TRAIN)
+    item = measured(tfperf, "--with", "jit", "train.py")["jit"]
+    assert item["verdict"] == "not applicable" and item["reason"]
+    item = measured(tfperf, "--with", "env:KERAS_BACKEND=nonsense", "train.py")["env:KERAS_BACKEND=nonsense"]
+    assert item["verdict"] == "failed" and "nonsense" in str(item["reason"])
+
+
+@pytest.mark.long
+def test_a_run_is_proven_and_its_report_says_so(tfperf: Tfperf) -> None:
+    tfperf.script(TRAIN.replace(".batch(8)", ".batch(8).repeat(3)"))
+    done = tfperf("run", "--prove", "--out", "r", "train.py")
+    assert done.returncode == 0
+    assert "trials of train.py" in done.stderr
+    report = json.loads(tfperf("report", "r", "--json", "-").stdout)
+    (finding,) = [item for item in report["findings"] if item["code"] == "EAG001"]
+    assert finding["measured"]["experiment"] == "graph:train_step"
+    assert finding["measured"]["verdict"] in ("faster", "undecided")
+    assert "graph:train_step" in tfperf("report", "r").stdout
+
+
+def test_mistakes_are_one_line(tfperf: Tfperf) -> None:
+    tfperf.script("raise ValueError('as it is')\n")
+    assert "did you mean 'jit'" in tfperf.refuses("try", "train.py", "--with", "jti")
+    assert "nothing to try" in tfperf.refuses("try", "train.py")
+    assert "no such script" in tfperf.refuses("try", "tarin.py", "--with", "jit")
+    assert "--time" in tfperf.refuses("try", "train.py", "--with", "jit", "--time", "soon")
+    assert "ValueError: as it is" in tfperf.refuses("try", "train.py", "--with", "jit")
+    assert "no such run" in tfperf.refuses("prove", "nothing")
+
+
+def test_the_experiments_are_listed(tfperf: Tfperf) -> None:
+    done = tfperf("try", "--list")
+    assert done.returncode == 0
+    assert "threads=INTRA,INTER" in done.stdout and "[no fix, a ceiling]" in done.stdout
+
+
+SLEEPS = """
+import os, subprocess, sys, time
+open("pids", "w").close()
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)  # {mark}"], start_new_session=True)
+print("under way", file=open(os.environ["MARK"], "w"))
+time.sleep(600)  # {mark}
+"""
+
+
+def processes(mark: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in words:
+            found.append(words.decode(errors="replace"))
+    return found
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_whatever_strikes_nothing_of_a_trial_is_left(tfperf: Tfperf, tmp_path: Path, number: signal.Signals) -> None:
+    mark = f"tfperf-test-{os.getpid()}-{number}"
+    tfperf.script(SLEEPS.replace("{mark}", mark), f"{mark}.py")
+    temporary, begun = tmp_path / "temporary", tmp_path / "elsewhere" / "begun"
+    temporary.mkdir()
+    begun.parent.mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    (tmp_path / f"{mark}.py").rename(work / f"{mark}.py")
+    environment = {"TMPDIR": str(temporary), "MARK": str(begun)}
+    process = tfperf.start("try", "--with", "prefetch", f"{mark}.py", env=environment, cwd=work)
+    _until(begun.exists)
+    overlaid = not (work / "pids").exists()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    _until(lambda: os.listdir(temporary) == [])
+    assert os.listdir(work) == [f"{mark}.py"]
+    if overlaid and "copy" not in str(work):
+        _until(lambda: not processes(mark))
+
+
+def _until(condition: object) -> None:
+    for _ in range(600):
+        if condition():  # type: ignore[operator]
+            return
+        time.sleep(0.05)
+    raise AssertionError(condition)

@@ -1,0 +1,67 @@
+"""From what was typed, and from findings, to changed runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfperfkit.errors import UsageError
+from tfperfkit.records.trials import Change, parse_change
+from tfperfkit.trials.choice import Choice, varied
+from tfperfkit.trials.command import seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("jit", Change("jit")),
+        ("jit:Model.call", Change("jit", "Model.call")),
+        ("threads=2,1", Change("threads", "", "2,1")),
+        ("env:A=b=c", Change("env", "A", "b=c")),
+        ("without-line:train.py:31", Change("without-line", "train.py:31")),
+    ],
+)
+def test_how_changes_are_written(text: str, change: Change) -> None:
+    assert parse_change(text) == change
+    assert change.text == text
+
+
+def test_what_is_written_wrongly_is_said() -> None:
+    choice = Choice()
+    for text, words in {
+        "jti": "did you mean 'jit'",
+        "threads=two": "two numbers",
+        "batch": "a factor",
+        "graph": "a function",
+        "prefetch=3": "no parameters",
+        "": "no experiment",
+    }.items():
+        with pytest.raises(UsageError, match=words):
+            choice.typed(text)
+
+
+def test_together_they_keep_what_the_least_keeps() -> None:
+    choice = Choice()
+    variant = choice.variant([choice.typed("prefetch"), choice.typed("env:A=1"), choice.typed("graph:step")])
+    assert variant.keeps == "mathematics"
+    assert variant.environment == {"A": "1"}
+    assert variant.edited == ("step",)
+    assert variant.text == "prefetch + env:A=1 + graph:step"
+
+
+@pytest.mark.parametrize("given", [["--bs", "8", "x"], ["x", "--bs=8"], ["x"]])
+def test_an_option_is_varied(given: list[str]) -> None:
+    variants = varied("--bs {16,32}", given)
+    assert [item.arguments for item in variants] == [("x", "--bs", "16"), ("x", "--bs", "32")]
+
+
+def test_a_varied_option_needs_values() -> None:
+    for text in ("--bs", "--bs {}"):
+        with pytest.raises(UsageError, match="names no values"):
+            varied(text, [])
+
+
+def test_times() -> None:
+    assert [seconds(text) for text in ("90s", "3m", "1.5h", "20")] == [90, 180, 5400, 20]
+    for text in ("", "0s", "3 days", "-1s"):
+        with pytest.raises(UsageError):
+            seconds(text)

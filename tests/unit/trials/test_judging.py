@@ -1,0 +1,85 @@
+"""Verdicts, and how results compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tfperfkit.records.trials import Change, TrialEnd
+from tfperfkit.trials.judging import Variant, baseline, measured
+from tfperfkit.trials.outcome import Outcome
+
+
+def outcome(ns: float, batch: int = 8, **fields: object) -> Outcome:
+    return Outcome(unit="step", ns=ns, batch_size=batch, steps=40, minute=100.0, **fields)  # type: ignore[arg-type]
+
+
+def with_weights(folder: Path, name: str, values: list[float], steps: int = 40) -> Outcome:
+    file = folder / f"{name}.npy"
+    array = np.asarray(values, np.float32)
+    np.save(file, array)
+    return outcome(10.0, end=TrialEnd(stopped=True, steps=steps, digest=str(array.tobytes())), weights=file)
+
+
+def test_time_is_that_of_an_example() -> None:
+    item = measured(Variant(text="batch=x4"), [outcome(10.0)] * 3, [outcome(20.0, batch=32)] * 3)
+    assert item.speedup == pytest.approx(2.0)
+    assert item.interval is not None and item.interval[0] < 2.0 < item.interval[1]
+    assert item.verdict == "faster"
+
+
+def test_steps_of_unknown_size_are_not_compared_across_batch_sizes() -> None:
+    variant = Variant(text="batch=x4", changes_batch=True)
+    item = measured(variant, [outcome(10.0, batch=0)] * 3, [outcome(20.0, batch=32)] * 3)
+    assert item.verdict == "not applicable" and "examples" in item.reason
+
+
+def test_slower_and_no_difference() -> None:
+    assert measured(Variant(text="a"), [outcome(10.0)] * 3, [outcome(12.0)] * 3).verdict == "slower"
+    before, after = [outcome(v) for v in (10.0, 11.0, 9.0)], [outcome(v) for v in (10.5, 9.5, 10.0)]
+    item = measured(Variant(text="a"), before, after)
+    assert item.verdict == "no difference" and item.needed_pairs is not None
+
+
+def test_what_never_took_effect_is_not_applicable() -> None:
+    variant = Variant(text="jit", changes=(Change("jit"),))
+    idle = outcome(10.0, end=TrialEnd(stopped=True, applied={"jit": 0}, refused={"jit": "no function"}))
+    assert measured(variant, [outcome(10.0)], [idle]).reason == "no function"
+    worked = outcome(10.0, end=TrialEnd(stopped=True, applied={"jit": 2}))
+    assert measured(variant, [outcome(10.0)], [worked]).verdict == "undecided"
+
+
+def test_a_change_under_which_no_step_is_seen_has_failed() -> None:
+    assert measured(Variant(text="a"), [outcome(10.0)], [Outcome(unit="run", ns=5.0)]).verdict == "failed"
+
+
+def test_results(tmp_path: Path) -> None:
+    plain = [with_weights(tmp_path, f"p{n}", [1.0, 2.0, 3.0]) for n in range(2)]
+    cases = {
+        "same bits": [1.0, 2.0, 3.0],
+        "rounding": [1.0, 2.0, 3.00001],
+        "differ": [1.0, 2.0, 3.5],
+    }
+    for expected, values in cases.items():
+        changed = [with_weights(tmp_path, expected, values)]
+        assert measured(Variant(text="a"), plain, changed).results == expected
+    assert (
+        measured(Variant(text="a"), plain, [with_weights(tmp_path, "s", [1.0, 2.0, 3.0], steps=39)]).results
+        == "unknown"
+    )
+    assert measured(Variant(text="a", keeps="ceiling"), plain, plain).results == "unknown"
+
+
+def test_results_of_a_script_that_differs_from_run_to_run(tmp_path: Path) -> None:
+    plain = [with_weights(tmp_path, "a", [1.0, 2.0]), with_weights(tmp_path, "b", [1.1, 2.0])]
+    item = measured(Variant(text="a"), plain, [with_weights(tmp_path, "c", [1.0, 2.1])])
+    assert item.results == "within noise"
+    assert item.own_distance is not None and item.own_distance > 0
+
+
+def test_the_plain_runs_as_one() -> None:
+    base = baseline([outcome(1e6), outcome(2e6), Outcome(error="x")])
+    assert base is not None and base.runs == 2 and base.ms == 1.5 and base.spread == 2.0
+    assert baseline([Outcome(error="x")]) is None

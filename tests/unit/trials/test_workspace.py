@@ -1,0 +1,104 @@
+"""What a trial writes is not seen in the person's folder, whichever way is taken."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tfperfkit.errors import UsageError
+from tfperfkit.trials import workspace as rooms
+from tfperfkit.trials.scratch import Scratch, remove
+from tfperfkit.trials.workspace import Workspace, workspace
+
+WRITE = ["sh", "-c", "echo new > made; echo changed >> kept; rm -f gone; cat kept; pwd; id -u"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "a project"
+    folder.mkdir()
+    (folder / "kept").write_text("kept\n")
+    (folder / "gone").write_text("here\n")
+    return folder
+
+
+def used(place: Workspace, scratch: Path) -> list[str]:
+    trial = scratch / "1"
+    trial.mkdir()
+    prepared = place.prepare(trial, WRITE)
+    done = subprocess.run(prepared.command, cwd=prepared.folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def untouched(folder: Path) -> bool:
+    return sorted(os.listdir(folder)) == ["gone", "kept"] and (folder / "kept").read_text() == "kept\n"
+
+
+def test_the_best_way_of_this_system(project: Path) -> None:
+    with Scratch(project) as scratch:
+        place = workspace(project, project / "train.py", scratch.path)
+        assert place.way in ("overlay", "copy")
+        kept, changed, _, user = used(place, scratch.path)
+        assert (kept, changed, user) == ("kept", "changed", str(os.getuid()))
+        assert untouched(project)
+        if place.way == "overlay":
+            assert (scratch.path / "1" / "upper0" / "made").exists()
+    assert not scratch.path.exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not shutil.which("unshare"), reason="no namespaces")
+def test_in_an_overlay_paths_are_the_same(project: Path) -> None:
+    with Scratch(project) as scratch:
+        place = workspace(project, None, scratch.path)
+        if place.way != "overlay":
+            pytest.skip(place.words)
+        assert used(place, scratch.path)[2] == str(project)
+
+
+def test_a_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "_NAMESPACES", ())
+    with Scratch(project) as scratch:
+        place = workspace(project, None, scratch.path)
+        assert place.way == "copy" and "copy" in place.words
+        assert used(place, scratch.path)[2] != str(project)
+        assert untouched(project)
+
+
+def test_what_is_too_large_to_copy_is_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "_NAMESPACES", ())
+    monkeypatch.setattr(rooms, "COPY_FILES", 1)
+    with Scratch(project) as scratch:
+        with pytest.raises(UsageError, match="--in-place"):
+            workspace(project, None, scratch.path)
+        place = workspace(project, None, scratch.path, in_place=True)
+        used(place, scratch.path)
+        assert (project / "made").exists()
+
+
+def test_the_scripts_own_folder_is_covered_too(project: Path, tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere" / "train.py"
+    script.parent.mkdir()
+    script.touch()
+    roots = rooms._roots(project, script)
+    assert roots == [project.resolve(), script.parent.resolve()]
+    assert rooms._roots(project, tmp_path / "train.py") == [tmp_path.resolve()]
+    assert rooms._roots(project, project / "a" / "train.py") == [project.resolve()]
+
+
+def test_names_that_mount_does_not_take(tmp_path: Path) -> None:
+    assert "can't be given" in (rooms._no_overlay([tmp_path / "a,b"], tmp_path / "s") or "")
+
+
+def test_closed_folders_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "x" / "work"
+    folder.mkdir(parents=True)
+    (folder / "file").touch()
+    folder.chmod(0)
+    remove(tmp_path / "x")
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,40 @@
+"""Findings beside what experiments measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from tfperfkit.model import Finding, Measured
+from tfperfkit.records.trials import place_of
+
+#: A gain below this is none.
+_NOTHING = 1.05
+_TELLS = ("faster", "slower", "no difference")
+
+
+def proven(findings: Iterable[Finding], measured: Sequence[Measured]) -> tuple[Finding, ...]:
+    """Each finding with the experiment that tested it; what is refuted stands at the end."""
+    told = [_with(finding, measured) for finding in findings]
+    return (*(item for item in told if not refuted(item)), *(item for item in told if refuted(item)))
+
+
+def refuted(finding: Finding) -> bool:
+    """Whether what was measured excludes the gain: of the remedy, or of all that it could bring."""
+    item = finding.measured
+    if item is None or item.verdict not in _TELLS or item.interval is None:
+        return False
+    if item.verdict == "slower":
+        return True
+    low = finding.predicted_range[0] if finding.predicted_range else finding.predicted_speedup
+    most = item.interval[1]
+    return most < _NOTHING or (item.verdict == "no difference" and low is not None and most < low)
+
+
+def _with(finding: Finding, measured: Sequence[Measured]) -> Finding:
+    of_it = [item for item in measured if item.finding == finding.code and item.place == place_of(finding)]
+    if not of_it:
+        return finding
+    best = min(of_it, key=lambda item: (item.verdict not in _TELLS, item.keeps == "ceiling", -(item.speedup or 0.0)))
+    return msgspec.structs.replace(finding, measured=best)

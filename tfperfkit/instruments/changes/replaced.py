@@ -1,0 +1,77 @@
+"""Putting a function of ours in the place of a method or a function of a framework, and taking it back."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.hooks.frames import hide_own_frames
+
+
+def replace(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> Callable[[], None]:
+    """``owner.name`` (of a class or a module) becomes ``make(original)``; returns the call that undoes it.
+
+    Raises Unavailable when there is no plain function of that name (another TensorFlow, another patch).
+    """
+    original = vars(owner).get(name)
+    if not isinstance(original, FunctionType):
+        raise Unavailable(f"{getattr(owner, '__name__', owner)}.{name} is not the function that tfperf knows")
+    made = functools.wraps(original)(make(original))
+    setattr(owner, name, made)
+    hide_own_frames()
+
+    def restore() -> None:
+        if vars(owner).get(name) is made:
+            setattr(owner, name, original)
+
+    return restore
+
+
+def module(name: str) -> ModuleType:
+    """A loaded module; raises Unavailable when it is not loaded."""
+    found = sys.modules.get(name)
+    if found is None:
+        raise Unavailable(f"{name} is not loaded")
+    return found
+
+
+def attribute(place: str, name: str) -> Any:
+    """``name`` of the loaded module ``place``; raises Unavailable."""
+    try:
+        return getattr(module(place), name)
+    except AttributeError:
+        raise Unavailable(f"{place} of this version has no {name}") from None
+
+
+class Seams:
+    """Replacements that belong together."""
+
+    def __init__(self) -> None:
+        self._undo = ExitStack()
+
+    def replace(self, owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
+        """See ``replace``."""
+        self._undo.callback(replace(owner, name, make))
+
+    def callback(self, undo: Callable[[], object]) -> None:
+        """To be called at the end."""
+        self._undo.callback(undo)
+
+    def restore(self) -> None:
+        """Undo all of them, the last first."""
+        self._undo.close()
+
+
+@contextmanager
+def seams() -> Iterator[Seams]:
+    """Replacements that are taken back as the context ends."""
+    made = Seams()
+    try:
+        yield made
+    finally:
+        made.restore()

@@ -1,0 +1,137 @@
+"""Runs a script of which a few functions are changed as they are compiled: a trial's process begins here instead.
+
+``python edited_main.py EDIT... -- [-m] SCRIPT ARGUMENTS``. An edit is the name of a function (``train_step``,
+``Model.call``), which gets a decorator of an experiment's, or ``FILE:LINE``, whose statement is left out. Files keep
+their names and line numbers; nothing is written.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import runpy
+import sys
+import types
+from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
+from typing import Any
+
+#: They end as they begin: other names with two underscores are changed in classes.
+_HOOK, _LEFT_OUT = "__tfperf_edit__", "__tfperf_left_out__"
+_FOREIGN = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+class Editor(ast.NodeTransformer):
+    """Edits the syntax tree of one file. ``count``: how many edits found their place."""
+
+    def __init__(self, names: frozenset[str], lines: frozenset[int]) -> None:
+        self._names, self._lines = names, lines
+        self._outer: list[str] = []
+        self.count = 0
+
+    def visit(self, node: ast.AST) -> Any:
+        """A statement that is nothing but a call, and begins on one of the lines, becomes another call."""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno in self._lines:
+            self.count += 1
+            call = ast.Expr(ast.Call(ast.Name(_LEFT_OUT, ast.Load()), [], []))
+            return ast.fix_missing_locations(ast.copy_location(call, node))
+        return super().visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        """Its methods are called after it."""
+        return self._inside(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Gets the decorator, outside of its own."""
+        qualified = ".".join([*self._outer, node.name])
+        for name in self._names & {node.name, qualified}:
+            first = node.decorator_list[0] if node.decorator_list else node
+            hook = ast.Call(ast.Name(_HOOK, ast.Load()), [ast.Constant(name)], [])
+            node.decorator_list.insert(0, ast.fix_missing_locations(ast.copy_location(hook, first)))
+            self.count += 1
+        return self._inside(node)
+
+    def _inside(self, node: Any) -> Any:
+        self._outer.append(node.name)
+        self.generic_visit(node)
+        self._outer.pop()
+        return node
+
+
+def compiled(source: bytes, filename: str, edits: Sequence[str]) -> types.CodeType:
+    """The code of a file with the edits that concern it; raises SyntaxError as Python would."""
+    names = frozenset(edit for edit in edits if ":" not in edit)
+    tree = ast.parse(source, filename)
+    tree = Editor(names, _lines(filename, edits)).visit(tree)
+    return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def _lines(filename: str, edits: Sequence[str]) -> frozenset[int]:
+    found = set()
+    for edit in edits:
+        name, colon, line = edit.rpartition(":")
+        parts = filename.replace("\\", "/").split("/")
+        wanted = name.replace("\\", "/").split("/")
+        if colon and line.isdecimal() and parts[-len(wanted) :] == wanted:
+            found.add(int(line))
+    return frozenset(found)
+
+
+def _hook(name: str) -> Callable[[Any], Any]:
+    from tfperfkit.instruments.changes.edited import decorate
+
+    return lambda function: decorate(name, function)
+
+
+def _left_out() -> None:
+    from tfperfkit.instruments.changes.edited import left_out
+
+    left_out()
+
+
+def _edit_imports(edits: Sequence[str]) -> None:
+    """The person's own modules, too."""
+    original = SourceFileLoader.get_code
+    words = [edit.rpartition(".")[2].encode() for edit in edits if ":" not in edit]
+
+    def get_code(loader: Any, fullname: str) -> Any:
+        path = loader.get_filename(fullname)
+        library = os.path.dirname(os.__file__) + os.sep
+        if not path.startswith(library) and not any(part in path for part in _FOREIGN):
+            source = loader.get_data(path)
+            if _lines(path, edits) or any(word in source for word in words):
+                return compiled(source, path, edits)
+        return original(loader, fullname)
+
+    setattr(SourceFileLoader, "get_code", get_code)  # noqa: B010
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Become the script."""
+    end = list(arguments).index("--")
+    edits, words = arguments[:end], list(arguments[end + 1 :])
+    setattr(builtins, _HOOK, _hook)
+    setattr(builtins, _LEFT_OUT, _left_out)
+    _edit_imports(edits)
+    if words[0] == "-m":
+        sys.argv = words[1:]
+        sys.path[0] = os.getcwd()
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        return
+    target = words[0]
+    sys.argv = words
+    if os.path.isdir(target) or not target.endswith(".py"):
+        runpy.run_path(target, run_name="__main__")
+        return
+    sys.path[0] = os.path.dirname(os.path.abspath(target))
+    with open(target, "rb") as file:
+        code = compiled(file.read(), target, edits)
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=target, __builtins__=builtins, __spec__=None)
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,140 @@
+"""A trial in its own process: the changes are made as TensorFlow has come, and after its steps the process ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from tfperfkit import registry
+from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.instruments.changes import edited, results
+from tfperfkit.instruments.changes.seeds import seed
+from tfperfkit.instruments.hooks.interrupts import words_of
+from tfperfkit.records.trials import Change, TrialEnd, TrialPlan
+from tfperfkit.storage.run_directory import RunDirectory
+
+
+class TrialPort(Protocol):
+    """What a trial needs of its session."""
+
+    run: RunDirectory
+
+    def when_keras(self, callback: Callable[[], object]) -> None: ...
+    def is_user(self, filename: str) -> bool: ...
+    def finish(self) -> None: ...
+
+
+class _Changing:
+    """See ``tfperfkit.experiment.Trial``: one change of this trial."""
+
+    def __init__(self, port: TrialPort, end: dict[str, Any], text: str) -> None:
+        self._port, self._end, self._text = port, end, text
+        self._end["applied"].setdefault(text, 0)
+
+    def when_keras(self, callback: Callable[[], object]) -> None:
+        def safely() -> None:
+            try:
+                callback()
+            except Exception as error:
+                self.refuse(str(error) if isinstance(error, Unavailable) else words_of(error))
+
+        self._port.when_keras(safely)
+
+    def is_user_code(self, filename: str) -> bool:
+        return self._port.is_user(filename)
+
+    def applied(self) -> None:
+        self._end["applied"][self._text] += 1
+
+    def refuse(self, reason: str) -> None:
+        self._end["refused"].setdefault(self._text, reason)
+
+
+class TrialRunner:
+    """Makes the changes of a plan, and ends the process when its steps are done."""
+
+    def __init__(self, port: TrialPort, plan: TrialPlan) -> None:
+        self._port = port
+        self._plan = plan
+        self._end: dict[str, Any] = {"applied": {}, "refused": {}}
+        self._contexts: list[AbstractContextManager[None]] = []
+        self._begun = now_ns()
+        self._steady_ns = 0
+        self._steps = 0
+        self._losses = results.Losses()
+        self._over = False
+
+    def arm(self) -> None:
+        """TensorFlow has been imported."""
+        seed()
+        self._port.when_keras(self._losses.install)
+        for change in self._plan.changes:
+            self._make(change)
+
+    def _make(self, change: Change) -> None:
+        trial = _Changing(self._port, self._end, change.text)
+        try:
+            experiment = registry.load_experiment(change.experiment)
+            context = experiment.install(trial, change)
+            context.__enter__()
+            self._contexts.append(context)
+            if (decorate := getattr(experiment, "decorate", None)) is not None:
+                for name in experiment.edits(change):  # type: ignore[attr-defined]
+                    edited.provide(name, lambda function: decorate(trial, change, function))
+        except (Unavailable, ProbeError) as reason:
+            trial.refuse(str(reason))
+        except (Exception, SystemExit) as error:
+            trial.refuse(f"it failed: {words_of(error)}")
+
+    def boundary(self, number: int) -> None:
+        """Step ``number`` is about to begin."""
+        plan, now = self._plan, now_ns()
+        self._steps = done = number - 1
+        if plan.whole:
+            return
+        if done >= plan.warm_steps and not self._steady_ns:
+            self._steady_ns = now
+        if plan.steps is not None:
+            enough = done >= plan.steps
+        else:
+            steady = done - plan.warm_steps
+            long = self._steady_ns > 0 and now - self._steady_ns >= plan.seconds * NS_PER_S
+            enough = (long and steady >= plan.min_steps) or done >= plan.max_steps
+        if enough or now - self._begun > plan.limit_s * NS_PER_S:
+            self._stop()
+
+    def _stop(self) -> None:
+        self.finish(stopped=True)
+        self._port.finish()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                pass
+        os._exit(0)
+
+    def finish(self, *, stopped: bool = False) -> None:
+        """Write down what the parent wants to know. Does nothing twice."""
+        if self._over:
+            return
+        self._over = True
+        try:
+            digest = results.keep_weights(self._port.run.path / "weights.npy")
+        except Exception as error:  # a framework of another version; the times are there all the same
+            self._end["refused"].setdefault("", f"the results can't be compared: {words_of(error)}")
+            digest = ""
+        end = TrialEnd(stopped=stopped, steps=self._steps, digest=digest, losses=self._losses.values(), **self._end)
+        try:
+            self._port.run.write_json("trial.json", end)
+        except OSError:
+            pass
+        for context in reversed(self._contexts):
+            try:
+                context.__exit__(None, None, None)
+            except (Exception, SystemExit):
+                pass
+        self._losses.restore()

@@ -1,0 +1,106 @@
+"""``tfperf try`` and ``tfperf prove``."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from tfperfkit.config import find_run
+from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.launch import target
+from tfperfkit.launch.arguments import Split
+from tfperfkit.records.trials import TrialReport
+from tfperfkit.trials.choice import Choice, varied
+from tfperfkit.trials.prove import prove_run
+from tfperfkit.trials.session import Wishes, run_trials, terminal, working_folder
+
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|)")
+_SECONDS = {"s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+_INTERRUPTED = 130
+_DEFAULT_TIME = "3m"
+
+
+def try_changes(parts: Split, options: dict[str, Any]) -> int:
+    """Returns the exit status; raises UsageError."""
+    choice = Choice()
+    target.check(parts)
+    changes = [choice.typed(text) for text in options["changes"]]
+    variants = []
+    if changes:
+        groups = [[change] for change in changes] if options["each"] else [changes]
+        variants += [choice.variant(group) for group in groups]
+    for text in options["vary"]:
+        variants += varied(text, parts.script_arguments)
+    if not variants and not options["everything"]:
+        raise UsageError("nothing to try: name changes --with, give --vary or --all; tfperf try --list lists them")
+    wishes = Wishes(
+        variants=tuple(variants),
+        choose=choice.headroom if options["everything"] else None,
+        together=options["everything"],
+        seconds=seconds(options["budget"]),
+        steps=options["steps"],
+        whole=options["whole"],
+        in_place=options["in_place"],
+        steps_from=options["steps_from"],
+        folder=working_folder(),
+        seed=options["seed"],
+    )
+    _check_json(options["json"])
+    result = run_trials(parts, wishes, choice, terminal())
+    return _show(result, options["json"])
+
+
+def prove(options: dict[str, Any]) -> int:
+    """Returns the exit status; raises UsageError or RunDirectoryError."""
+    _check_json(options["json"])
+    result = prove_run(
+        find_run(options["run"]), seconds(options["budget"]), in_place=options["in_place"], seed=options["seed"]
+    )
+    return _show(result, options["json"])
+
+
+def prove_after_run(folder: Path, file: TextIO) -> None:
+    """For ``tfperf run --prove``: whatever goes wrong is a line, the script has had its run."""
+    from tfperfkit.launch.output import tell
+    from tfperfkit.report.trials import render
+
+    try:
+        render(prove_run(folder, seconds(_DEFAULT_TIME)), file)
+    except TfperfError as error:
+        tell(f"nothing was proven: {error}")
+
+
+def seconds(text: str) -> float:
+    """Of ``90s``, ``3m``; raises UsageError."""
+    match = _TIME.fullmatch(text.strip().lower())
+    if match is None or not float(match[1]) > 0:
+        raise UsageError(f"--time {text}: a time is written 90s, 3m or 1h")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def _check_json(file: str | None) -> None:
+    if file and file != "-" and not os.access(Path(file).absolute().parent, os.W_OK):
+        raise UsageError(f"can't write {file}")
+
+
+def _show(result: TrialReport, json_file: str | None) -> int:
+    """On stdout; with ``--json -`` the JSON instead."""
+    from tfperfkit.report.trials import render
+
+    document = msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+    if json_file == "-":
+        sys.stdout.buffer.write(document)
+        sys.stdout.flush()
+    else:
+        if json_file:
+            try:
+                Path(json_file).write_bytes(document)
+            except OSError as error:
+                raise UsageError(f"can't write {json_file}: {error.strerror}") from error
+        render(result, sys.stdout)
+    return _INTERRUPTED if result.ended == "interrupted" else 0

@@ -1,0 +1,166 @@
+"""From the outcomes of pairs of trials to a measured gain with its verdict."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tfperfkit.records.trials import Baseline, Change, Keeps, Measured, Results
+from tfperfkit.statistics.paired import paired_ratio, pairs_needed
+from tfperfkit.trials.outcome import Outcome
+
+#: A difference smaller than this is not looked for.
+LOOKED_FOR = 0.05
+#: Weights whose distance, relative to their norm, is below this differ by rounding.
+ROUNDING = 1e-4
+#: Two plain runs may by chance be closer than a third.
+_OWN_FACTOR = 2.0
+
+
+class Variant(msgspec.Struct, frozen=True, kw_only=True):
+    """A changed run. ``arguments``: of the script, in place of its own; ``whole``: its whole run is timed."""
+
+    text: str
+    changes: tuple[Change, ...] = ()
+    arguments: tuple[str, ...] | None = None
+    keeps: Keeps = "results"
+    whole: bool = False
+    finding: str = ""
+    place: str = ""
+    environment: dict[str, str] = {}
+    edited: tuple[str, ...] = ()
+    changes_batch: bool = False
+
+
+#: What keeps least is what several changes keep together.
+ORDER: tuple[Keeps, ...] = ("results", "mathematics", "nothing", "ceiling")
+
+
+def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome]) -> Measured:
+    """``base`` and ``changed`` in pairs, in the order in which they ran; the last pair may lack its second."""
+    made = Measured(
+        experiment=variant.text, keeps=variant.keeps, verdict="undecided", finding=variant.finding, place=variant.place
+    )
+    reason = _not_applied(variant, changed)
+    if reason:
+        return msgspec.structs.replace(made, verdict="not applicable", reason=reason)
+    failed = next((outcome.error for outcome in changed if outcome.error), "")
+    if failed:
+        return msgspec.structs.replace(made, verdict="failed", reason=failed)
+    pairs = [(a, b) for a, b in zip(base, changed, strict=False) if not a.error and a.unit == b.unit]
+    if not pairs:
+        reason = "no step was seen under the change" if changed else "not tried: the time was over"
+        return msgspec.structs.replace(made, verdict="failed" if changed else "undecided", reason=reason)
+    sizes = {(a.batch_size, b.batch_size) for a, b in pairs}
+    per_example = all(size > 0 for pair in sizes for size in pair)
+    if variant.changes_batch and not per_example and pairs[0][0].unit == "step":
+        reason = "how many examples a step holds was not seen, so the times of steps can't be compared"
+        return msgspec.structs.replace(made, verdict="not applicable", reason=reason)
+    before = [a.ns / (a.batch_size if per_example else 1) for a, _ in pairs]
+    after = [b.ns / (b.batch_size if per_example else 1) for _, b in pairs]
+    found = paired_ratio(before, after)
+    minutes = [b.minute / a.minute for a, b in pairs if a.minute > 0 and b.minute > 0]
+    results, distance, own = _results(variant, base, changed)
+    made = msgspec.structs.replace(
+        made,
+        speedup=found.speedup,
+        interval=(1 / found.high, 1 / found.low) if found.high and found.low else None,
+        first_minute=math.exp(statistics.fmean(map(math.log, minutes))) if minutes else None,
+        memory_bytes=statistics.median(b.memory_bytes - a.memory_bytes for a, b in pairs),
+        pairs=len(pairs),
+        results=results,
+        distance=distance,
+        own_distance=own,
+        loss=changed[0].end.losses[-1] if changed[0].end.losses else None,
+    )
+    if found.high is None:
+        return msgspec.structs.replace(made, reason="one pair only: it has no interval")
+    if found.verdict != "no difference shown":
+        return msgspec.structs.replace(made, verdict=found.verdict)
+    needed = pairs_needed(before, after, LOOKED_FOR)
+    return msgspec.structs.replace(made, verdict="no difference", needed_pairs=needed)
+
+
+def decided(item: Measured, pairs: int, at_least: int) -> bool:
+    """Whether more pairs would tell no more that matters."""
+    if item.verdict in ("failed", "not applicable"):
+        return True
+    if pairs < at_least or item.interval is None or item.speedup is None:
+        return False
+    low, high = item.interval
+    if item.verdict in ("faster", "slower"):
+        return high / low < 1.25 or low > 2 or high < 0.5
+    return high / low < (1 + LOOKED_FOR) ** 2
+
+
+def baseline(outcomes: Sequence[Outcome]) -> Baseline | None:
+    """The plain runs as one."""
+    good = [outcome for outcome in outcomes if not outcome.error and outcome.unit != "none"]
+    if not good:
+        return None
+    times = [outcome.ns / 1e6 for outcome in good]
+    return Baseline(
+        runs=len(good),
+        unit="step" if good[0].unit == "step" else "run",
+        ms=statistics.median(times),
+        batch_size=good[0].batch_size,
+        steps=good[0].steps,
+        warm_s=statistics.median(outcome.warm_ns for outcome in good) / 1e9,
+        memory_bytes=statistics.median(outcome.memory_bytes for outcome in good),
+        spread=max(times) / min(times),
+    )
+
+
+def _not_applied(variant: Variant, changed: Sequence[Outcome]) -> str:
+    """Why no change took effect; "" if all did, or nothing is known."""
+    for outcome in changed[:1]:
+        if not outcome.tensorflow:
+            return "" if outcome.error else "the script imports no TensorFlow"
+        end = outcome.end
+        for change in variant.changes:
+            if change.text in end.applied and not end.applied[change.text]:
+                return end.refused.get(change.text) or "it found nothing to change in the steps that ran"
+    return ""
+
+
+def _results(
+    variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcome]
+) -> tuple[Results, float | None, float | None]:
+    """How the weights compare after the same number of steps; their distance, and that of two plain runs."""
+    if variant.keeps == "ceiling":
+        return "unknown", None, None
+    plain = [item for item in base if item.end.digest and item.weights is not None]
+    other = [item for item in changed if item.end.digest and item.weights is not None]
+    if not plain or not other or plain[0].end.steps != other[0].end.steps:
+        return "unknown", None, None
+    same = {item.end.digest for item in plain} == {item.end.digest for item in other}
+    own = max((_distance(plain[0].weights, item.weights) or 0.0 for item in plain[1:3]), default=None)
+    if same and len({item.end.digest for item in plain}) == 1:
+        return "same bits", 0.0, own
+    distance = _distance(plain[0].weights, other[0].weights)
+    if distance is None:
+        return ("differ" if variant.keeps == "nothing" else "unknown"), None, own
+    if own is not None and distance <= _OWN_FACTOR * own:
+        return "within noise", distance, own
+    return ("rounding" if distance <= ROUNDING else "differ"), distance, own
+
+
+def _distance(a: Path | None, b: Path | None) -> float | None:
+    """Of two samples of weights, relative to the norm of the first; None where they can't be compared."""
+    import numpy as np
+
+    if a is None or b is None:
+        return None
+    try:
+        one, two = (np.load(file, allow_pickle=False).astype(np.float64) for file in (a, b))
+    except (OSError, ValueError):
+        return None
+    norm = float(np.linalg.norm(one))
+    if one.shape != two.shape or not norm > 0:
+        return None
+    distance = float(np.linalg.norm(one - two)) / norm
+    return distance if math.isfinite(distance) else None

@@ -1,0 +1,103 @@
+"""The experiments that belong to the findings of a run; what they measure is kept beside it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from tfperfkit.analysis.analyze import analyze
+from tfperfkit.errors import UsageError
+from tfperfkit.launch import target
+from tfperfkit.launch.arguments import Split
+from tfperfkit.records.trials import PROOF, TrialReport
+from tfperfkit.storage.run_directory import Manifest, RunDirectory
+from tfperfkit.trials.choice import Choice
+from tfperfkit.trials.session import Wishes, run_trials, terminal
+
+
+def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int | None = None) -> TrialReport:
+    """Measure and store; raises UsageError or RunDirectoryError."""
+    run, manifest = RunDirectory.open(folder)
+    parts = split_of(manifest)
+    cwd = Path(manifest.cwd)
+    if not cwd.is_dir():
+        raise UsageError(f"the folder of that run is gone: {cwd}")
+    report = analyze(folder)
+    choice = Choice()
+    variants = choice.of_findings(report)
+    notes = _changed(run, cwd, parts)
+    if not variants:
+        variants = choice.headroom(report)
+        told = "No finding of the run has an experiment" if report.findings else "The run has no finding"
+        notes.append(f"{told}: tried was what may give headroom.")
+    before = Path.cwd()
+    os.chdir(cwd)
+    try:
+        target.check(parts)
+        wishes = Wishes(
+            variants=tuple(variants),
+            seconds=seconds,
+            in_place=in_place,
+            seed=seed,
+            steps_from=manifest.steps_from,
+            folder=cwd,
+            # Where all that was found is outside of steps, or no step was seen, the whole run is what counts.
+            whole=all(item.whole for item in variants) or report.steps.count == 0,
+        )
+        result = run_trials(parts, wishes, choice, terminal())
+    finally:
+        with suppress(OSError):
+            os.chdir(before)
+    result = msgspec.structs.replace(result, notes=(*result.notes, *notes))
+    store(run, result)
+    return result
+
+
+def split_of(manifest: Manifest) -> Split:
+    """What was run; raises UsageError for what can't be run again."""
+    if manifest.in_process or not manifest.argv:
+        raise UsageError(
+            "that run was recorded from inside of a program (tfperfkit.watch): use tfperf try on its script"
+        )
+    name, *words = manifest.argv
+    module = manifest.module
+    if module is None:
+        module = not os.path.exists(os.path.join(manifest.cwd, name))
+    return Split((), name, module, tuple(words), ())
+
+
+def store(run: RunDirectory, result: TrialReport) -> None:
+    """Beside the run, with what was measured before of other changes."""
+    texts = {item.experiment for item in result.measured}
+    kept = [item for item in (load(run) or result).measured if item.experiment not in texts]
+    with suppress(OSError):
+        run.write_json(PROOF, msgspec.structs.replace(result, measured=(*result.measured, *kept)))
+
+
+def load(run: RunDirectory) -> TrialReport | None:
+    """What was measured before."""
+    try:
+        return msgspec.convert(run.read_json(PROOF), TrialReport)
+    except msgspec.ValidationError:
+        return None
+
+
+def _changed(run: RunDirectory, cwd: Path, parts: Split) -> list[str]:
+    """Files of the person's that are others now than they were in the run."""
+    changed = []
+    for row in run.records("sources.jsonl"):
+        if not (isinstance(row, list) and len(row) == 2 and isinstance(row[1], list)):
+            continue
+        try:
+            now = (cwd / str(row[0])).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            now = []
+        if now != [str(line).rstrip("\n") for line in row[1]]:
+            changed.append(os.path.basename(str(row[0])))
+    if not changed:
+        return []
+    names = ", ".join(sorted(set(changed))[:5])
+    return [f"Changed since that run: {names}. What was measured is of the files as they are now."]

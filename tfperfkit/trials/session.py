@@ -1,0 +1,197 @@
+"""All trials of one command: from the changes to the report of what they measured."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from tfperfkit.errors import UsageError
+from tfperfkit.launch import target
+from tfperfkit.launch.arguments import Split
+from tfperfkit.model import Report, RunInfo, StepSummary
+from tfperfkit.recording.environment import processors
+from tfperfkit.records.trials import TRIALS_SCHEMA, Measured, TrialPlan, TrialReport
+from tfperfkit.trials.choice import Choice
+from tfperfkit.trials.judging import ORDER, Variant, baseline
+from tfperfkit.trials.outcome import Outcome
+from tfperfkit.trials.process import Script
+from tfperfkit.trials.progress import Progress
+from tfperfkit.trials.rounds import PLAIN, Budget, Group
+from tfperfkit.trials.scratch import Scratch
+from tfperfkit.trials.workspace import workspace
+
+#: A plain run that differs from another by this factor is no ground to compare on.
+_UNSTEADY = 1.25
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for. ``choose`` gets a sketch of the script once it has run, and says what else to try;
+    ``together``: the best of all are tried together at the end."""
+
+    variants: tuple[Variant, ...] = ()
+    choose: Callable[[Report], list[Variant]] | None = None
+    together: bool = False
+    seconds: float = 180.0
+    steady_s: float = 4.0
+    steps: int | None = None
+    whole: bool = False
+    in_place: bool = False
+    steps_from: str | None = None
+    folder: Path | None = None
+    seed: int | None = None
+
+
+def run_trials(parts: Split, wishes: Wishes, choice: Choice, terminal: TextIO | None) -> TrialReport:
+    """Measure; raises UsageError where the script can't be run, or fails as it is."""
+    folder = wishes.folder or Path.cwd()
+    script = None if parts.is_module else Path(parts.target)
+    budget = Budget(wishes.seconds)
+    progress = Progress(terminal, budget)
+    with Scratch(folder) as scratch:
+        place = workspace(folder, script, scratch.path, in_place=wishes.in_place)
+        runner = _Runner(Script(parts, scratch, place, wishes.steps_from), progress)
+        try:
+            return _Trials(parts, wishes, choice, budget, runner).go(place.words)
+        finally:
+            progress.end()
+
+
+class _Runner:
+    """Runs a trial and says so."""
+
+    def __init__(self, script: Script, progress: Progress) -> None:
+        self._script, self._progress = script, progress
+
+    def __call__(self, variant: Variant | None, plan: TrialPlan) -> Outcome:
+        self._progress.begin(variant.text if variant else PLAIN)
+        if variant is None:
+            return self._script.trial(plan, {}, wait=self._progress.look)
+        plan = msgspec.structs.replace(plan, changes=list(variant.changes))
+        return self._script.trial(plan, variant.environment, variant.arguments, variant.edited, self._progress.look)
+
+
+class _Trials:
+    def __init__(self, parts: Split, wishes: Wishes, choice: Choice, budget: Budget, runner: _Runner) -> None:
+        self._parts, self._wishes, self._choice, self._budget = parts, wishes, choice, budget
+        self._runner = runner
+        self._dice = random.Random(wishes.seed)
+        self._results: list[Measured] = []
+        self._ended = ""
+        self._left: list[Variant] = []
+
+    def go(self, way: str) -> TrialReport:
+        variants = list(self._wishes.variants)
+        plain: list[Outcome] = []
+        try:
+            if self._wishes.whole or any(not item.whole for item in variants) or self._wishes.choose:
+                group = self._group(self._wishes.whole)
+                first = group.begin()
+                self._check(first)
+                if self._wishes.choose:
+                    variants += self._wishes.choose(_sketch(self._parts, first))
+                self._measure(group, [item for item in variants if self._wishes.whole or not item.whole])
+                plain = group.plain
+                if self._wishes.together and not self._ended:
+                    self._together(group)
+            rest = [item for item in variants if item.whole and not self._wishes.whole]
+            if rest and not self._ended:
+                group = self._group(True)
+                self._check(group.begin())
+                self._measure(group, rest)
+                plain = plain or group.plain
+        except KeyboardInterrupt:
+            self._ended = self._ended or "interrupted"
+        base = baseline(plain)
+        notes = []
+        if base is not None and base.spread > _UNSTEADY:
+            notes.append(
+                f"The script as it is is unsteady here: its slowest run took {base.spread:.2f} times the fastest. "
+                "Small differences can't be seen."
+            )
+        if self._left:
+            self._ended = self._ended or "the time was over"
+            notes.append("Not tried, the time was over: " + ", ".join(item.text for item in self._left) + ".")
+        return TrialReport(
+            schema=TRIALS_SCHEMA,
+            argv=tuple(target.printable(word) for word in (self._parts.target, *self._parts.script_arguments)),
+            way=way,
+            baseline=base,
+            measured=tuple(self._results),
+            seconds=self._budget.passed,
+            ended=self._ended,
+            notes=tuple(notes),
+        )
+
+    def _group(self, whole: bool) -> Group:
+        limit = max(self._budget.seconds, 30.0) if whole else min(max(self._budget.seconds / 3, 30.0), 180.0)
+        plan = TrialPlan(whole=whole, seconds=self._wishes.steady_s, steps=self._wishes.steps, limit_s=limit)
+        return Group(self._runner, self._budget, plan, self._dice)
+
+    def _check(self, first: Outcome) -> None:
+        """Raises UsageError: with nothing to compare with, all that follows is in vain."""
+        if first.error:
+            raise UsageError(f"the script can't be timed as it is: {first.error}")
+
+    def _measure(self, group: Group, variants: Sequence[Variant]) -> None:
+        """As many at a time as the budget has room for; the rest when those are done."""
+        waiting = list(variants)
+        while waiting:
+            if self._results and self._budget.left <= 0:
+                self._left = waiting
+                return
+            count = group.capacity
+            self._results += group.measure(waiting[:count])
+            waiting = waiting[count:]
+            if group.interrupted:
+                self._ended = "interrupted"
+                self._left = waiting
+                return
+
+    def _together(self, group: Group) -> None:
+        """What was faster by itself and is a fix, all at once."""
+        best = [
+            item
+            for item in self._results
+            if item.verdict == "faster" and item.keeps != "ceiling" and "+" not in item.experiment
+        ]
+        best.sort(key=lambda item: ORDER.index(item.keeps))
+        if len(best) < 2 or self._budget.left <= 0:
+            return
+        changes = [self._choice.typed(item.experiment) for item in best if not item.experiment.startswith("-")]
+        if len(changes) > 1:
+            self._measure(group, [self._choice.variant(changes)])
+
+
+def _sketch(parts: Split, first: Outcome) -> Report:
+    """What is known of the script after its first run, in the form that experiments read."""
+    from tfperfkit.model import Overhead
+
+    return Report(
+        schema=1,
+        run=RunInfo(argv=(parts.target,), exit_code=0, status="finished", machine={"cpus": processors()}),
+        probes=(),
+        steps=StepSummary(
+            count=first.steps, source=first.source, median_ms=first.ns / 1e6, batch_size=first.batch_size or None
+        ),
+        findings=(),
+        overhead=Overhead(),
+    )
+
+
+def working_folder() -> Path:
+    """Raises UsageError when it is gone."""
+    try:
+        return Path(os.getcwd())
+    except OSError as error:
+        raise UsageError(f"the current folder is gone ({error.strerror}): change to another one") from error
+
+
+def terminal() -> TextIO | None:
+    """Where progress is shown."""
+    return sys.stderr

@@ -181,6 +181,15 @@ def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(environ.get("TFPERF_RUNS") or platformdirs.user_state_path("tfperf") / "runs")
 
 
+def limits_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the limits of machines are kept from run to run: beside the runs, in a folder of their own with
+    ``TFPERF_RUNS``."""
+    import platformdirs
+
+    given = environ.get("TFPERF_RUNS")
+    return (Path(given) / ".limits" if given else platformdirs.user_state_path("tfperf")) / "machine.json"
+
+
 def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The run that a person means: a folder, the name of a run in the runs folder, or ``last`` of this project."""
     folder = runs_folder(environ)

@@ -81,8 +81,7 @@ def gather(
     settings: dict[str, Any] = {}
     for event in of_kind(events, "settings"):
         settings = {name: value for name, value in event.items() if name != "kind"}
-    machine = run.read_json("machine.json")
-    gflops = machine.get("float32_gflops") if isinstance(machine, dict) else None
+    gflops = info.machine.get("float32_gflops")
 
     def records(stream: str) -> Iterable[Any]:
         return run.records(f"session/{stream}.jsonl")

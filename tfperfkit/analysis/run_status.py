@@ -32,6 +32,7 @@ def run_info(
         versions["tfperfkit"] = manifest.tool_version
     machine: dict[str, Any] = {key: agent[key] for key in ("cpus", "platform") if key in agent}
     machine.update({key: end[key] for key in ("devices", "peak_rss_bytes") if key in end})
+    machine.update(_limits(run.read_json("machine.json")))
     machine.update(_pressure(agent.get("pressure"), end.get("pressure")))
     status, code = _status(ended) if ended is not None else (_status_unseen(agent, events), None)
     ended_ns = ended.ended_ns if ended is not None else _goodbye_ns(events)
@@ -48,6 +49,14 @@ def run_info(
         window_death=window_death(run, ended),
         revision=manifest.revision,
     )
+
+
+def _limits(known: Any) -> dict[str, float]:
+    """What the machine reaches, see ``launch.machine``."""
+    if not isinstance(known, dict):
+        return {}
+    values = {key: known.get(key) for key in ("float32_gflops", "copy_gb_per_s")}
+    return {key: float(value) for key, value in values.items() if isinstance(value, (int, float)) and value > 0}
 
 
 def _pressure(before: Any, after: Any) -> dict[str, Any]:

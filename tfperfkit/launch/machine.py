@@ -1,17 +1,24 @@
-"""What this machine can compute, measured by a short matrix product after the script has ended."""
+"""What this machine can compute, measured after the script has ended, until it is known: see ``machine_limits``."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
+from tfperfkit.config import limits_file
+from tfperfkit.launch.machine_limits import UNKNOWN, key, load, store
 from tfperfkit.recording.environment import processors
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: Rows and columns: 2 GFLOP a product, 12 MB, which runs at the library's best speed and takes 5 to 30 ms on two cores.
 _SIZE = 1024
 _BUDGET_S = 0.25
+#: Numbers that are copied: 64 MB, more than caches hold.
+_COPIED = 1 << 24
+_COPY_BUDGET_S = 0.1
 
 
 def measure(directory: RunDirectory) -> None:
@@ -21,24 +28,64 @@ def measure(directory: RunDirectory) -> None:
 
 
 def _measure(directory: RunDirectory) -> None:
-    """Write ``machine.json``: ``float32_gflops``, the best of a few products on all processors that we may use.
+    """Write the run's ``machine.json``: ``float32_gflops`` and ``copy_gb_per_s``, the best that is known of this
+    machine, ``measured`` how often, ``now_gflops`` of this time.
 
-    By processor time, times the processors: by the clock other programs would slow it down up to ten times.
-    A CPU's figure only: the parent has no TensorFlow. Nothing is written when the run has no agent (no TensorFlow).
+    A CPU's figures only: the parent has no TensorFlow. Nothing is written when the run has no agent (no TensorFlow).
     """
-    if directory.read_json("agent.json") is None or directory.read_json("machine.json") is not None:
+    agent = directory.read_json("agent.json")
+    if not isinstance(agent, dict) or directory.read_json("machine.json") is not None:
         return
+    versions = agent.get("versions")
+    name = key(processors(), versions if isinstance(versions, dict) else {})
+    path = limits_file()
+    limits = load(path).get(name, UNKNOWN)
+    now: dict[str, Any] = {}
+    if not limits.steady:
+        gflops, copied = _product_gflops(), _copy_gb_per_s()
+        now["now_gflops"] = gflops
+        limits = limits.with_one_more(gflops, copied)
+        with suppress(OSError):
+            store(path, name, limits)
+    directory.write_json(
+        "machine.json",
+        {
+            "float32_gflops": limits.float32_gflops[0],
+            "copy_gb_per_s": limits.copy_gb_per_s[0] if limits.copy_gb_per_s else None,
+            "measured": limits.measured,
+            "steady": limits.steady,
+            "of": "NumPy, float32 matrix product; a copy by one processor",
+            **now,
+        },
+    )
+
+
+def _product_gflops() -> float:
+    """By processor time, times the processors: by the clock other programs would slow it down up to ten times."""
     import numpy as np
 
     left = np.full((_SIZE, _SIZE), 0.5, np.float32)
     right = np.full((_SIZE, _SIZE), 0.25, np.float32)
     out = np.empty_like(left)
+    best = _best(lambda: np.matmul(left, right, out=out), _BUDGET_S) / processors()
+    return 2 * _SIZE**3 / best / 1e9
+
+
+def _copy_gb_per_s() -> float:
+    """What is read and what is written, by one processor."""
+    import numpy as np
+
+    source = np.zeros(_COPIED, np.float32)
+    target = np.ones_like(source)
+    return 2 * source.nbytes / _best(lambda: np.copyto(target, source), _COPY_BUDGET_S) / 1e9
+
+
+def _best(work: Callable[[], object], budget_s: float) -> float:
+    """The shortest processor time of a few runs, in seconds."""
     best = math.inf
     begun = time.perf_counter()
-    while time.perf_counter() - begun < _BUDGET_S or best == math.inf:
+    while time.perf_counter() - begun < budget_s or best == math.inf:
         start = time.process_time()
-        np.matmul(left, right, out=out)
+        work()
         best = min(best, time.process_time() - start)
-    best /= processors()
-    gflops = 2 * _SIZE**3 / best / 1e9
-    directory.write_json("machine.json", {"float32_gflops": gflops, "of": "NumPy, float32 matrix product"})
+    return best

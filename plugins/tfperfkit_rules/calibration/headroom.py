@@ -44,7 +44,7 @@ GAIN_MIN = Calibration(
     0.75,
     "number",
     "of what the model says a choice gains beyond 1, at least",
-    Measured("see docs/design/0019: 0.7 to 1.6 over 8 scripts, 24 batches", TWO_BUSY_CORES, 24),
+    Measured("measured over predicted 0.7 to 1.4 in 8 scripts, docs/design/0019", TWO_BUSY_CORES, 24),
 )
 GAIN_MAX = Calibration(1.35, "number", "the same at most", Measured("see GAIN_MIN", TWO_BUSY_CORES, 24))
 WIDEST = Calibration(

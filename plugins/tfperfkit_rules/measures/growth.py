@@ -4,7 +4,7 @@ Every operation is looked at by itself, by the time of one of its runs. Updates 
 convolution pays for dividing its work among threads, and for reading its weights once; its arithmetic grows, at best at
 the rate that the machine reaches. Any other operation grows by what it takes beyond one on next to nothing. What the
 runtime does between operations, and what lies around the compiled functions, stays; of handing over a batch a part
-grows.
+grows, and at most the pipeline's work. What nothing explains (waiting for a processor) goes with the rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tfperfkit_probes.ops.brief import is_heavy
 
 from tfperfkit.gain import MAX, middle
 from tfperfkit.model import Measurement
-from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.offers import ComputedOperation, ComputedStep, RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import batch as of_batch
 from tfperfkit_rules.calibration import headroom as calibrated
@@ -84,18 +84,19 @@ def growth(evidence: Evidence) -> Growth | None:
     scale = min(1.0, graph / data.ms)
     tiny = _tiny(data.operations)
     bounds = [_grows(row, tiny, batch, evidence) for row in data.operations if row.stage != "update"]
-    handed = evidence.part("input")
+    handed, unexplained = evidence.part("input"), evidence.part("other")
+    step = account.mean_ms - unexplained
     least, most = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
     update = scale * sum(row.ms for row in data.operations if row.stage == "update")
     return Growth(
-        step_ms=account.mean_ms,
+        step_ms=step,
         between_ms=sum(took for kind, took in account.between_ms.items() if kind != _RARE),
         graph_ms=graph,
         update_ms=update,
         gaps_ms=scale * (data.idle_ms + data.waits_ms),
-        around_ms=max(0.0, account.mean_ms - graph - handed),
+        around_ms=max(0.0, step - graph - handed),
         input_ms=handed,
-        grows=(least, min(most + of_batch.INPUT_GROWS.value * handed, account.mean_ms)),
+        grows=(least, min(most + of_batch.INPUT_GROWS.value * handed + _fed(evidence), step)),
         batch=batch,
     )
 
@@ -113,7 +114,7 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
         return least * row.ms, most * row.ms
     each = row.ms / row.runs  # products run side by side wait for each other's threads
     flops = (row.flops or 0.0) / row.runs
-    rate = (evidence.machine_gflops or 0.0) * 1e6
+    rate = (evidence.machine_gflops or 0.0) * 1e6 * shared.RATE_MIN.value
     arithmetic = min(flops / rate, each) if rate else 0.0
     if not any(part in row.type for part in _PRODUCTS):
         least = max(each - calibrated.DIVIDING_MS.value, arithmetic)
@@ -123,6 +124,14 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
     stays = tiny + weights / shared.MEMORY_MAX_BYTES.value
     most = max(each - stays, arithmetic) / each
     return min(arithmetic / each, most) * row.ms, most * row.ms
+
+
+def _fed(evidence: Evidence) -> float:
+    """ms of a step that the pipeline works for it, on processors that the step could use."""
+    data = evidence.offer(RanOperations)
+    rows = data.input if data is not None and data.steps else ()
+    working = sum(row.self_ms for row in rows if "Iterator" not in row.type)
+    return working / max(1, data.steps) if data is not None else 0.0
 
 
 def _tiny(rows: tuple[ComputedOperation, ...]) -> float:

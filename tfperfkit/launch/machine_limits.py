@@ -1,0 +1,114 @@
+"""What machines can do, kept from run to run in the user's state folder: ``machine.json``.
+
+Other programs only ever slow a measurement down, so the best of several is what the machine reaches, and one more can
+only raise it. When the best two agree it is steady, and nothing is measured any more.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import stat
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+#: The best two agree when they differ by less than this share of the best.
+STEADY = 0.05
+#: So many of the best measurements are kept; after so many in all nothing is measured again.
+_KEPT, _ENOUGH = 5, 20
+_MOST_MACHINES = 50
+_MOST_BYTES = 1 << 20
+#: Beyond this no figure of a machine is believed, in GFLOP/s or GB/s.
+_MOST = 1e7
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine, best measurement first: float32 products in GFLOP/s, copies of memory in GB/s, on all processors that
+    we may use and on one. ``measured``: how often."""
+
+    float32_gflops: tuple[float, ...]
+    copy_gb_per_s: tuple[float, ...]
+    measured: int
+
+    @property
+    def steady(self) -> bool:
+        """Whether another measurement would tell nothing."""
+        best = self.float32_gflops[:2]
+        return self.measured >= _ENOUGH or (len(best) > 1 and best[1] >= (1 - STEADY) * best[0])
+
+    def with_one_more(self, gflops: float, gb_per_s: float) -> Limits:
+        """The limits after another measurement."""
+        return Limits(
+            float32_gflops=_best(self.float32_gflops, gflops),
+            copy_gb_per_s=_best(self.copy_gb_per_s, gb_per_s),
+            measured=self.measured + 1,
+        )
+
+
+UNKNOWN = Limits(float32_gflops=(), copy_gb_per_s=(), measured=0)
+
+
+def _best(known: tuple[float, ...], value: float) -> tuple[float, ...]:
+    return tuple(sorted((*known, value), reverse=True)[:_KEPT])
+
+
+def key(processors: int, versions: dict[str, str]) -> str:
+    """What a machine's limits go by: the processor's model, how many we may use, TensorFlow and NumPy."""
+    told = [f"{name} {versions[name]}" for name in ("tensorflow", "numpy") if versions.get(name)]
+    return ", ".join([_model(), f"{processors} processors", *told])
+
+
+def _model() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if name.strip() == "model name" and value.strip():
+                    return value.strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def load(path: Path) -> dict[str, Limits]:
+    """The machines in the file, damaged ones left out; empty when there is no such file or it is none of ours."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
+            return {}
+        raw = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    machines = raw.get("machines") if isinstance(raw, dict) else None
+    if not isinstance(machines, dict):
+        return {}
+    read = {str(name): _limits(row) for name, row in machines.items()}
+    return {name: limits for name, limits in read.items() if limits is not None}
+
+
+def _limits(row: Any) -> Limits | None:
+    try:
+        limits = msgspec.convert(row, Limits)
+    except msgspec.ValidationError:
+        return None
+    values = (*limits.float32_gflops, *limits.copy_gb_per_s)
+    sound = all(math.isfinite(value) and 0 < value < _MOST for value in values)
+    return limits if sound and limits.float32_gflops and limits.measured > 0 else None
+
+
+def store(path: Path, name: str, limits: Limits) -> None:
+    """Keep the limits of one machine beside the others'. Raises OSError."""
+    machines = {**load(path), name: limits}
+    while len(machines) > _MOST_MACHINES:
+        machines.pop(next(other for other in machines if other != name))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        made.write_bytes(json.dumps({"machines": msgspec.to_builtins(machines)}, indent=1).encode())
+        os.replace(made, path)
+    finally:
+        made.unlink(missing_ok=True)

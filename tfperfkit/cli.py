@@ -184,6 +184,21 @@ def trace(run: str, out: str | None) -> None:
     export(run, out)
 
 
+@cli.command("read")
+@click.argument("path")
+@click.option("--json", "json_file", metavar="FILE", help="Write what was found as JSON; - for stdout.")
+@click.option("--all", "everything", is_flag=True, help="All rows of the tables.")
+def read_trace(path: str, json_file: str | None, everything: bool) -> None:
+    """Read a trace that TensorFlow's, JAX's or Horovod's profiler recorded.
+
+    PATH: a TensorBoard log directory, a run below plugins/profile, an .xplane.pb, a Chrome trace (.json.gz), or a
+    Horovod timeline.
+    """
+    from tfperfkit.reading.command import read
+
+    read(path, json_file, everything)
+
+
 @cli.command()
 def doctor() -> int:
     """Check this environment: what was found and what to do. Exit status 1 if something is broken."""

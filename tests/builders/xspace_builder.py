@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tfperfkit_probes.xplane.schema import message_class
+from tfperfkit.xplane.schema import message_class
 
 
 class PlaneBuilder:

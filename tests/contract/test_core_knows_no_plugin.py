@@ -39,8 +39,11 @@ ORDINARY = {
         "instruments/stacks/activity",
         "model",
         "offers/trace",
+        "reading/findings",
+        "reading/host",
         "records/parts",
     },
+    "lines": {"xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/residual"},
     "memory": {
         "comparing/causes",
@@ -48,6 +51,7 @@ ORDINARY = {
         "diagnosis/residual",
         "instruments/memory/process",
         "model",
+        "reading/machine",
     },
     "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing"},
 }

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 from crash import FATES, STEPS, Case, Struck, case, faketime
-from tfperfkit_probes.xplane.reader import open_space
+
+from tfperfkit.xplane.reader import open_space
 
 IN_CI = 20
 NUMBER = int(os.environ.get("TFPERF_CRASHES", "200" if os.environ.get("TFPERF_LONG") else IN_CI))

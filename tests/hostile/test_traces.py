@@ -14,11 +14,11 @@ import pytest
 from apart import apart
 from test_damage import bounded
 from tfperfkit_probes.ops.graph import MAX_GRAPH_BYTES, Damaged, read_graph
-from tfperfkit_probes.xplane import open_space, reader, wire
 
 from tfperfkit.analysis.analyze import analyze
 from tfperfkit.errors import TfperfError, Unavailable
 from tfperfkit.viewing.logdir import check
+from tfperfkit.xplane import open_space, reader, wire
 
 
 def field(number: int, data: bytes) -> bytes:

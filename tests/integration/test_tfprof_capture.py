@@ -358,7 +358,7 @@ def test_a_window_is_bounded(tmp_path: Path) -> None:
 def test_reading_needs_no_tensorflow(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['tensorflow'] = None\n"
-        "import tfperfkit_probes.tfprof.result, tfperfkit_probes.xplane.schema as schema\n"
+        "import tfperfkit_probes.tfprof.result, tfperfkit.xplane.schema as schema\n"
         "schema.message_class('XSpace')\n"
         "assert not [name for name in sys.modules if name.startswith('tensorflow.')]\n"
     )

@@ -33,15 +33,21 @@ def finding_sections(report: Report, screen: Screen) -> list[Text]:
     """The section of the findings; if there are none, what that means."""
     told = [finding for finding in report.findings if finding.severity != "info" or report.shown is None]
     remarks = [finding for finding in report.findings if finding not in told]
+    lines = told_findings(told, screen)
+    if not told and not report.headline:
+        lines += _nothing(report, screen)
+    return lines + _remarks(remarks, bool(lines), screen)
+
+
+def told_findings(told: Sequence[Finding], screen: Screen) -> list[Text]:
+    """The section of these findings; nothing if there are none."""
     lines: list[Text] = []
     if told:
         count = len(told)
         lines += heading(f"{count} finding{'s' * (count > 1)}", "costliest first" if count > 1 else "", screen)
         for number, finding in enumerate(told, 1):
             lines += [Text(), *_finding(number, finding, screen)]
-    elif not report.headline:
-        lines += _nothing(report, screen)
-    return lines + _remarks(remarks, bool(lines), screen)
+    return lines
 
 
 def headroom_section(report: Report, screen: Screen) -> list[Text]:

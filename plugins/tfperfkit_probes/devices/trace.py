@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
+from tfperfkit.xplane import Space, open_space
+from tfperfkit.xplane.spans import total, union
 from tfperfkit_probes.devices.model import AcceleratorRow, TransferRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpTime, read_device
-from tfperfkit_probes.tfprof.spans import total, union
-from tfperfkit_probes.xplane import Space, open_space
 
 _PS_PER_MS = 1_000_000_000
 _KIND = re.compile(r"mem(?:cpy|ory\s*copy)\W*(H2D|D2H|D2D|P2P|HtoD|DtoH|DtoD|PtoP)?", re.IGNORECASE)

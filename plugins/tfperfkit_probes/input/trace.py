@@ -10,7 +10,7 @@ import msgspec
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
-from tfperfkit_probes.xplane import Event, open_space
+from tfperfkit.xplane import Event, open_space
 
 _PREFIX = "Iterator::"
 _TURN = re.compile(r"\[\d+\]")

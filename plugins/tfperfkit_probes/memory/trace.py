@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
+from tfperfkit.xplane import Event, Space, open_space
 from tfperfkit_probes.memory.model import Allocator, OpMemory
-from tfperfkit_probes.xplane import Event, Space, open_space
 
 _ALLOCATION, _DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 _MAX_OPS = 10

@@ -12,8 +12,8 @@ from google.protobuf.message import DecodeError
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import GraphContents, Place
+from tfperfkit.xplane import wire
 from tfperfkit_probes.ops.schema import DTYPES, SIZES, message_class
-from tfperfkit_probes.xplane import wire
 
 #: A compressed graph that grows beyond this is damaged or hostile.
 MAX_GRAPH_BYTES = 64 * 1024 * 1024

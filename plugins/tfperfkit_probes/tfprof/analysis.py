@@ -9,13 +9,13 @@ import msgspec
 
 from tfperfkit.records.parts import TRACED
 from tfperfkit.records.steps import StepTable
+from tfperfkit.xplane import Space, profile_options
+from tfperfkit.xplane.names import is_fetch
+from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
 from tfperfkit_probes.tfprof.host import Host, Marker, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, OpRow
-from tfperfkit_probes.tfprof.names import is_fetch
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
-from tfperfkit_probes.tfprof.spans import Span, SpanIndex, intersect, subtract, total, union
-from tfperfkit_probes.xplane import Space, profile_options
 
 PS_PER_MS = 1_000_000_000
 PS_PER_NS = 1000

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.parts import TRACED, PartName
-from tfperfkit_probes.tfprof.spans import Span, intersect, subtract, total, union
+from tfperfkit.xplane.spans import Span, intersect, subtract, total, union
 
 Label = Literal["input", "eager_ops", "graph", "tracing", "other"]
 

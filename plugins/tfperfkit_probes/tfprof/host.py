@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tfperfkit.records.pipelines import READING
+from tfperfkit.xplane import Event, Line, Plane
+from tfperfkit.xplane.names import Kind, Named, is_function, is_input, parse
+from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.tfprof.breakdown import Label, Labelled
-from tfperfkit_probes.tfprof.names import Kind, Named, is_function, is_input, parse
-from tfperfkit_probes.tfprof.spans import Span
-from tfperfkit_probes.xplane import Event, Line, Plane
 
 #: tf.data's own threads: ``tf_data_private_threadpool``, ``tf_data_iterator_get_next`` ...
 DATA_THREADS = "tf_data"

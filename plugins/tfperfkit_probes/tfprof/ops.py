@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from tfperfkit.xplane import Event, Line, Plane
+from tfperfkit.xplane.names import DERIVED_LINES, Kind, Named, function_name, is_function, is_input
+from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
-from tfperfkit_probes.tfprof.names import Kind, Named, function_name, is_function, is_input
-from tfperfkit_probes.tfprof.spans import Span, SpanIndex
-from tfperfkit_probes.xplane import Event, Line, Plane
 
 #: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
 Place = Literal["eager", "graph", "xla", "device", "input"]
@@ -160,24 +160,6 @@ class OpReader:
         if number in self._host.data_calls:
             return True
         return False if number in self._host.script_calls else None
-
-
-#: Lines that the profiler derives from others on an accelerator's plane; their events would count twice.
-DERIVED_LINES = frozenset(
-    {
-        "Steps",
-        "XLA Modules",
-        "XLA TraceMe",
-        "TensorFlow Name Scope",
-        "TensorFlow Ops",
-        "Framework Name Scope",
-        "Framework Ops",
-        "Source code",
-        "Launch Stats",
-        "Async XLA Ops",
-        "Counters",
-    }
-)
 
 
 def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, OpTime]) -> list[Span]:

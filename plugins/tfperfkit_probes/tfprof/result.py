@@ -13,13 +13,13 @@ from tfperfkit.records.convert import read
 from tfperfkit.records.parts import PARTS, TRACED
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.timeline import Tick, Timeline
+from tfperfkit.xplane import DEFAULT_LIMIT_BYTES, open_space
+from tfperfkit.xplane.names import is_fetch
 from tfperfkit_probes.tfprof import timeline
 from tfperfkit_probes.tfprof.analysis import TraceFacts, analyse
 from tfperfkit_probes.tfprof.model import OpRow, TfprofData
-from tfperfkit_probes.tfprof.names import is_fetch
 from tfperfkit_probes.tfprof.offers import offers
 from tfperfkit_probes.tfprof.streams import Capture, wanted
-from tfperfkit_probes.xplane import DEFAULT_LIMIT_BYTES, open_space
 
 _ROWS = 12
 

@@ -18,9 +18,9 @@ from tfperfkit.probe import Capture
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.steps import StepTable
 from tfperfkit.timeline import Slice, Tick, Timeline
-from tfperfkit_probes.tfprof.names import STEP_MARKER
-from tfperfkit_probes.xplane import open_space
-from tfperfkit_probes.xplane.reader import Event, Line, Space
+from tfperfkit.xplane import open_space
+from tfperfkit.xplane.names import STEP_MARKER
+from tfperfkit.xplane.reader import Event, Line, Space
 
 _TICK_EVERY = 20_000
 _TEXT = 300

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from tfperfkit.errors import Unavailable
 from tfperfkit.probe import Capture
 from tfperfkit.storage.safe_reader import trace_files
+from tfperfkit.xplane import Space, open_space
+from tfperfkit.xplane.hlo import Module, read_modules
 from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.device import read_kernels
-from tfperfkit_probes.lines.graph.hlo import Module, read_modules
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner, base_name
 from tfperfkit_probes.lines.graph.pipeline import in_pipeline
@@ -17,7 +18,6 @@ from tfperfkit_probes.lines.graph.trace import Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps
 from tfperfkit_probes.tfprof.host import read_host
-from tfperfkit_probes.xplane import Space, open_space
 
 
 @dataclass

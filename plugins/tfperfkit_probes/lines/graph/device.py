@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tfperfkit.xplane import Space, StatValue
+from tfperfkit.xplane.names import DERIVED_LINES
+from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit_probes.lines.graph.account import Kernel
 from tfperfkit_probes.lines.graph.trace import Key, Segment
-from tfperfkit_probes.tfprof.ops import DERIVED_LINES
-from tfperfkit_probes.tfprof.spans import Span, SpanIndex
-from tfperfkit_probes.xplane import Space, StatValue
 
 
 class _Launch(NamedTuple):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tfperfkit.xplane import Event, Line, Plane
+from tfperfkit.xplane.names import Kind, Named, is_function
+from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
-from tfperfkit_probes.tfprof.names import Kind, Named, is_function
-from tfperfkit_probes.tfprof.spans import Span, SpanIndex
-from tfperfkit_probes.xplane import Event, Line, Plane
 
 #: How close the end of a kernel is noted after the work that its end set off, in ps.
 _CONTINUATION = 50_000_000

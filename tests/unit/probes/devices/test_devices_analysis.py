@@ -11,11 +11,11 @@ from tfperfkit_probes.devices.model import FACTS, FUNCTIONS, SLICES
 from tfperfkit_probes.devices.probe import DevicesProbe
 from tfperfkit_probes.devices.tables import _counted
 from tfperfkit_probes.devices.trace import accelerators, transfers
-from tfperfkit_probes.xplane import open_space
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.instruments.devices.source import satisfies
 from tfperfkit.testing import FakeRecording, capture_of
+from tfperfkit.xplane import open_space
 
 ROOT = Path(__file__).resolve().parents[4]
 MI300 = ROOT.parent / "shared" / "traces" / "mi300_jax_conv.xplane.pb"

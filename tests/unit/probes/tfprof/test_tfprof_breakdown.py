@@ -10,11 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tfperfkit_probes.tfprof.analysis import TraceFacts, analyse
 from tfperfkit_probes.tfprof.breakdown import Labelled, breakdown
-from tfperfkit_probes.tfprof.names import Kind, parse
 from tfperfkit_probes.tfprof.probe import TfprofProbe
-from tfperfkit_probes.tfprof.spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.tfprof.streams import Capture
-from tfperfkit_probes.xplane import open_space
 from xspace_builder import SpaceBuilder, step
 
 from tfperfkit.model import ProbeResult
@@ -22,6 +19,9 @@ from tfperfkit.records.parts import TRACED
 from tfperfkit.records.pipelines import READING
 from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.testing import FakeRecording, capture_of, check_result
+from tfperfkit.xplane import open_space
+from tfperfkit.xplane.names import Kind, parse
+from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
 
 spans = st.lists(
     st.tuples(st.integers(0, 200), st.integers(0, 60)).map(lambda pair: Span(pair[0], pair[0] + pair[1])), max_size=12

@@ -11,13 +11,13 @@ from graphlines_builder import FILE, GraphsBuilder
 from tfperfkit_probes.lines.graph.analysis import GraphLines, analyse
 from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.result import report
-from tfperfkit_probes.tfprof.spans import Span
-from tfperfkit_probes.xplane import open_space
 from xspace_builder import PlaneBuilder, SpaceBuilder, step
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.records.graphs import Layer
 from tfperfkit.testing import FakeRecording, capture_of
+from tfperfkit.xplane import open_space
+from tfperfkit.xplane.spans import Span
 
 FUNCTION = "__inference_step_1"
 STEPS = 2

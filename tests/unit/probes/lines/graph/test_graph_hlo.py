@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tfperfkit_probes.lines.graph.hlo import Module, read_modules
-from tfperfkit_probes.xplane import open_space
-from tfperfkit_probes.xplane.schema import message_class
 from xspace_builder import SpaceBuilder
+
+from tfperfkit.xplane import open_space
+from tfperfkit.xplane.hlo import Module, read_modules
+from tfperfkit.xplane.schema import message_class
 
 
 class HloBuilder:

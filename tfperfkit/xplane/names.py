@@ -31,6 +31,22 @@ class Named(NamedTuple):
     type: str = ""
 
 
+#: Lines that the profiler derives from others on an accelerator's plane; their events would count twice.
+DERIVED_LINES = frozenset(
+    {
+        "Steps",
+        "XLA Modules",
+        "XLA TraceMe",
+        "TensorFlow Name Scope",
+        "TensorFlow Ops",
+        "Framework Name Scope",
+        "Framework Ops",
+        "Source code",
+        "Launch Stats",
+        "Async XLA Ops",
+        "Counters",
+    }
+)
 #: Prefix of the names of compiled functions: ``__inference_step_60``, ``__forward_...``, ``__backward_...``.
 FUNCTION_PREFIX = "__"
 STEP_MARKER = "train"

@@ -25,8 +25,8 @@ from google.protobuf.message import DecodeError
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import open_file
-from tfperfkit_probes.xplane import wire
-from tfperfkit_probes.xplane.schema import message_class
+from tfperfkit.xplane import wire
+from tfperfkit.xplane.schema import message_class
 
 #: A larger file is refused: 100 MB hold about 3.6 million events, far more than a window of a few steps.
 DEFAULT_LIMIT_BYTES = 512_000_000
@@ -178,6 +178,11 @@ class Plane:
     @property
     def line_count(self) -> int:
         return len(self._lines)
+
+    @property
+    def line_spans(self) -> tuple[tuple[int, int], ...]:
+        """Where each line begins and ends in the file."""
+        return tuple(self._lines)
 
     def lines(self) -> Iterator[Line]:
         """The lines, parsed one at a time: keep none and no more than one is in memory."""

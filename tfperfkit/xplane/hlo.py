@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from tfperfkit.errors import Unavailable
-from tfperfkit_probes.xplane import Space
+from tfperfkit.xplane import Space
 
 #: Elementwise functions that take far longer than an addition (as XLA's cost analysis counts transcendentals).
 _SLOW = frozenset(
@@ -89,6 +89,23 @@ class Module:
             found = self._instructions.get(instruction)
             self._parts[instruction] = self._divide(found) if found is not None else ()
         return self._parts[instruction]
+
+    def source(self, instruction: str) -> str:
+        """``file:line`` of the Python code that an instruction was traced from; "" if it is not known."""
+        found = self._instructions.get(instruction)
+        inside = [found, *self._called(found)] if found is not None else []
+        for each in inside:
+            if each.metadata.source_file and each.metadata.source_line > 0:
+                return f"{_text(each.metadata.source_file)}:{each.metadata.source_line}"
+        return ""
+
+    def bytes(self, instruction: str) -> float:
+        """What an instruction at least reads and writes; 0 if it is not known, or a call of a library's function."""
+        found = self._instructions.get(instruction)
+        if found is None or _text(found.opcode) in CONTAINERS | {"custom-call"}:
+            return 0.0
+        operands = (self._operand(found, number) for number in range(len(found.operand_ids)))
+        return _bytes(found.shape) + sum(_bytes(each.shape) for each in operands if each is not None)
 
     def _divide(self, instruction: Any) -> tuple[Part, ...]:
         own = _operation(instruction)
@@ -192,6 +209,34 @@ def read_modules(space: Space) -> dict[str, Module]:
 
 def _operation(instruction: Any) -> str:
     return _text(instruction.metadata.op_name)
+
+
+#: Bytes of an element by ``xla.PrimitiveType`` (xla/xla_data.proto).
+_ELEMENT = {
+    1: 1,
+    2: 1,
+    3: 2,
+    4: 4,
+    5: 8,
+    6: 1,
+    7: 2,
+    8: 4,
+    9: 8,
+    10: 2,
+    11: 4,
+    12: 8,
+    15: 8,
+    16: 2,
+    18: 16,
+    19: 1,
+    20: 1,
+}
+
+
+def _bytes(shape: Any) -> float:
+    if shape.tuple_shapes:
+        return sum(_bytes(item) for item in shape.tuple_shapes)
+    return float(prod(shape.dimensions)) * _ELEMENT.get(shape.element_type, 0)
 
 
 def _size(shape: Any) -> float:

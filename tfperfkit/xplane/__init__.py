@@ -1,6 +1,6 @@
 """Reading profiler traces without TensorFlow."""
 
-from tfperfkit_probes.xplane.reader import (
+from tfperfkit.xplane.reader import (
     DEFAULT_LIMIT_BYTES,
     Event,
     Line,

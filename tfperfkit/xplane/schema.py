@@ -107,7 +107,12 @@ _MESSAGES: dict[str, tuple[_Field, ...]] = {
         _Field("operand_ids", 36, _INT64, True),
         _Field("called_computation_ids", 38, _INT64, True),
     ),
-    "HloOpMetadata": (_Field("op_type", 1, _BYTES), _Field("op_name", 2, _BYTES)),
+    "HloOpMetadata": (
+        _Field("op_type", 1, _BYTES),
+        _Field("op_name", 2, _BYTES),
+        _Field("source_file", 3, _BYTES),
+        _Field("source_line", 4),
+    ),
     "HloShape": (
         _Field("element_type", 2),
         _Field("dimensions", 3, _INT64, True),

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tfperfkit_probes.xplane import Space, open_space, profile_options, reader
-from tfperfkit_probes.xplane.schema import message_class
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.xplane import Space, open_space, profile_options, reader
+from tfperfkit.xplane.schema import message_class
 
-MI300 = Path(__file__).resolve().parents[5] / "shared" / "traces" / "mi300_jax_conv.xplane.pb"
+MI300 = Path(__file__).resolve().parents[4] / "shared" / "traces" / "mi300_jax_conv.xplane.pb"
 
 
 def small() -> SpaceBuilder:
@@ -197,7 +197,7 @@ def test_the_schema_is_tensorflows() -> None:
     """Field numbers and kinds agree with the installed TensorFlow's own classes."""
     code = """
 from tensorflow.tsl.profiler.protobuf import xplane_pb2 as pb
-from tfperfkit_probes.xplane.schema import _MESSAGES, message_class
+from tfperfkit.xplane.schema import _MESSAGES, message_class
 for name in ("XSpace", "XPlane", "XLine", "XEvent", "XStat", "XEventMetadata", "XStatMetadata"):
     theirs = {f.name: (f.number, {9: 12}.get(f.type, f.type)) for f in getattr(pb, name).DESCRIPTOR.fields}
     ours = {f.name: (f.number, f.type) for f in message_class(name).DESCRIPTOR.fields}

@@ -1,0 +1,73 @@
+"""``tfperf read PATH``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tfperfkit.reading import horovod, sources
+from tfperfkit.reading.analyse import read as read_trace
+from tfperfkit.reading.model import TraceReport
+from tfperfkit.report.text import one_line
+
+#: From this size on a person is told that it goes on.
+_LARGE_BYTES = 100_000_000
+_EACH_BYTES = 20_000_000
+
+
+def read(path: str, json_file: str | None, everything: bool) -> None:
+    """Read the trace at ``path`` and print what it tells; raises ``TfperfError``, one line, for what is no trace."""
+    report = _read(Path(path))
+    if json_file is not None:
+        from tfperfkit.report.json import encode_any
+
+        text = encode_any(report)
+        if json_file == "-":
+            sys.stdout.buffer.write(text)
+            sys.stdout.flush()
+            return
+        Path(json_file).write_bytes(text)
+    from tfperfkit.reading.console import render
+
+    render(report, sys.stdout, everything=everything)
+
+
+def _read(path: Path) -> TraceReport:
+    source = sources.find(path)
+    shown = _Progress(sum(file.stat().st_size for file in source.files))
+    try:
+        if source.kind == "horovod":
+            return horovod.read(source.files[0], str(path), shown.of(source.files[0]))
+        return read_trace(source, str(path), shown.of)
+    except MemoryError:
+        from tfperfkit.errors import UsageError
+
+        raise UsageError(f"there is not enough memory to read {path}") from None
+    finally:
+        shown.end()
+
+
+class _Progress:
+    """One line on stderr for large traces, rewritten in place; nothing through a pipe."""
+
+    def __init__(self, whole: int) -> None:
+        self._whole = whole
+        self._done = 0
+        self._last = 0
+        self._on = whole >= _LARGE_BYTES and sys.stderr.isatty()
+
+    def of(self, file: Path) -> Callable[[int], None]:
+        before = self._done
+        self._done += file.stat().st_size
+        return lambda position: self._at(file, before + position)
+
+    def _at(self, file: Path, position: int) -> None:
+        if self._on and position - self._last >= _EACH_BYTES:
+            self._last = position
+            share = min(100 * position // max(self._whole, 1), 100)
+            print(f"\r{one_line(file.name[:40])}: {share} %", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._on:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

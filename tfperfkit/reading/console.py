@@ -1,0 +1,282 @@
+"""What a trace tells, on a terminal or in a pipe: the report's own shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.text import Text
+
+from tfperfkit.model import Column, Table, Unit
+from tfperfkit.reading.idle import CAUSES
+from tfperfkit.reading.model import CollectiveRow, DeviceRow, TimeRow, TraceReport
+from tfperfkit.report import numbers
+from tfperfkit.report.console import print_lines
+from tfperfkit.report.findings import told_findings
+from tfperfkit.report.layout import heading, joined, prose
+from tfperfkit.report.paths import name
+from tfperfkit.report.table import table_lines
+from tfperfkit.report.terminal import Screen, terminal_of
+from tfperfkit.report.text import shorten
+
+_ROWS = 12
+_LABELLED = 10
+_KERNEL = 40  # characters of a kernel's name
+_MIN_SHOWN = 0.001
+_MIN_COLUMN = 0.01  # of a device's window, for a cause to have a column
+
+
+def render(report: TraceReport, file: TextIO, *, everything: bool = False) -> None:
+    """Write the report to ``file``; ``everything``: all rows that there are."""
+    screen = terminal_of(file)
+    print_lines(lines(report, screen, None if everything else _ROWS), file, screen)
+
+
+def lines(report: TraceReport, screen: Screen, most: int | None) -> list[Text]:
+    """The report as lines of at most ``screen.width`` cells."""
+    sections = [_top(report, screen), told_findings(report.findings, screen)]
+    tables = [table for table in _tables(report, most) if table is not None]
+    for title, mine in _grouped(tables):
+        section = heading(title, "", screen)
+        for index, table in enumerate(mine):
+            section += [Text()] * bool(index) + table_lines(table, screen)
+        sections.append(section)
+    sections.append([*heading("trace", "", screen), *_bottom(report, screen)])
+    result: list[Text] = []
+    for section in filter(None, sections):
+        result += [*section, Text()]
+    return result[:-1]
+
+
+def _top(report: TraceReport, screen: Screen) -> list[Text]:
+    steps = report.steps
+    if steps.count and steps.median_ms is not None:
+        parts = [f"{numbers.plain(steps.count)} step{'s' * (steps.count != 1)}"]
+        text = f"{numbers.alone(steps.median_ms, 'ms', screen.symbols)} a step"
+        if steps.count > 1 and steps.p90_ms is not None:
+            text += f" (p90 {numbers.alone(steps.p90_ms, 'ms', screen.symbols)})"
+        figures = [*parts, text]
+    else:
+        figures = ["No steps were found"]
+    if report.idle_share is not None:
+        figures.append(f"accelerators idle {numbers.alone(report.idle_share, 'share', screen.symbols)}")
+    result = prose(report.headline, screen, style="bold")
+    result += joined(figures, screen, style="" if report.headline else "bold")
+    if report.waits_share:
+        waits = [_of(cause, share, screen) for cause, share in report.waits_share.items() if share >= _MIN_SHOWN]
+        result += joined(["idle: " + waits[0], *waits[1:]], screen) if waits else []
+    if report.host_share:
+        shares = [
+            f"{what} {numbers.alone(share, 'share', screen.symbols)}" for what, share in report.host_share.items()
+        ]
+        result += joined(["some thread of the host was at: " + shares[0], *shares[1:]], screen)
+    return result + prose(steps.words, screen, style="dim")
+
+
+def _grouped(tables: list[tuple[str, Table]]) -> list[tuple[str, list[Table]]]:
+    groups: dict[str, list[Table]] = {}
+    for title, table in tables:
+        groups.setdefault(title, []).append(table)
+    return list(groups.items())
+
+
+def _tables(report: TraceReport, most: int | None) -> list[tuple[str, Table] | None]:
+    return [
+        _devices(report),
+        _kernels(report, most),
+        _times("operations", "Kernels by type of operation", "Operation", report.operations, most),
+        _times("operations", "Kernels by name scope, each without those below it", "Scope", report.scopes, None),
+        _times("operations", "Kernels by line of Python", "Line", report.lines, most, "location"),
+        _copies(report),
+        _collectives(report, most),
+        _host(report, most),
+        _host_operations(report, most),
+    ]
+
+
+def _devices(report: TraceReport) -> tuple[str, Table] | None:
+    if not report.devices:
+        return None
+    used = [row for row in report.devices if row.used]
+    causes = [c for c in CAUSES if any(row.waits_ms.get(c, 0.0) >= _MIN_COLUMN * row.window_ms for row in used)]
+    columns = (
+        Column("Device"),
+        Column("Window ms", "ms"),
+        Column("Busy", "share"),
+        Column("Idle", "share"),
+        *(Column(cause[:1].upper() + cause[1:], "share") for cause in causes),
+        Column("Kernels", "count"),
+    )
+    rows = []
+    for row in report.devices:
+        rows.append(
+            (
+                _name(row),
+                row.window_ms,
+                *(_share(ms, row.window_ms) for ms in (row.busy_ms, row.idle_ms)),
+                *(_share(row.waits_ms.get(cause, 0.0), row.window_ms) for cause in causes),
+                row.kernels,
+            )
+        )
+    words = "in the steps" if report.steps.count else "from the first kernel to the last"
+    return "accelerators", Table(
+        title=f"What each device did {words}, and what it waited for", columns=columns, rows=tuple(rows)
+    )
+
+
+def _kernels(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+    if not report.kernels:
+        return None
+    has_occupancy = any(row.occupancy is not None for row in report.kernels)
+    has_source = any(row.source for row in report.kernels)
+    columns = [Column("Kernel"), Column("Operation"), Column("Runs", "count"), Column("Total ms", "ms")]
+    columns += [Column("Share", "share"), Column("Each µs", "us"), Column("Bound by"), Column("Tensor cores")]
+    columns += [Column("Occupancy", "share")] * has_occupancy + [Column("Line", "location")] * has_source
+    rows = []
+    for row in report.kernels[:most]:
+        cells: list[str | int | float | None] = [
+            short_kernel(row.kernel),
+            row.operation or None,
+            row.runs,
+            row.total_ms,
+        ]
+        cells += [row.share, row.mean_us, row.bound or None, "yes" if row.tensor_cores else None]
+        cells += [row.occupancy] * has_occupancy + [row.source or None] * has_source
+        rows.append(tuple(cells))
+    return "kernels", Table(
+        title="Costliest kernels", columns=tuple(columns), rows=tuple(rows), note=_more(report.kernels, most)
+    )
+
+
+def _times(
+    section: str, title: str, what: str, found: Sequence[TimeRow], most: int | None, unit: Unit = "text"
+) -> tuple[str, Table] | None:
+    if not found or (len(found) == 1 and unit == "text"):
+        return None
+    columns = (Column(what, unit), Column("Runs", "count"), Column("Total ms", "ms"), Column("Share", "share"))
+    rows = tuple((row.name, row.runs, row.total_ms, row.share) for row in found[:most])
+    return section, Table(title=title, columns=columns, rows=rows, note=_more(found, most))
+
+
+def _copies(report: TraceReport) -> tuple[str, Table] | None:
+    if not report.copies:
+        return None
+    tells_memory = any(row.pageable is not None for row in report.copies)
+    columns = [Column("Copy"), Column("Runs", "count"), Column("Total ms", "ms"), Column("Size", "bytes")]
+    columns += [Column("GB/s", "number"), Column("Synchronous", "count")] + [Column("Pageable", "count")] * tells_memory
+    rows = []
+    for row in report.copies:
+        speed = row.bytes / row.total_ms / 1e6 if row.bytes and row.total_ms else None
+        cells: list[str | int | float | None] = [
+            row.kind,
+            row.runs,
+            row.total_ms,
+            row.bytes or None,
+            speed,
+            row.synchronous,
+        ]
+        rows.append((*cells, *[row.pageable] * tells_memory))
+    return "copies", Table(title="Copies", columns=tuple(columns), rows=tuple(rows))
+
+
+def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+    if not report.collectives:
+        return None
+    ranks = report.kind == "horovod"
+    columns = (
+        Column("Tensor" if ranks else "Collective"),
+        Column("Ranks" if ranks else "Devices", "count"),
+        Column("Runs", "count"),
+        Column("Total ms", "ms"),
+        Column("Transfer ms", "ms"),
+        Column("Wait ms", "ms"),
+        Column("Last"),
+        Column("In", "share"),
+    )
+    rows = tuple(
+        (
+            r.name,
+            r.devices,
+            r.runs,
+            r.total_ms,
+            r.transfer_ms,
+            r.wait_ms,
+            r.last or None,
+            r.last_share if r.last else None,
+        )
+        for r in report.collectives[:most]
+    )
+    note = (
+        "wait: until the last rank was ready"
+        if ranks
+        else "wait: beyond the shortest run over the devices, which is the transfer"
+    )
+    return "collectives", Table(title="Collectives", columns=columns, rows=rows, note=note)
+
+
+def _host(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+    if not report.host:
+        return None
+    columns = (Column("On a thread of the host"), Column("Time ms", "ms"), Column("Share", "share"))
+    rows = tuple((row.what, row.idle_ms, row.share) for row in report.host[:most])
+    return "host", Table(title="What the host was at while a device waited for it", columns=columns, rows=rows)
+
+
+def _host_operations(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+    if not report.host_operations:
+        return None
+    columns = (Column("Operation"), Column("Runs", "count"), Column("Own time ms", "ms"))
+    rows = tuple((row.name, row.runs, row.own_ms) for row in report.host_operations[:most])
+    return "host", Table(
+        title="Costliest operations on the host", columns=columns, rows=rows, note=_more(report.host_operations, most)
+    )
+
+
+def _bottom(report: TraceReport, screen: Screen) -> list[Text]:
+    result: list[Text] = []
+    for note in report.notes:
+        result += prose(note, screen, indent=_LABELLED, label="note")
+    machine = report.machine
+    if machine is not None:
+        items = [machine.vendor] * bool(machine.vendor)
+        if machine.multiprocessors and machine.clock_mhz:
+            items.append(f"{machine.multiprocessors} multiprocessors at {machine.clock_mhz:,.0f} MHz")
+        items += [numbers.alone(machine.memory_bytes, "bytes")] * (machine.memory_bytes is not None)
+        items += [f"{(machine.memory_bytes_per_s or 0) / 1e9:,.0f} GB/s"] * (machine.memory_bytes_per_s is not None)
+        items += [f"{(machine.flops_per_s or 0) / 1e12:,.1f} TFLOP/s in 32 bits"] * (machine.flops_per_s is not None)
+        items += [f"{(machine.tensor_flops_per_s or 0) / 1e12:,.0f} in 16"] * (machine.tensor_flops_per_s is not None)
+        result += joined(items, screen, indent=_LABELLED, label="machine") if items else []
+    files = f"{len(report.files)} files" if len(report.files) > 1 else report.files[0]
+    items = [name(files, screen), f"{report.events:,} events"]
+    if report.run not in ("", report.files[0]):
+        items.insert(0, f"run {name(report.run, screen)}")
+    return result + joined(items, screen, indent=_LABELLED, label="read")
+
+
+def _name(row: DeviceRow) -> str:
+    return f"{row.host} {row.device}".strip() + ("" if row.used else " (not used)")
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole > 0 else None
+
+
+def _of(what: str, share: float, screen: Screen) -> str:
+    return f"{what} {numbers.alone(share, 'share', screen.symbols)}"
+
+
+def _last(row: CollectiveRow) -> float | None:
+    return row.last_share if row.last else None
+
+
+def short_kernel(text: str) -> str:
+    """A kernel's name without what a C++ compiler put around it; the JSON has it whole."""
+    text = text.removeprefix("void ")
+    base = re.split(r"[<(]", text, maxsplit=1)[0] or text
+    return shorten(base.rpartition("::")[2] or base, _KERNEL)
+
+
+def _more(rows: Sequence[object], most: int | None) -> str:
+    hidden = len(rows) - most if most is not None else 0
+    return f"and {hidden} more: --all shows them" if hidden > 0 else ""

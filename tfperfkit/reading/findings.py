@@ -1,0 +1,252 @@
+"""What a trace says about where the time goes: findings with their figures, and the first line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit import calibration
+from tfperfkit.model import Family, Finding, Measurement, Severity
+from tfperfkit.reading.activity import Label
+from tfperfkit.reading.host import Doing
+from tfperfkit.reading.idle import BETWEEN, QUEUED, UNKNOWN
+from tfperfkit.reading.machine import is_matrix_product
+from tfperfkit.reading.model import TraceReport
+from tfperfkit.reading.numbers import LAUNCH_PS, MATRIX_SHARE, TOLD_SHARE
+from tfperfkit.records.source_span import SourceSpan
+
+_HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
+
+
+def find(report: TraceReport) -> tuple[Finding, ...]:
+    """The findings, the costliest first."""
+    found = [*_idle(report), *_launches(report), *_copies(report), *_collectives(report), *_matrix(report)]
+    return tuple(sorted(found, key=lambda finding: -finding.share_of_step))
+
+
+def headline(report: TraceReport) -> str:
+    """The first line: the step, how much of it the accelerators idle, and the main reason."""
+    if report.idle_share is None:
+        if report.kind == "horovod":
+            return report.notes[0][0].upper() + report.notes[0][1:] if report.notes else ""
+        return ""
+    used = [row for row in report.devices if row.used]
+    who = f"The {len(used)} accelerators idle" if len(used) > 1 else f"{used[0].device} idles" if used else "Idle"
+    of = "the step" if report.steps.count else "the recorded time"
+    text = f"{who} {report.idle_share * 100:.1f} % of {of}"
+    told = [finding for finding in report.findings if finding.severity != "info"]
+    if told and told[0].code in ("TRC001", "TRC002", "TRC003", "TRC007"):
+        cause = max(report.waits_share, key=lambda name: report.waits_share[name])
+        return f"{text}, most of it waiting for {_WAITS.get(cause, cause)}"
+    return text
+
+
+_WAITS = {
+    Doing.INPUT.value: "input",
+    Doing.COMPILE.value: "compilation",
+    Doing.COLLECTIVE.value: "other devices",
+    Doing.COPY.value: "copies",
+    Doing.LAUNCH.value: "kernels to be launched",
+    Doing.RUNTIME.value: "the runtime on the host",
+    Doing.PYTHON.value: "Python",
+    BETWEEN: "the next kernel to start",
+    QUEUED: "another stream",
+    UNKNOWN: "a host of which nothing is recorded",
+}
+
+
+def _finding(
+    code: str,
+    family: Family,
+    title: str,
+    share: float,
+    evidence: list[Measurement],
+    advice: str,
+    detail: str = "",
+    where: tuple[SourceSpan, ...] = (),
+    report: TraceReport | None = None,
+) -> Finding:
+    return Finding(
+        code=code,
+        family=family,
+        title=title,
+        severity=_severity(share),
+        share_of_step=share,
+        predicted_speedup=None,
+        ceiling=1 / (1 - min(share, calibration.MAX_SAVED.value)),
+        where=where,
+        evidence=tuple(evidence),
+        advice=advice,
+        detail=detail,
+        basis="step" if report is None or report.steps.count else "run",
+    )
+
+
+def _severity(share: float) -> Severity:
+    if share >= calibration.SEVERITY_HIGH.value:
+        return "high"
+    return "medium" if share >= calibration.SEVERITY_MEDIUM.value else "low"
+
+
+def _idle(report: TraceReport) -> Iterator[Finding]:
+    shares = report.waits_share
+    whole = [Measurement("idle", report.idle_share or 0.0, "share", "accelerators")]
+    share = shares.get(Doing.INPUT.value, 0.0)
+    if share >= TOLD_SHARE.value:
+        yield _finding(
+            "TRC001",
+            "input",
+            "The accelerators wait for input",
+            share,
+            [*whole, Measurement("waiting for input", share, "share", "accelerators")],
+            "Prefetch to the device, read and map in parallel (num_parallel_calls=tf.data.AUTOTUNE), cache what is "
+            "read again. tfperf run on the script names the stage.",
+            report=report,
+        )
+    parts = {name: shares[name] for name in _HOST if shares.get(name, 0.0) > 0}
+    share = sum(parts.values())
+    if share >= TOLD_SHARE.value:
+        yield _finding(
+            "TRC002",
+            "eager",
+            "The accelerators wait for the host",
+            share,
+            [*whole, *(Measurement(name, value, "share", "accelerators") for name, value in parts.items())],
+            "Take Python out of the step: one tf.function (or jit) for it, several steps in a call "
+            "(steps_per_execution, a loop inside of the tf.function), values read seldom.",
+            "\n".join(f"{row.what}: {row.idle_ms:.3g} ms" for row in report.host[:5]),
+            _places(report),
+            report=report,
+        )
+    share = shares.get(Doing.COMPILE.value, 0.0)
+    if share >= TOLD_SHARE.value:
+        yield _finding(
+            "TRC007",
+            "compile",
+            "The accelerators wait for tracing or compilation",
+            share,
+            [*whole, Measurement("waiting for compilation", share, "share", "accelerators")],
+            "Record after the warm-up; if it goes on, shapes or Python values change from step to step: tfperf run on "
+            "the script names the argument.",
+            report=report,
+        )
+
+
+def _places(report: TraceReport) -> tuple[SourceSpan, ...]:
+    places = []
+    for row in report.host[:3]:
+        location, _, function = row.what.partition(" ")
+        file, _, line = location.rpartition(":")
+        if file.endswith(".py") and line.isdecimal():
+            places.append(SourceSpan(file=file, line=int(line), function=function))
+    return tuple(places)
+
+
+def _launches(report: TraceReport) -> Iterator[Finding]:
+    launching, between = (report.waits_share.get(cause, 0.0) for cause in (Doing.LAUNCH.value, BETWEEN))
+    share = launching + between
+    if share < TOLD_SHARE.value:
+        return
+    kernels = sum(row.kernels for row in report.devices if row.used)
+    short = [row for row in report.kernels if row.mean_us * 1e6 <= LAUNCH_PS.value]
+    evidence = [
+        Measurement("waiting for launches", launching, "share", "accelerators"),
+        Measurement("between kernels", between, "share", "accelerators"),
+        Measurement("kernels", kernels, "count", "trace"),
+    ]
+    if short:
+        evidence.append(Measurement("of no more than 10 µs", sum(row.runs for row in short), "count", "trace"))
+    yield _finding(
+        "TRC003",
+        "device",
+        "Much of the step passes between one kernel and the next",
+        share,
+        evidence,
+        "Make fewer and larger kernels: jit_compile=True fuses them, a larger batch gives each more to do, several "
+        "small tensors updated together need one launch.",
+        report=report,
+    )
+
+
+def _copies(report: TraceReport) -> Iterator[Finding]:
+    used = [row for row in report.devices if row.used and row.window_ms > 0]
+    whole = sum(row.window_ms for row in used) or 1.0
+    share = report.waits_share.get(Doing.COPY.value, 0.0) + min(sum(row.only_copies_ms for row in used) / whole, 1.0)
+    if not report.copies or share < TOLD_SHARE.value:
+        return
+    evidence = [Measurement("copies and nothing else", share, "share", "accelerators")]
+    evidence += [Measurement(f"{row.kind}", row.bytes, "bytes", "trace") for row in report.copies[:3] if row.bytes]
+    evidence += [
+        Measurement(f"synchronous {row.kind}", row.synchronous, "count", "trace")
+        for row in report.copies
+        if row.synchronous
+    ]
+    pageable = sum(row.pageable or 0 for row in report.copies)
+    evidence += [Measurement("from pageable memory", pageable, "count", "trace")] * bool(pageable)
+    yield _finding(
+        "TRC004",
+        "sync",
+        "The accelerators wait for copies",
+        share,
+        evidence,
+        "Copy while computing: prefetch_to_device, values read after several steps. Copies from pageable memory can't "
+        "overlap: hand over tensors that TensorFlow allocated, not fresh NumPy arrays.",
+        report=report,
+    )
+
+
+def _collectives(report: TraceReport) -> Iterator[Finding]:
+    used = [row for row in report.devices if row.used and row.window_ms > 0]
+    whole = sum(row.window_ms for row in used)
+    if not whole or not report.collectives:
+        return
+    total = sum(row.total_ms for row in report.collectives)
+    wait = sum(row.wait_ms for row in report.collectives)
+    share = min(total / whole, 1.0)
+    if share < TOLD_SHARE.value:
+        return
+    late: dict[str, float] = {}
+    for row in report.collectives:
+        late[row.last] = late.get(row.last, 0.0) + row.wait_ms
+    last = max(late, key=lambda name: late[name])
+    evidence = [
+        Measurement("collectives", share, "share", "accelerators"),
+        Measurement("waiting for the last device", wait, "ms", "trace"),
+        Measurement("transfer", sum(row.transfer_ms for row in report.collectives), "ms", "trace"),
+    ]
+    waits = last and wait > total / 2
+    yield _finding(
+        "TRC005",
+        "distribution",
+        f"Collectives wait for {last}" if waits else "Collectives take a good part of the step",
+        share,
+        evidence,
+        f"Look at what {last} does before it arrives: its input, its share of the work, its host."
+        if waits
+        else "Fewer bytes and larger messages: gradients in 16 bits, packed together, and more work per step.",
+        report=report,
+    )
+
+
+def _matrix(report: TraceReport) -> Iterator[Finding]:
+    machine = report.machine
+    if machine is None or not machine.tensor_flops_per_s:
+        return
+    slow = [row for row in report.kernels if not row.tensor_cores and is_matrix_product(Label(row.kernel))]
+    share_of_kernels = sum(row.share for row in slow)
+    if share_of_kernels < MATRIX_SHARE.value:
+        return
+    share = share_of_kernels * (1 - (report.idle_share or 0.0))
+    yield _finding(
+        "TRC006",
+        "precision",
+        "Matrix products do not use the tensor cores",
+        share,
+        [
+            Measurement("of the kernels' time", share_of_kernels, "share", "trace"),
+            Measurement("kernels of this kind", sum(row.runs for row in slow), "count", "trace"),
+        ],
+        "Compute in 16 bits: keras.mixed_precision.set_global_policy('mixed_float16') (or 'mixed_bfloat16'), with "
+        "sizes that are multiples of 8; in 32 bits allow TF32.",
+        "\n".join(f"{row.kernel[:80]}: {row.total_ms:.3g} ms" for row in slow[:3]),
+        report=report,
+    )

@@ -1,0 +1,96 @@
+"""When an accelerator did nothing, and what it waited for.
+
+Each gap between two pieces of work ends with the next one. Had the host launched that before the gap began, it was
+queued: a gap no longer than a launch takes is what passes between any two kernels, a longer one is another stream's.
+Else the gap up to the launch is the host's, and what the host's threads were at explains it, in the order of
+``Doing``; from the launch on it is the launch's. Where launches are not in the trace, a gap no longer than a launch
+takes is the launch's, and any other the host's.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tfperfkit.reading.activity import Activity
+from tfperfkit.reading.host import Doing, HostActivity
+from tfperfkit.reading.numbers import LAUNCH_PS
+from tfperfkit.reading.steps import Step
+from tfperfkit.xplane.columns import Ints
+from tfperfkit.xplane.intervals import NONE, Spans, covered, gaps, union, within
+
+BETWEEN = "between kernels"
+QUEUED = "another stream"
+UNKNOWN = "not recorded"
+CAUSES = (*(doing.value for doing in Doing), BETWEEN, QUEUED, UNKNOWN)
+
+
+class Idle(NamedTuple):
+    """All in ps. ``causes_ps`` add up to ``idle_ps``. ``of_host``: the idle moments that are the host's."""
+
+    window: Spans
+    busy_ps: int
+    idle_ps: int
+    causes_ps: dict[str, int]
+    of_host: Spans
+
+
+def window_of(device: Activity, steps: tuple[Step, ...]) -> Spans:
+    """The steps; without them, from the first of the device's work to its last."""
+    if steps:
+        return union([Spans(np.array([s.begin for s in steps], np.int64), np.array([s.end for s in steps], np.int64))])
+    return Spans(device.begin[:1], np.array([device.end.max()], np.int64)) if len(device.begin) else NONE
+
+
+def explain(device: Activity, host: HostActivity | None, window: Spans) -> Idle:
+    """Split the device's idle time within the window by what it waited for."""
+    busy = device.busy()
+    if not len(window):
+        return Idle(window, 0, 0, {}, NONE)
+    free = within(gaps(busy, int(window.begin[0]), int(window.end[-1])), window)
+    of_host, launching, queued = _split(device, host, free)
+    short = queued.end - queued.begin <= LAUNCH_PS.value
+    between = int((queued.end - queued.begin)[short].sum())
+    causes = {BETWEEN: between, QUEUED: queued.total - between, Doing.LAUNCH.value: launching.total}
+    explained = NONE
+    before = 0
+    for doing in Doing:
+        spans = host.spans.get(doing) if host is not None else None
+        if spans is None:
+            continue
+        explained = union([explained, spans])
+        now = int(covered(explained, of_host.begin, of_host.end).sum())
+        causes[doing.value] = causes.get(doing.value, 0) + now - before
+        before = now
+    causes[UNKNOWN] = of_host.total - before
+    idle = free.total
+    return Idle(
+        window, window.total - idle, idle, {cause: causes[cause] for cause in CAUSES if causes.get(cause)}, of_host
+    )
+
+
+def _split(device: Activity, host: HostActivity | None, free: Spans) -> tuple[Spans, Spans, Spans]:
+    """The idle spans that are the host's, a launch's, and queued."""
+    following = np.minimum(np.searchsorted(device.begin, free.end), len(device.begin) - 1)
+    is_start = device.begin[following] == free.end
+    launched = _launched(host, device.correlation[following]) if host is not None else np.full(len(free), -1, np.int64)
+    known = is_start & (launched >= 0)
+    short = (free.end - free.begin) <= LAUNCH_PS.value
+    queued = known & (launched <= free.begin)
+    # A launch that seems to come after what it launched: two clocks that differ a little.
+    at = np.where(known, np.clip(launched, free.begin, free.end), np.where(is_start & short, free.begin, free.end))
+    mine = ~queued
+    return (
+        Spans(free.begin[mine], at[mine]),
+        Spans(at[mine], free.end[mine]),
+        Spans(free.begin[queued], free.end[queued]),
+    )
+
+
+def _launched(host: HostActivity, correlation: Ints) -> Ints:
+    """When the host launched the work of these numbers; -1 where that is not recorded."""
+    if not len(host.correlation):
+        return np.full(len(correlation), -1, np.int64)
+    place = np.minimum(np.searchsorted(host.correlation, correlation), len(host.correlation) - 1)
+    return np.where((host.correlation[place] == correlation) & (correlation >= 0), host.launched[place], -1)

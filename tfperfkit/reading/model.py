@@ -1,0 +1,133 @@
+"""What ``tfperf read`` found: the records of its JSON. Times are in ms unless the name says otherwise."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tfperfkit.model import Finding
+from tfperfkit.reading.machine import Machine
+
+#: Version of the JSON. Raised when a name that others rely on changes its meaning.
+SCHEMA = 1
+
+
+class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """``source``: "markers", "profiler", "repeated call", "repeated kernels", "none"; ``words`` say it."""
+
+    count: int
+    source: str
+    words: str
+    median_ms: float | None = None
+    mean_ms: float | None = None
+    p90_ms: float | None = None
+    lengths_ms: tuple[float, ...] = ()
+
+
+class DeviceRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An accelerator. Within the steps (or from its first work to its last, without them): ``window_ms`` is
+    ``busy_ms`` and ``idle_ms``, which is the sum of ``waits_ms``. ``span_*``: from its first work to its last."""
+
+    device: str
+    host: str
+    window_ms: float
+    busy_ms: float
+    idle_ms: float
+    waits_ms: dict[str, float]
+    only_copies_ms: float
+    kernels: int
+    copies: int
+    span_ms: float
+    span_busy_ms: float
+    used: bool = True
+
+
+class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
+    """All runs of a kernel; ``bound``: "compute", "memory", "gather", "launch" or ""."""
+
+    kernel: str
+    runs: int
+    total_ms: float
+    share: float
+    mean_us: float
+    operation: str = ""
+    bound: str = ""
+    occupancy: float | None = None
+    tensor_cores: bool = False
+    source: str = ""
+
+
+class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Device time of a name scope, an operation or a source line."""
+
+    name: str
+    runs: int
+    total_ms: float
+    share: float
+
+
+class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
+    """``bytes`` and what follows: 0 or None where the trace does not tell."""
+
+    kind: str
+    runs: int
+    total_ms: float
+    bytes: int = 0
+    synchronous: int = 0
+    pageable: int | None = None
+
+
+class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device."""
+
+    name: str
+    devices: int
+    runs: int
+    total_ms: float
+    transfer_ms: float
+    wait_ms: float
+    last: str = ""  # the device that came last most often
+    last_share: float = 0.0
+
+
+class HostRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a thread of the host was at while an accelerator waited for the host."""
+
+    what: str
+    idle_ms: float
+    share: float
+
+
+class OperationRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation on the host, in its own time, that of operations within it left out."""
+
+    name: str
+    runs: int
+    own_ms: float
+
+
+class TraceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A trace, read."""
+
+    schema: int
+    kind: str
+    path: str
+    run: str
+    files: tuple[str, ...]
+    events: int
+    steps: StepFacts
+    headline: str = ""
+    idle_share: float | None = None
+    waits_share: dict[str, float] = {}
+    machine: Machine | None = None
+    devices: tuple[DeviceRow, ...] = ()
+    kernels: tuple[KernelRow, ...] = ()
+    scopes: tuple[TimeRow, ...] = ()
+    operations: tuple[TimeRow, ...] = ()
+    lines: tuple[TimeRow, ...] = ()
+    copies: tuple[CopyRow, ...] = ()
+    collectives: tuple[CollectiveRow, ...] = ()
+    host: tuple[HostRow, ...] = ()
+    host_operations: tuple[OperationRow, ...] = ()
+    host_share: dict[str, float] = {}
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,36 @@
+"""The numbers by which traces are judged, each with its source (as those of the rules)."""
+
+from __future__ import annotations
+
+from tfperfkit.calibration import Calibration, Chosen, Cited
+
+LAUNCH_PS = Calibration(
+    10_000_000,
+    "ps",
+    "a gap before a kernel of no more than this is the launch's own, and a kernel no longer than this is launch-bound",
+    Cited("launching a CUDA kernel from the host takes 5 to 10 µs; Nsight Systems' expert rules draw the same line"),
+)
+TOLD_SHARE = Calibration(
+    0.02,
+    "share",
+    "what is lost of a step, for a finding",
+    Chosen("as SEVERITY_LOW: less is within the noise of a trace"),
+)
+ROOF_SHARE = Calibration(
+    0.5,
+    "share",
+    "of the machine's peak, from which a kernel is bound by it",
+    Cited("XProf's rules ComputeBound and MemoryBound part at 50 % of the peaks (openxla/xprof, constants.h)"),
+)
+MATRIX_SHARE = Calibration(
+    0.2,
+    "share",
+    "of the kernels' time in matrix products without tensor cores, for a finding",
+    Chosen("below it, half precision cannot gain a tenth of the step"),
+)
+USED_DEVICE = Calibration(
+    0.01,
+    "share",
+    "of the busiest device's time, below which a device counts as not used",
+    Chosen("copies that initialise it take less"),
+)

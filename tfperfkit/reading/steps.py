@@ -1,0 +1,151 @@
+"""The steps in a trace: as the program marked them, as the profiler grouped them, or from what repeats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tfperfkit.reading.activity import Activity
+from tfperfkit.reading.host import HostActivity
+
+#: Fewer repetitions tell no steps.
+_MIN_REPEATS = 3
+#: A call that repeats for less than this of the recorded time is no step.
+_MIN_COVER = 0.2
+#: Of the other kernels of a step, so many must come once in each of its turns.
+_MIN_REGULAR = 0.8
+
+
+class Step(NamedTuple):
+    number: int
+    begin: int
+    end: int
+
+
+class Steps(NamedTuple):
+    """``source``: "markers", "profiler", "repeated call", "repeated kernels" or "none"; ``words``: it in a sentence.
+
+    ``by_device``: where the devices have steps of their own, by ``full_name``; else ``steps`` are those of all.
+    """
+
+    source: str
+    words: str
+    steps: tuple[Step, ...] = ()
+    by_device: dict[str, tuple[Step, ...]] = {}
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of each step (ps): on the device that took longest for it, where each has its own."""
+        if not self.by_device:
+            return [step.end - step.begin for step in self.steps]
+        longest: dict[int, int] = {}
+        for steps in self.by_device.values():
+            for step in steps:
+                longest[step.number] = max(longest.get(step.number, 0), step.end - step.begin)
+        return [longest[number] for number in sorted(longest)]
+
+    def of(self, device: str) -> tuple[Step, ...]:
+        return self.by_device.get(device, self.steps)
+
+
+def find(hosts: Sequence[HostActivity], devices: Sequence[Activity]) -> Steps:
+    """The best that the trace has."""
+    marked = max((_marked(host) for host in hosts), key=len, default=())
+    if marked:
+        name = next(host.markers[0][1] for host in hosts if host.markers)
+        return Steps("markers", f"a step is what the program marked as {name!r}", marked)
+    own = {device.full_name: _own(device) for device in devices if device.steps}
+    if own:
+        return Steps("profiler", "a step is what the profiler grouped by its number, on each device", (), own)
+    for host in hosts:
+        called = _repeated_call(host)
+        if called is not None:
+            name, steps = called
+            words = f"no step is marked: a step is from one call of {name} to the next, which repeat"
+            return Steps("repeated call", words, steps)
+    repeated = {device.full_name: found for device in devices if (found := _repeated_kernels(device))}
+    if repeated:
+        kernel = next(iter(repeated.values()))[0]
+        by_device = {name: steps for name, (_, steps) in repeated.items()}
+        words = f"no step is marked: a step is a turn of the kernels that repeat, from {kernel} on"
+        return Steps("repeated kernels", words, (), by_device)
+    return Steps("none", "the trace marks no steps, and nothing in it repeats as steps do")
+
+
+def _marked(host: HostActivity) -> tuple[Step, ...]:
+    """Markers of one name on one host; the outermost where they stand within each other."""
+    if not host.markers:
+        return ()
+    name = Counter(marker[1] for marker in host.markers).most_common(1)[0][0]
+    steps: list[Step] = []
+    for number, _, begin, end in sorted((m for m in host.markers if m[1] == name), key=lambda m: (m[2], -m[3])):
+        if end > begin and (not steps or begin >= steps[-1].end):
+            steps.append(Step(number, begin, end))
+    return tuple(steps)
+
+
+def _own(device: Activity) -> tuple[Step, ...]:
+    steps = []
+    for index, (name, begin, end) in enumerate(device.steps):
+        steps.append(Step(int(name) if name.isdecimal() and len(name) < 19 else index, begin, end))
+    return tuple(steps)
+
+
+def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
+    """The function that is called again and again for most of the time, outermost calls only."""
+    if host.first is None:
+        return None
+    best: tuple[int, str, list[tuple[int, int]]] | None = None
+    for name, calls in host.calls.items():
+        outer: list[tuple[int, int]] = []
+        for begin, end in sorted(calls, key=lambda call: (call[0], -call[1])):
+            if end > begin and (not outer or begin >= outer[-1][1]):
+                outer.append((begin, end))
+        if len(outer) >= _MIN_REPEATS:
+            cover = outer[-1][1] - outer[0][0]
+            if cover >= _MIN_COVER * (host.last - host.first) and (best is None or cover > best[0]):
+                best = (cover, name, outer)
+    if best is None:
+        return None
+    _, name, calls = best
+    ends = [begin for begin, _ in calls[1:]] + [calls[-1][1]]
+    steps = tuple(Step(n, begin, end) for n, ((begin, _), end) in enumerate(zip(calls, ends, strict=True)))
+    return name.partition("(")[2].rstrip(")") or name.removeprefix("EagerLocalExecute: "), steps
+
+
+def _repeated_kernels(device: Activity) -> tuple[str, tuple[Step, ...]] | None:
+    """Kernels that all run equally often, in turns: the count that covers most of the device's time tells."""
+    counts = np.bincount(device.label, minlength=len(device.labels))
+    own = np.bincount(device.label, weights=device.own_ps.astype(np.float64), minlength=len(device.labels))
+    by_count: Counter[int] = Counter()
+    for count, time, label in zip(counts.tolist(), own.tolist(), device.labels, strict=True):
+        if count >= _MIN_REPEATS and not label.is_copy:
+            by_count[count] += int(time)
+    if not by_count:
+        return None
+    turns = by_count.most_common(1)[0][0]
+    members = {
+        number: np.flatnonzero(device.label == number)
+        for number, count in enumerate(counts.tolist())
+        if count == turns and not device.labels[number].is_copy
+    }
+    anchor = min(members, key=lambda number: int(members[number][0]))
+    begins = device.begin[members[anchor]]
+    regular = sum(
+        bool(
+            (
+                np.bincount(np.searchsorted(begins, device.begin[events], side="right"), minlength=turns + 1)[1:] == 1
+            ).all()
+        )
+        for events in members.values()
+    )
+    if regular < _MIN_REGULAR * len(members):
+        return None
+    last = max(int(device.end[events[-1]]) for events in members.values())
+    ends = [*begins[1:].tolist(), last]
+    return device.labels[anchor].kernel, tuple(
+        Step(number, begin, end) for number, (begin, end) in enumerate(zip(begins.tolist(), ends, strict=True))
+    )

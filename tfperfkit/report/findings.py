@@ -17,7 +17,7 @@ from tfperfkit.report.trials import detail_items, verdict_words
 
 _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info": "blue"}
 #: What gets faster, and what a finding takes a share of, by its basis.
-_FASTER = {"turn": "iteration of the loop"}
+_FASTER = {"turn": "iteration of the loop", "run": "run"}
 _OF = {"step": "the step", "turn": "an iteration of the loop", "run": "the run", "risk": "the step"}
 #: The share of the run is told where it is no sliver, and another figure than the share of the step.
 _MIN_OF_RUN, _MUCH = 0.01, 0.9

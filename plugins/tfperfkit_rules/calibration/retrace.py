@@ -35,6 +35,12 @@ MIN_TRACING = Calibration(
     "of steady steps in tracing that no cause explains",
     Derived("XProf's moderate share of one part of a step"),
 )
+LATE_TRACING = Calibration(
+    0.25,
+    "share",
+    "of the tracing in the later half of work whose iterations can't be counted: it goes on",
+    Chosen("half of what even tracing would have there; what is traced once stands at the begin"),
+)
 CERTAIN = Calibration(
     0.7,
     "share",

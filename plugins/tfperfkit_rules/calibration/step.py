@@ -100,6 +100,12 @@ BEHIND_COLLECTION_NS = Calibration(
     "behind a garbage collection, in which the first sample is of the line that asked for it",
     Derived("twice the pause between two samples, 10 ms: the sampler waits for the interpreter's lock meanwhile"),
 )
+EPOCH_ENDS_MIN_SHARE = Calibration(
+    0.1,
+    "share",
+    "of the run in what follows each epoch, from which on it is reported",
+    Chosen("a tenth of the run is what each part of its account owes an owner from"),
+)
 EPOCHS_MIN = Calibration(
     3, "epochs", "after which it was seen, for 'after each epoch'", Chosen("fewer tell no habit, and cost little")
 )

@@ -15,7 +15,6 @@ from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.retrace import codes
 
-
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
     """Steady steps go on tracing: Keras' functions after ``compile``, a new model or optimizer, a pipeline's maps.
 
@@ -30,6 +29,8 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     lines.sort(key=lambda place: -samples.doing_innermost(place)["tracing"])
     steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
     if not lines or not steps:
+        return
+    if evidence.work is not None and evidence.work.iterations is None and not _goes_on(evidence):
         return
     compiles = _compiles(evidence, lines)
     places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
@@ -67,6 +68,13 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         advice=advice,
         absorbs=("CMP004", "EAG006"),
     )
+
+
+def _goes_on(evidence: Evidence) -> bool:
+    """Where iterations can't be counted: whether the later half still traces. At first each function is traced once."""
+    begin, end = evidence.steps.steps[0].begin_ns, evidence.steps.steps[-1].end_ns
+    middle = (begin + end) // 2
+    return evidence.tracing.overlap(middle, end) >= calibrated.LATE_TRACING.value * evidence.tracing.overlap(begin, end)
 
 
 def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:

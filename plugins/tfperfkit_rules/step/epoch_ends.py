@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from tfperfkit.gain import HIGH, interval, middle, severity, speedups
+from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Place, Stack
@@ -43,7 +43,7 @@ def after_epochs(evidence: Evidence) -> Iterable[Finding]:
     for what, found in _found(evidence).items():
         if found.samples >= MIN and found.epochs >= calibrated.EPOCHS_MIN.value:
             share = min(found.ns / whole, 1.0)
-            if share >= HIGH:
+            if share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
                 yield _finding(evidence, what, found, share)
 
 

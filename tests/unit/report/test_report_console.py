@@ -321,7 +321,7 @@ def test_what_passes_between_the_steps_stands_beside_their_time_when_it_is_much(
     [
         ("step", "step 12x faster (11x to 13x) · costs 97.9 % of the step"),
         ("turn", "iteration of the loop 12x faster (11x to 13x) · costs 97.9 % of it"),
-        ("run", "step 12x faster (11x to 13x) · costs 97.9 % of the run"),
+        ("run", "run 12x faster (11x to 13x) · costs 97.9 % of it"),
     ],
 )
 def test_a_finding_says_what_its_share_is_of(basis: Basis, words: str) -> None:

@@ -50,6 +50,8 @@ def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Findin
     for part, share in sorted(_shares(account).items(), key=lambda item: -item[1]):
         if _computes(evidence, part) or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
             continue
+        if work is not None and part == "other" and _waited(work.share_of_run * share, findings):
+            continue
         yield _finding(evidence, part, share)
 
 
@@ -75,9 +77,19 @@ def _computes(evidence: Evidence, part: PartName) -> bool:
 
 
 def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:
-    """Whether a finding explains the larger half of a part."""
+    """Whether a finding explains the larger half of a part. Of operations called one by one a finding about them owns
+    what it leaves too: heavy operations, which compute."""
     return any(
-        part in (item.parts or _OF_FAMILY.get(item.family, ())) and item.share_of_step >= EXPLAINS * share
+        part in (item.parts or _OF_FAMILY.get(item.family, ()))
+        and item.share_of_step >= (OWNED if part == "eager_ops" and item.family == "eager" else EXPLAINS * share)
+        for item in findings
+    )
+
+
+def _waited(share_of_run: float, findings: Sequence[Finding]) -> bool:
+    """Whether a wait that was seen in the run as a whole explains a time without a cause."""
+    return any(
+        item.family == "input" and item.basis == "run" and item.share_of_step >= EXPLAINS * share_of_run
         for item in findings
     )
 

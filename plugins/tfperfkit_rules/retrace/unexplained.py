@@ -15,6 +15,7 @@ from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.retrace import codes
 
+
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
     """Steady steps go on tracing: Keras' functions after ``compile``, a new model or optimizer, a pipeline's maps.
 

@@ -24,7 +24,7 @@ def of(parts: dict[str, float]) -> Evidence:
     """Evidence whose samples have these proportions, each part at a line of its own."""
     whole = sum(parts.values())
     frames = {part: Frame(FILE, 1, "step", 10 + index) for index, part in enumerate(parts)}
-    samples = make_samples([(round(200 * ms / whole), DOING[part], [frames[part]]) for part, ms in parts.items()])
+    samples = make_samples([(round(200 * ms / whole), DOING.get(part, "python"), [frames[part]]) for part, ms in parts.items()])
     return make_evidence(account=make_account(parts), samples=samples)
 
 
@@ -50,6 +50,22 @@ def test_operations_and_what_hands_them_out_are_one_and_long_ones_compute() -> N
     (found,) = residual(of({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
     assert found.share_of_step == pytest.approx(0.9) and found.where[0].line == 10
     assert list(residual(of({"eager_ops": 9.0, "dispatch": 0.1}), [])) == []
+
+
+def test_a_finding_about_operations_owns_the_heavy_ones_that_it_leaves_too() -> None:
+    known = of({"eager_ops": 7.0, "dispatch": 2.0, "graph": 1.0})
+    assert list(residual(known, [finding("EAG001", 0.3, family="eager")])) == []
+    assert len(list(residual(known, [finding("EAG001", 0.05, family="eager")]))) == 1
+
+
+def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
+    evidence = of({"graph": 1.0, "other": 9.0})
+    work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=0.3, iterations=None)
+    view = evidence.narrowed(
+        work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
+    )
+    waits = finding("INP013", 0.2, family="input", basis="run")
+    assert list(residual(view, [waits])) == [] and len(list(residual(view, []))) == 1
 
 
 def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:

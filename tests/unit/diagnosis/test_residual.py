@@ -24,7 +24,8 @@ def of(parts: dict[str, float]) -> Evidence:
     """Evidence whose samples have these proportions, each part at a line of its own."""
     whole = sum(parts.values())
     frames = {part: Frame(FILE, 1, "step", 10 + index) for index, part in enumerate(parts)}
-    samples = make_samples([(round(200 * ms / whole), DOING.get(part, "python"), [frames[part]]) for part, ms in parts.items()])
+    doing = {part: DOING.get(part, "python") for part in parts}
+    samples = make_samples([(round(200 * ms / whole), doing[part], [frames[part]]) for part, ms in parts.items()])
     return make_evidence(account=make_account(parts), samples=samples)
 
 

@@ -38,6 +38,7 @@ _RUN_OPTIONS = [
         ["--out"], metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder."
     ),
     click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
+    click.Option(["--html"], metavar="FILE", help="Write the report as one HTML file, with pictures, too."),
     click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
     click.Option(["--show"], metavar="NAMES", help="Probes whose tables the report shows in full, or all."),
     click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
@@ -71,6 +72,7 @@ class _RunCommand(ProbeOptionsCommand):
 
 
 def _run(**options: Any) -> None:
+    from tfperfkit.explain.examples import examples
     from tfperfkit.launch.run import run
 
     context = click.get_current_context()
@@ -80,7 +82,7 @@ def _run(**options: Any) -> None:
         from tfperfkit.trials.command import prove_after_run
 
         afterwards = prove_after_run
-    raise SystemExit(run(context.obj, options, declared, given, afterwards))
+    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples))
 
 
 cli.add_command(
@@ -106,14 +108,19 @@ cli.add_command(
 @cli.command(cls=ReportOptionsCommand)
 @click.argument("run")
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON; - for stdout.")
+@click.option("--html", "html_file", metavar="FILE", help="Write the report as one HTML file, with pictures.")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
 @click.option("--show", metavar="NAMES", help="Probes whose tables are shown in full (with commas), or all.")
-def report(run: str, json_file: str | None, output: str | None, show: str | None, **options: Any) -> None:
+def report(
+    run: str, json_file: str | None, html_file: str | None, output: str | None, show: str | None, **options: Any
+) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
+    from tfperfkit.explain.examples import examples
+    from tfperfkit.launch.run import Wanted
     from tfperfkit.launch.run import show as show_run
 
     declared, given = probe_options(click.get_current_context(), options)
-    show_run(run, json_file, output, declared, given, show)
+    show_run(run, Wanted(json_file, html_file, output, show), declared, given, examples)
 
 
 cli.add_command(TRY)

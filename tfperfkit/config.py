@@ -18,9 +18,9 @@ from tfperfkit.errors import UsageError
 from tfperfkit.option import Declared, convert, shown
 
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
-NAMES = ("probes", "out", "json", "output", "steps-from")
+NAMES = ("probes", "out", "json", "html", "output", "steps-from")
 
-_PATHS = ("out", "json", "output")
+_PATHS = ("out", "json", "html", "output")
 _MAX_BYTES = 10_000_000
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.records.parts import Cause, PartName, RunPart, StartPart
+from tfperfkit.records.pictures import Album
 from tfperfkit.records.source_span import SourceSpan as SourceSpan
 from tfperfkit.records.trials import Keeps as Keeps
 from tfperfkit.records.trials import Measured as Measured
@@ -339,6 +340,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         Finding, ...
     ] = ()  # what other choices would gain, the most first; empty where a finding comes first
     words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
+    album: Album | None = None  # what can be drawn; only there where it was asked for
 
 
 #: Version of the JSON report. Raised when a name that others rely on changes its meaning.

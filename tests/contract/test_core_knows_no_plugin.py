@@ -42,6 +42,7 @@ ORDINARY = {
         "reading/findings",
         "reading/host",
         "records/parts",
+        "report/html/accounts",
     },
     "lines": {"xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/residual"},

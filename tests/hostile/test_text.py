@@ -315,3 +315,35 @@ def test_somebody_elses_run_directory_in_the_environment(value: str, tmp_path: P
     names = {"TFPERF_RUN_DIRECTORY": value, "TFPERF_PYTHONPATH": value, "TFPERF_PROFILE": value}
     done = command(tmp_path, "run", "--probes", "none", "t.py", env=names)
     assert (done.returncode, done.stdout) == (0, b"['TFPERF_RUNS']\n"), (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("kind", ["markup", "html", "escapes", "direction", "surrogate", "long"])
+def test_every_name_in_a_page(kind: str, copied: Path) -> None:
+    """The HTML report of a run whose names are all hostile: no element that the template has not, nothing invisible."""
+    from html.parser import HTMLParser
+
+    from tfperfkit.report.html.render import page
+
+    class Names(HTMLParser):
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.tags: set[str] = set()
+            self.scripts = 0
+            self.attributes: set[str] = set()
+            self.feed(text)
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            self.tags.add(tag)
+            self.scripts += tag == "script"
+            self.attributes |= {name for name, _ in attrs}
+
+    before = Names(page(analyze(copied, pictures=True)))
+    with_text(copied, TEXTS[kind])
+    made = page(analyze(copied, pictures=True))
+    assert len(made.encode("utf-8", "backslashreplace")) < 3_000_000
+    after = Names(made)
+    assert after.tags <= before.tags | {"th", "td", "table"}
+    assert after.scripts == before.scripts
+    assert not {name for name in after.attributes if name.startswith("on") or name in ("style", "src", "srcdoc")}
+    text = re.sub(r"<(style|script)[^>]*>.*?</\1>", "", made, flags=re.DOTALL)
+    survival.harmless(text)

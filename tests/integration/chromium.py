@@ -82,6 +82,8 @@ class Browser:
         self._out, self._in = os.fdopen(ours, "wb"), os.fdopen(answers, "rb")
         self._number = 0
         self._buffer = b""
+        #: What the browser said by itself, in the domains that were enabled.
+        self.events: list[dict[str, Any]] = []
         self._session: str | None = None
         target = self("Target.createTarget", url="about:blank")["targetId"]
         self._session = self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -89,7 +91,7 @@ class Browser:
         self("Page.addScriptToEvaluateOnNewDocument", source=_RECORD)
 
     def __call__(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and wait for its answer; events are passed over."""
+        """Send a command and wait for its answer; what comes before it is kept in ``events``."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -102,6 +104,8 @@ class Browser:
                 assert "error" not in answer, answer
                 result: dict[str, Any] = answer["result"]
                 return result
+            if "method" in answer:
+                self.events.append(answer)
 
     def _message(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
@@ -132,6 +136,15 @@ class Browser:
                 return text, painted
             assert time.monotonic() < end, f"the page does not show {missing}, but: {text[:2000]!r} {painted[:200]}"
             time.sleep(0.2)
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of an expression in the page; what it throws fails the test."""
+        made = self("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in made, made["exceptionDetails"]
+        return made["result"].get("value")
+
+    def size(self, width: int, height: int, *, scale: float = 1, phone: bool = False) -> None:
+        self("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone)
 
     def screenshot(self, file: Path) -> bytes:
         picture = base64.b64decode(self("Page.captureScreenshot", format="png")["data"])

@@ -13,6 +13,7 @@ from tfperfkit import registry
 from tfperfkit.analysis.gather import gather, lost_samples
 from tfperfkit.analysis.offered import offered
 from tfperfkit.analysis.overhead import overhead
+from tfperfkit.analysis.pictures import album
 from tfperfkit.analysis.run_account import children_note
 from tfperfkit.analysis.run_status import ending_notes, read_exit, run_info
 from tfperfkit.analysis.step_hint import step_hint
@@ -125,9 +126,10 @@ def analyze(
     *,
     show_all: bool = False,
     ended: Exit | None = None,
+    pictures: bool = False,
 ) -> Report:
     """Make the report of a run directory, see ``study``; raises RunDirectoryError when it is none that we can read."""
-    return study(path, options, shown, show_all=show_all, ended=ended)[0]
+    return study(path, options, shown, show_all=show_all, ended=ended, pictures=pictures)[0]
 
 
 def study(
@@ -137,12 +139,14 @@ def study(
     *,
     show_all: bool = False,
     ended: Exit | None = None,
+    pictures: bool = False,
 ) -> tuple[Report, Evidence]:
     """The report of a run directory and the evidence that it was made from; raises RunDirectoryError when it is none
     that we can read.
 
     ``options`` (by probe) are added to those that the run was made with. ``shown`` (or ``show_all``) takes the place
     of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
+    ``pictures``: with what can be drawn (``Report.album``).
     """
     run, manifest = RunDirectory.open(path)
     if options:
@@ -191,6 +195,11 @@ def study(
         ranked = proven(ranked, _measured(run))
     ranked, headroom = split(ranked)
     steps = _summarize(facts.steps, evidence)
+
+    def captured(name: str) -> tuple[object, StoredCapture]:
+        probe = registry.load(name, dict(installed))
+        return probe, StoredCapture(run, name, manifest, info, facts, probe)
+
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
@@ -213,6 +222,7 @@ def study(
         shown=None if show_all else shown if shown is not None else _shown(manifest),
         run_account=evidence.run_account,
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
+        album=album(evidence, outcomes, ranked, captured) if pictures else None,
     )
     return report, evidence
 

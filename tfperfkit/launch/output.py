@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.text import one_line
 from tfperfkit.storage.run_directory import Exit
+
+#: The code of a finding's page before and after its change: (language, code) each.
+Examples = Callable[[str], tuple[tuple[str, str], ...]]
 
 
 def check_writable(setting: Setting, origin: str) -> None:
@@ -47,20 +50,28 @@ def report_file(path: str | None, default: TextIO | None) -> Iterator[TextIO]:
             file.close()
 
 
-def report(folder: Path, json_file: Path | None, file: TextIO | None, ended: Exit) -> None:
+class Files(NamedTuple):
+    """Where the report goes beside what a person reads."""
+
+    json: Path | None = None
+    html: Path | None = None
+
+
+def report(folder: Path, files: Files, file: TextIO | None, ended: Exit, examples: Examples | None = None) -> None:
     """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
-    if file is None and json_file is None:
+    if file is None and not any(files):
         return
     try:
         from tfperfkit.analysis.analyze import analyze
 
-        result = analyze(folder, ended=ended)
-        try:
+        result = analyze(folder, ended=ended, pictures=files.html is not None)
+        with ExitStack() as forms:  # whoever reads the one must not lose the other
+            if files.html is not None:
+                forms.callback(lambda target: write(as_html(result, examples), target), files.html)
+            if files.json is not None:
+                forms.callback(lambda target: write(as_json(result), target), files.json)
             if file is not None:
                 render(result, file)
-        finally:  # whoever reads the one must not lose the other
-            if json_file is not None:
-                write_json(result, json_file)
     except BrokenPipeError:
         pass
     except KeyboardInterrupt:
@@ -94,12 +105,24 @@ def _silence(file: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
 
 
-def write_json(result: Any, target: Path) -> None:
-    """Raises UsageError when it can't be written."""
+def as_json(result: Any) -> bytes:
+    """The report for programs."""
     from tfperfkit.report.json import encode
 
+    return encode(result)
+
+
+def as_html(result: Any, examples: Examples | None = None) -> bytes:
+    """The report for a browser."""
+    from tfperfkit.report.html.render import no_examples, page
+
+    return page(result, examples or no_examples).encode("utf-8", "backslashreplace")
+
+
+def write(document: bytes, target: Path) -> None:
+    """Raises UsageError when it can't be written."""
     try:
-        target.write_bytes(encode(result))
+        target.write_bytes(document)
     except OSError as error:
         raise UsageError(f"can't write {target}: {error.strerror}") from error
 

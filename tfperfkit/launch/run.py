@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
@@ -24,16 +25,28 @@ from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
 
 
+class Wanted(NamedTuple):
+    """The forms of a report that were asked for: files, - for stdout; ``probes``: those whose sections are shown in
+    full, with commas, or ``all``."""
+
+    json: str | None = None
+    html: str | None = None
+    output: str | None = None
+    probes: str | None = None
+
+
 def run(
     parts: Split,
     options: dict[str, Any],
     declared: Sequence[Declared],
     given: Mapping[str, Any],
     afterwards: Callable[[Path, TextIO], None] | None = None,
+    examples: output.Examples | None = None,
 ) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
-    ``afterwards`` is called with the run's folder, and where its report went, once that is written.
+    ``afterwards`` is called with the run's folder, and where its report went, once that is written. ``examples``: see
+    ``report.html.render.page``.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
@@ -52,9 +65,11 @@ def run(
     left_out = left.reasons
     windows |= dict.fromkeys(left_out, "none")
     chosen = resolve_options(given, cwd, os.environ, declared)
-    if settings["json"].value == "-":
-        raise UsageError("--json -: standard output is the script's; name a file, or use tfperf report last --json -")
-    for name in ("json", "output"):
+    for form in ("json", "html"):
+        if settings[form].value == "-":
+            again = f"tfperf report last --{form} -"
+            raise UsageError(f"--{form} -: standard output is the script's; name a file, or use {again}")
+    for name in ("json", "html", "output"):
         output.check_writable(settings[name], _origin(settings[name]))
     source = target.source(parts)
     manifest = Manifest(
@@ -82,7 +97,10 @@ def run(
         room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
         raise RunDirectoryError(f"{error}{_origin(settings['out'])}") from None
-    json_file = cwd / settings["json"].value if settings["json"].value else None
+    files = output.Files(
+        json=cwd / settings["json"].value if settings["json"].value else None,
+        html=cwd / settings["html"].value if settings["html"].value else None,
+    )
     with output.report_file(settings["output"].value, sys.stderr) as file:
         reason = supervisor.unprofiled_reason()
         print_header(file, parts, names, folder, reason, source, left_out)
@@ -100,7 +118,7 @@ def run(
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, json_file, None if reason else file, final)
+        output.report(folder, files, None if reason else file, final, examples)
         if afterwards is not None and not reason:
             afterwards(folder, file)
     return ended.exit_code
@@ -108,35 +126,40 @@ def run(
 
 def show(
     name: str,
-    json_file: str | None,
-    output_file: str | None,
+    wanted: Wanted,
     declared: Sequence[Declared] = (),
     given: Mapping[str, Any] | None = None,
-    probes: str | None = None,
+    examples: output.Examples | None = None,
 ) -> None:
     """Render the report of a finished run; raises RunDirectoryError or UsageError.
 
-    ``given`` are options of probes, by spelling, on top of those that the run was made with. ``probes``: those whose
-    sections are shown in full, with commas, or ``all``.
+    ``given`` are options of probes, by spelling, on top of those that the run was made with.
     """
     from tfperfkit.analysis.analyze import analyze
 
+    probes = wanted.probes
     shown = registry.shown("", probes) if probes else None
     options: dict[str, dict[str, Any]] = {}
     for each in declared:
         if given and each.flag in given:  # what a run was made with counts, not what pyproject.toml says by now
             value = convert(each, given[each.flag], each.flag, _working_folder())
             options.setdefault(each.probe, {})[each.option.name] = value
-    report = analyze(find_run(name), options, shown, show_all=bool(probes) and shown is None)
-    if json_file == "-":
-        from tfperfkit.report.json import encode
-
-        sys.stdout.buffer.write(encode(report))
-        sys.stdout.flush()
+    whole = bool(probes) and shown is None
+    report = analyze(find_run(name), options, shown, show_all=whole, pictures=bool(wanted.html))
+    piped = False
+    for path, form in (
+        (wanted.json, output.as_json),
+        (wanted.html, functools.partial(output.as_html, examples=examples)),
+    ):
+        if path == "-":
+            sys.stdout.buffer.write(form(report))
+            sys.stdout.flush()
+            piped = True
+        elif path:
+            output.write(form(report), Path(path))
+    if piped:
         return
-    if json_file:
-        output.write_json(report, Path(json_file))
-    with output.report_file(output_file, sys.stdout) as file:
+    with output.report_file(wanted.output, sys.stdout) as file:
         output.render(report, file)
 
 

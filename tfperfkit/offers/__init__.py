@@ -8,7 +8,17 @@ imports it can ask for it. A probe's ``data`` is always on offer too, under its 
 
 from tfperfkit.offers.functions import AvoidableTracing, FunctionCost, FunctionCosts, LayerWork, TraceCount, TraceCounts
 from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, MemoryLimit, MemoryUse
-from tfperfkit.offers.source import LineCost, LineCosts, LineCount, LineCounts, StepPhases
+from tfperfkit.offers.source import (
+    CompiledFunction,
+    CompiledFunctions,
+    CompiledLine,
+    LineCost,
+    LineCosts,
+    LineCount,
+    LineCounts,
+    LineInGraph,
+    StepPhases,
+)
 from tfperfkit.offers.trace import (
     AcceleratorUse,
     ComputedOperation,
@@ -24,6 +34,9 @@ from tfperfkit.offers.trace import (
 __all__ = [
     "AcceleratorUse",
     "AvoidableTracing",
+    "CompiledFunction",
+    "CompiledFunctions",
+    "CompiledLine",
     "ComputedOperation",
     "ComputedStep",
     "FunctionCalls",
@@ -39,6 +52,7 @@ __all__ = [
     "LineCosts",
     "LineCount",
     "LineCounts",
+    "LineInGraph",
     "MemoryLimit",
     "MemoryUse",
     "RanOperation",

@@ -44,3 +44,42 @@ class StepPhases(msgspec.Struct, frozen=True, kw_only=True):
     backward_ms: float
     update_ms: float
     rest_ms: float
+
+
+class CompiledLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line, or what it unfolds into (another function's line, a layer). ``ms`` is a step's, with all below;
+    ``parent``: the index of what it unfolds from, -1 for a line of the function itself."""
+
+    parent: int
+    name: str
+    file: str
+    line: int
+    ms: float
+
+
+class CompiledFunction(msgspec.Struct, frozen=True, kw_only=True):
+    """A compiled function in the steps of a trace, and its lines. ``rest_ms`` of ``ms`` belongs to no line."""
+
+    function: str
+    file: str
+    line: int
+    ms: float
+    rest_ms: float
+    lines: tuple[CompiledLine, ...]
+
+
+class LineInGraph(msgspec.Struct, frozen=True, kw_only=True):
+    """ms of a step that a line itself takes inside of compiled functions."""
+
+    file: str
+    line: int
+    forward_ms: float
+    backward_ms: float
+    update_ms: float
+
+
+class CompiledFunctions(msgspec.Struct, frozen=True, kw_only=True):
+    """The compiled functions of the training thread, line by line."""
+
+    functions: tuple[CompiledFunction, ...]
+    own: tuple[LineInGraph, ...] = ()

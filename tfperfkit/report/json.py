@@ -30,9 +30,11 @@ def encode(report: Report) -> bytes:
     not the report: its outcome becomes ``cut`` with the reason.
     """
     probes = tuple(map(_writable, report.probes))
-    document = _clean(msgspec.to_builtins(msgspec.structs.replace(report, probes=probes), enc_hook=_foreign))
-    for console_only in ("shown", "words"):
-        document.pop(console_only, None)
+    document = _clean(
+        msgspec.to_builtins(msgspec.structs.replace(report, probes=probes, album=None), enc_hook=_foreign)
+    )
+    for for_people in ("shown", "words", "album"):
+        document.pop(for_people, None)
     return _document(document)
 
 

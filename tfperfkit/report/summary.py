@@ -33,9 +33,9 @@ def top_lines(report: Report, screen: Screen) -> list[Text]:
         lines += joined([part for part in figures if part not in report.headline], screen)
     else:
         lines = joined(figures, screen, style="bold")
-    ending = _ending(report.run)
-    if ending:
-        lines += prose(ending, screen, style="bold yellow")
+    ended = ending(report.run)
+    if ended:
+        lines += prose(ended, screen, style="bold yellow")
     for note in report.overhead.notes:  # what makes every figure below it rough
         lines += prose(note, screen, style="yellow")
     steps = report.steps
@@ -62,10 +62,10 @@ def nothing_recorded(report: Report) -> bool:
 def nothing_lines(report: Report, screen: Screen) -> list[Text]:
     """How the script ended, and why there is no report: a line each."""
     ran = f"after {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
-    ending = _ending(report.run).rstrip(".") or "The script ended"
+    ended = ending(report.run).rstrip(".") or "The script ended"
     what = f": {name(shlex.join(report.run.argv), screen)}" if report.run.argv else "."
-    text = f"{ending} {ran}".rstrip() + what
-    lines = prose(text, screen, style="bold yellow" if _ending(report.run) else "bold")
+    text = f"{ended} {ran}".rstrip() + what
+    lines = prose(text, screen, style="bold yellow" if ending(report.run) else "bold")
     for note in report.notes or ("Nothing was recorded.",):
         lines += prose(note, screen)
     return lines
@@ -99,7 +99,8 @@ def _known(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _ending(run: RunInfo) -> str:
+def ending(run: RunInfo) -> str:
+    """How the script ended, where it did not end well."""
     code = f"exit code {run.exit_code}" if run.exit_code is not None else "exit code unknown"
     if run.status in ("running", "unknown"):
         return ""  # a note says so
@@ -113,7 +114,7 @@ def bottom_lines(report: Report, screen: Screen) -> list[Text]:
     lines: list[Text] = []
     for note in report.notes:
         lines += prose(with_short_paths(note, screen.folder), screen, indent=_LABELLED, label="note")
-    lines += joined(_windows(report, screen), screen, indent=_LABELLED, label="windows")
+    lines += joined(windows(report, screen), screen, indent=_LABELLED, label="windows")
     lines += joined(_cost(report, screen), screen, indent=_LABELLED, label="cost")
     lines += joined(_run(report.run, screen), screen, indent=_LABELLED, label="run")
     if report.run.directory:
@@ -127,7 +128,7 @@ def bottom_lines(report: Report, screen: Screen) -> list[Text]:
     return lines
 
 
-def _windows(report: Report, screen: Screen) -> list[str]:
+def windows(report: Report, screen: Screen) -> list[str]:
     """``warm-up 1-2``, ``lines 6-8``, ``trace skipped: too few steps``, ``clean otherwise (27 steps)``"""
     items = []
     if report.steps.warmup > 0 and not any(_WINDOWS.get(w.name, w.name) == "warm-up" for w in report.windows):

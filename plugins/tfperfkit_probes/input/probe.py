@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.model import ProbeResult
+from tfperfkit.picture import Picture
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
@@ -35,3 +37,9 @@ class InputProbe:
             summary=summary(data),
             notes=tuple(dict.fromkeys((*capture.notes, *data.notes))),
         )
+
+    def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
+        """See ``tfperfkit.picture``."""
+        from tfperfkit_probes.input.pictures import pictures
+
+        return pictures(result.data)

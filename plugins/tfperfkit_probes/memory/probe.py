@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.model import ProbeResult
+from tfperfkit.picture import Picture
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
@@ -42,3 +44,9 @@ class MemoryProbe:
             notes=tuple(dict.fromkeys((*capture.notes, *notes))),
             offers=offers(data, read(capture, GC, CollectionRecord)),
         )
+
+    def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
+        """See ``tfperfkit.picture``."""
+        from tfperfkit_probes.memory.pictures import pictures
+
+        return pictures(result.data)

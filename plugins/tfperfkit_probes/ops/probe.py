@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.option import Option
+from tfperfkit.picture import Picture
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
@@ -50,3 +52,9 @@ class OpsProbe:
         from tfperfkit_probes.ops.result import result
 
         return result(capture)
+
+    def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
+        """See ``tfperfkit.picture``."""
+        from tfperfkit_probes.ops.pictures import pictures
+
+        return pictures(result.data)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.model import ProbeResult
+from tfperfkit.picture import Picture
 from tfperfkit.probe import API_VERSION, Capture, Cost, Recording
 
 
@@ -31,3 +33,9 @@ class RetraceProbe:
         from tfperfkit_probes.retrace.result import result
 
         return result(capture)
+
+    def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
+        """See ``tfperfkit.picture``."""
+        from tfperfkit_probes.retrace.pictures import pictures
+
+        return pictures(result.data)

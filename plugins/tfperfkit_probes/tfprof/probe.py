@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.option import Option
+from tfperfkit.picture import Picture
 from tfperfkit.probe import Capture, Cost, Recording, WindowWish
 from tfperfkit.timeline import Tick, Timeline
 
@@ -54,3 +56,9 @@ class TfprofProbe:
         from tfperfkit_probes.tfprof.result import slices
 
         return slices(capture, most, tick)
+
+    def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
+        """See ``tfperfkit.picture``."""
+        from tfperfkit_probes.tfprof.pictures import pictures
+
+        return pictures(result.data)

@@ -1,0 +1,358 @@
+"""The HTML page as text: what stands in it, in which order, and that nothing of a script's can act."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import msgspec
+import pytest
+
+from tfperfkit.model import (
+    REPORT_SCHEMA,
+    Column,
+    Finding,
+    LineTime,
+    Measurement,
+    Outlier,
+    Overhead,
+    ProbeOutcome,
+    Report,
+    RunAccount,
+    RunInfo,
+    SourceSpan,
+    StepAccount,
+    StepSummary,
+    Table,
+    WarmUp,
+    WindowSummary,
+)
+from tfperfkit.records.pictures import (
+    Album,
+    Bar,
+    Entry,
+    Flow,
+    Happening,
+    Ledger,
+    Line,
+    LineHeat,
+    Node,
+    Series,
+    Stage,
+    Timeline,
+    Tree,
+)
+from tfperfkit.report.html.render import page
+
+FILE = "/project/train.py"
+BAD = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m{{ 7 * 7 }}"
+
+
+def finding(**fields: Any) -> Finding:
+    made: dict[str, Any] = {
+        "code": "INP002",
+        "family": "input",
+        "title": "data.npz is loaded again at every step",
+        "severity": "high",
+        "share_of_step": 0.77,
+        "predicted_speedup": 4.3,
+        "predicted_range": (3.5, 5.3),
+        "where": (SourceSpan(FILE, 4, "train"),),
+        "evidence": (Measurement("opens per step", 2.0, "count", "run"),),
+        "advice": "Load data.npz once.",
+        "share_of_run": 0.6,
+    }
+    return Finding(**(made | fields))
+
+
+def report(**fields: Any) -> Report:
+    text = "in the script's folder"
+    album = Album(
+        timeline=Timeline(
+            bars=(Bar(1, 1, 9.0, 9.0, 9.0, "warmup"), Bar(2, 2, 4.0, 5.0, 6.0, "clean")),
+            happenings=(Happening("gc", 2, 3.0),),
+        ),
+        pictures=(
+            Tree(
+                key="flame",
+                title="Lines",
+                unit="ms",
+                nodes=(Node(-1, "all", 5.0), Node(0, "train", 4.0, "own", FILE, 4, text)),
+                kinds={"own": "your Python"},
+            ),
+            Series(
+                key="memory",
+                title="Memory",
+                x_label="seconds",
+                x=(0.0, 1.0),
+                lines=(Line(label="rss", unit="bytes", values=(1.0, None)),),
+            ),
+            Flow(
+                key="pipeline-1",
+                title="Pipeline",
+                stages=(Stage(name="Map", ms=7.1, share=0.9, marked=True, where=SourceSpan(FILE, 3)),),
+                end="the step",
+            ),
+            Ledger(
+                key="traces",
+                title="Traces",
+                entries=(Entry(lane="step", step=3, ms=200.0, kind="retrace", text="rate: 1 → 2", marked=True),),
+            ),
+        ),
+        sources={FILE: ("import numpy", "", "def train():", "    data = load()", "    return data")},
+        heat=(LineHeat(FILE, 4, 3.5, 0.0, 0.0, 0.0),),
+        part_lines={"python": ((SourceSpan(FILE, 4, "train"), 3.5),)},
+    )
+    made: dict[str, Any] = {
+        "schema": REPORT_SCHEMA,
+        "run": RunInfo(
+            argv=("train.py",),
+            exit_code=0,
+            status="finished",
+            wall_s=12.0,
+            folder="/project",
+            machine={"peak_rss_bytes": 2**30},
+        ),
+        "probes": (
+            ProbeOutcome(
+                name="input",
+                status="ok",
+                summary="two",
+                tables=(
+                    Table(
+                        title="Files",
+                        columns=(Column("file"), Column("size", "bytes")),
+                        rows=(("a", 2048), ("b", None)),
+                    ),
+                ),
+            ),
+        ),
+        "steps": StepSummary(
+            count=40,
+            source="custom",
+            warmup=2,
+            clean=30,
+            median_ms=5.0,
+            mean_ms=5.2,
+            p90_ms=6.0,
+            breakdown_ms={"python": 4.0, "graph": 1.2},
+            breakdown_window="samples",
+            warm_up=WarmUp(total_s=3.0, parts_s={"importing TensorFlow": 2.0, "tracing": 1.0}),
+            account=StepAccount(
+                steps=30,
+                mean_ms=5.2,
+                ordinary_ms=5.0,
+                outliers=(Outlier(step=9, ms=20.0, excess_ms=15.0, cause="tracing"),),
+            ),
+        ),
+        "findings": (finding(), finding(code="SYN001", severity="info", title="Values are read")),
+        "overhead": Overhead(baseline_ratio=1.01, notes=("Other programs kept the processors busy.",)),
+        "windows": (WindowSummary(name="lines", first_step=5, steps=2),),
+        "headline": "First: data.npz is loaded again at every step (train.py:4).",
+        "run_account": RunAccount(
+            total_s=12.0,
+            parts_s={"training": 10.0, "imports": 2.0},
+            lines={"training": (LineTime(SourceSpan(FILE, 4), 9.0),)},
+        ),
+        "album": album,
+    }
+    return Report(**(made | fields))
+
+
+def data_of(html: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+class Elements(HTMLParser):
+    """Names of elements, attributes, and the text outside of styles and scripts."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self._inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += attrs
+        self._inside = tag
+
+    def handle_data(self, data: str) -> None:
+        if self._inside not in ("script", "style"):
+            self.texts.append(data)
+
+
+def test_first_stands_what_to_do() -> None:
+    html = page(report(), lambda code: (("python", "before\nafter"),))
+    order = [
+        html.index(words)
+        for words in (
+            "<h1>data.npz is loaded",
+            "Do this first",
+            "4.3x faster",
+            "1 finding",
+            "opens per step",
+            "Steps over the run",
+            "What each probe recorded",
+        )
+    ]
+    assert order == sorted(order)
+    assert "Other programs kept the processors busy." in html
+    assert "before\nafter" in html
+    assert "3.5x to 5.3x expected" in html
+    assert 'id="INP002"' in html and 'id="SYN001"' in html
+
+
+def test_an_account_opens_into_its_lines() -> None:
+    html = page(report())
+    account = html[html.index('id="account-step"') :].partition("</details>")[0]
+    assert "train.py:4 (train)" in account and "data = load()" in account and "stack samples" in account
+    run = html[html.index('id="account-run"') :].partition("</details>")[0]
+    assert "9.00 s" in run and "training" in run
+    assert 'id="account-start"' in html
+
+
+def test_pictures_come_as_data_and_as_words() -> None:
+    html = page(report())
+    data = data_of(html)
+    assert data["timeline"]["bars"][1] == [2, 2, 4.0, 5.0, 6.0, "clean"]
+    assert data["timeline"]["outliers"] == [[9, 20.0, "tracing"]]
+    assert data["trees"][0]["nodes"][1][:6] == [0, "train", 4.0, "own", 0, 4]
+    assert data["series"][0]["lines"][0]["values"] == [1.0, None]
+    assert "sets the pace" in html and "rate: 1 → 2" in html
+
+
+def test_places_are_short_and_the_cost_stands_beside_the_line() -> None:
+    html = page(report())
+    assert "<code>train.py:4</code>" in html and "/project/train.py" not in html
+    row = re.search(r'<tr class="here">(.*?)</tr>', html)
+    assert row and "3.50 ms" in row[1] and "data = load()" in row[1]
+
+
+def test_several_findings_of_one_code_have_addresses_of_their_own() -> None:
+    html = page(report(findings=(finding(), finding(), finding())))
+    assert [f'id="{anchor}"' in html for anchor in ("INP002", "INP002-2", "INP002-3")] == [True] * 3
+
+
+def test_without_pictures_the_words_stand() -> None:
+    html = page(report(album=None))
+    assert "Steps over the run" not in html and data_of(html)["trees"] == []
+    assert "Load data.npz once." in html
+
+
+def test_an_empty_report_is_a_page() -> None:
+    run = RunInfo(argv=(), exit_code=None, status="unknown")
+    empty = Report(
+        schema=1, run=run, probes=(), steps=StepSummary(count=0, source="none"), findings=(), overhead=Overhead()
+    )
+    html = page(empty)
+    assert "No cause was found." in html and Elements(html).names.count("h1") == 1
+
+
+def test_the_policy_names_the_hash_of_all_that_runs_and_nothing_else() -> None:
+    html = page(report())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy
+    rules = policy[1].replace("&#39;", "'")
+    assert rules.startswith("default-src 'none'; base-uri 'none'; form-action 'none'; ")
+    assert "unsafe" not in rules and "http" not in rules
+    for element in ("style", "script"):
+        for content in re.findall(rf"<{element}>(.*?)</{element}>", html, re.DOTALL):
+            assert base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() in rules
+    names = dict(Elements(html).attributes)
+    assert not any(name.startswith("on") for name in names)
+    assert "style" not in names and "src" not in names  # what the policy would refuse
+
+
+@pytest.mark.parametrize("part", ["findings", "probes", "album", "run", "steps", "run_account", "overhead", "windows"])
+def test_text_of_others_is_text(part: str) -> None:
+    whole = report()
+    raw = msgspec.to_builtins(getattr(whole, part))
+    changed = _texts(raw)
+    made = msgspec.convert(changed, type=_type_of(part), strict=False)
+    html = page(msgspec.structs.replace(whole, **{part: made}), lambda code: (("", BAD),))
+    clean = page(whole, lambda code: (("", "x"),))
+    assert Elements(html).names.count("script") == Elements(clean).names.count("script")
+    assert "img" not in Elements(html).names
+    assert "\u202e" not in html and "\x1b" not in html and "49" not in "".join(Elements(html).texts).split()
+    assert not any(name == "onerror" for name, _ in Elements(html).attributes)
+    data_of(html)
+
+
+def _type_of(part: str) -> Any:
+    field = next(field for field in msgspec.structs.fields(Report) if field.name == part)
+    return field.type
+
+
+#: Texts that are one of a few words, by the model's types.
+_WORDS = frozenset(
+    {
+        "step",
+        "turn",
+        "run",
+        "risk",
+        "high",
+        "info",
+        "ok",
+        "input",
+        "custom",
+        "finished",
+        "text",
+        "bytes",
+        "Tree",
+        "Series",
+        "Flow",
+        "Ledger",
+        "cut",
+        "skipped",
+    }
+)
+
+
+def _texts(value: Any, key: str = "") -> Any:
+    if isinstance(value, str):
+        return value if value in _WORDS or key in ("cause", "type", "basis", "family", "severity", "unit") else BAD
+    if isinstance(value, dict):
+        return {name: _texts(item, str(name)) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_texts(item, key) for item in value]
+    return value
+
+
+def test_files_that_are_bundled_have_their_licences() -> None:
+    from pathlib import Path
+
+    import tfperfkit.report.html as room
+
+    vendor = Path(str(room.__file__)).parent / "vendor"
+    assert "MIT License" in (vendor / "uPlot.LICENSE.txt").read_text()
+    assert "Permission to use, copy, modify" in (vendor / "d3-hierarchy.LICENSE.txt").read_text()
+    assert sum(path.stat().st_size for path in vendor.glob("*.js")) < 70_000
+
+
+def test_no_script_writes_markup_or_asks_for_anything() -> None:
+    from pathlib import Path
+
+    import tfperfkit.report.html as room
+
+    for path in (Path(str(room.__file__)).parent / "assets").glob("*.js"):
+        source = path.read_text()
+        for word in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "fetch(",
+            "XMLHttpRequest",
+            "import(",
+        ):
+            assert word not in source, (path.name, word)

@@ -1,0 +1,143 @@
+"""Findings as cards: what to do first, then where, then why that is believed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.report import numbers
+from tfperfkit.report.html.source import Sources
+from tfperfkit.report.html.widths import Rules
+from tfperfkit.report.html.words import figure, name, place, text
+from tfperfkit.report.source import clean_source
+
+#: The example of a code's page: (language, code) pairs; () where there is none.
+Examples = Callable[[str], tuple[tuple[str, str], ...]]
+
+_OF = {"step": "of the step", "turn": "of an iteration of the loop", "run": "of the run", "risk": "of the step"}
+_WINDOWS = {
+    "baseline": "clean steps",
+    "run": "whole run",
+    "samples": "stack samples",
+    "breakdown": "the step's account",
+}
+_MARKS = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
+_EXCERPTS, _PLACES = 2, 8
+
+
+def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) -> tuple[list[Any], list[Any]]:
+    """The findings, and those with nothing to gain."""
+    seen: Counter[str] = Counter()
+    made: list[dict[str, Any]] = []
+    remarks: list[dict[str, Any]] = []
+    for finding in report.findings:
+        seen[finding.code] += 1
+        anchor = finding.code if seen[finding.code] == 1 else f"{finding.code}-{seen[finding.code]}"
+        card = _card(finding, anchor, report.run.folder, sources, rules)
+        if finding.severity == "info":
+            remarks.append(card)
+        else:
+            made.append(card | {"example": _example(finding, examples), "number": len(made) + 1})
+    return made, remarks
+
+
+def gain_words(finding: Finding) -> tuple[str, str]:
+    """``("4.3x faster", "the step; 3.5x to 5.3x expected")``; the first "" where no gain is predicted."""
+    factor = finding.predicted_speedup
+    what = f"the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else "the step"
+    if factor is None or math.isnan(factor):
+        most = finding.ceiling
+        if most is not None and math.isfinite(most):
+            return "", f"gain not known, at most {numbers.speedup(most)}"
+        return "", "gain not predicted"
+    if factor < 1.005:
+        return "", "no gain in the time of a step"
+    words = what if finding.basis != "turn" else "an iteration of the loop"
+    if finding.predicted_range is not None and all(map(math.isfinite, finding.predicted_range)):
+        low, high = (numbers.speedup(end) for end in finding.predicted_range)
+        words += f"; {low} to {high} expected" if low != high else ""
+    return f"{numbers.speedup(factor)} faster", words
+
+
+def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: Rules) -> dict[str, Any]:
+    gain, words = gain_words(finding)
+    return {
+        "anchor": name(anchor),
+        "code": name(finding.code),
+        "severity": finding.severity,
+        "mark": _MARKS.get(finding.severity, "●"),
+        "title": text(finding.title, folder),
+        "gain": gain,
+        "gain_words": text(words),
+        "range": _range(finding, rules),
+        "cost": _cost(finding),
+        "advice": text(finding.advice, folder),
+        "detail": [text(part, folder) for part in finding.detail.split("\n") if part.strip()][:40],
+        "places": [_place(span, folder) for span in finding.where[:_PLACES]],
+        "more_places": max(len(finding.where) - _PLACES, 0),
+        "excerpts": _excerpts(finding, sources),
+        "evidence": [
+            {
+                "name": text(item.name),
+                "value": figure(item.value, item.unit),
+                "window": text(_WINDOWS.get(item.window, item.window)),
+            }
+            for item in finding.evidence[:60]
+        ],
+        "measured": text(getattr(finding, "measured", None) or ""),
+    }
+
+
+def _place(span: SourceSpan, folder: str) -> str:
+    return place(span, folder) + (f" ({name(span.function)})" if span.function else "")
+
+
+def _excerpts(finding: Finding, sources: Sources) -> list[Any]:
+    """Of places near each other one excerpt shows both."""
+    found: list[Any] = []
+    shown: list[SourceSpan] = []
+    for span in finding.where:
+        if any(span.file == other.file and abs(span.line - other.line) <= 3 for other in shown):
+            continue
+        excerpt = sources.excerpt(span)
+        if excerpt is not None and len(found) < _EXCERPTS:
+            found.append(excerpt)
+            shown.append(span)
+    return found
+
+
+def _cost(finding: Finding) -> str:
+    share = finding.share_of_step
+    if not math.isfinite(share) or share <= 0:
+        return ""
+    whole = (
+        f"of the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else _OF[finding.basis]
+    )
+    words = f"costs {figure(share, 'share')} {whole}"
+    run = finding.share_of_run
+    if run is not None and finding.basis != "run" and math.isfinite(run) and run >= 0.01:
+        words += f", {figure(run, 'share')} of the run"
+    return text(words)
+
+
+def _range(finding: Finding, rules: Rules) -> dict[str, str] | None:
+    """The expected gain on a scale from 1x to a bit over its upper end, by its logarithm."""
+    found, factor = finding.predicted_range, finding.predicted_speedup
+    if found is None or factor is None or not all(map(math.isfinite, (*found, factor))) or min(*found, factor) <= 0:
+        return None
+    low, high = sorted(max(end, 1.0) for end in found)
+    top = math.log(max(high, factor, 1.0) * 1.15)
+    if high <= 1.005 or top <= 0:
+        return None
+    at = [math.log(max(value, 1.0)) / top for value in (low, high, factor)]
+    return {"left": rules.left(at[0]), "width": rules.width(at[1] - at[0]), "at": rules.left(at[2])}
+
+
+def _example(finding: Finding, examples: Examples) -> list[str]:
+    try:
+        return ["\n".join(clean_source(code.rstrip().split("\n"))) for _, code in examples(finding.code)]
+    except Exception:  # the page is a help; without it the card says what to do all the same
+        return []

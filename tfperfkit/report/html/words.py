@@ -1,0 +1,48 @@
+"""Texts and figures of a page: harmless, short, in the units that the console has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.report import numbers
+from tfperfkit.report.paths import short_path, with_short_paths
+from tfperfkit.report.text import shorten, visible
+
+_LONG = 4_000
+
+
+def text(value: object, folder: str = "") -> str:
+    """One line of a script's or of ours: control and direction characters written out, paths short, not endless."""
+    return visible(with_short_paths(shorten(str(value), _LONG), folder))
+
+
+def name(value: object) -> str:
+    """A name as it is, its middle left out where it is endless."""
+    return visible(shorten(str(value)))
+
+
+def place(span: SourceSpan, folder: str) -> str:
+    """``train.py:57``"""
+    path = short_path(span.file, folder)
+    return name(f"{path}:{span.line}" if span.line > 0 else path)
+
+
+def figure(value: float | int | str | None, unit: str) -> str:
+    """A number with its unit."""
+    return visible(numbers.alone(value, unit))
+
+
+def harmless(value: Any) -> Any:
+    """Builtins whose every text is harmless and whose every number JSON knows."""
+    if isinstance(value, str):
+        return visible(shorten(value, _LONG))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(harmless(str(key))): harmless(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [harmless(item) for item in value]
+    return value

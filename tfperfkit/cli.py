@@ -139,6 +139,56 @@ def compare(runs: tuple[str, ...], json_file: str | None) -> None:
     compare_runs(runs, json_file)
 
 
+class _CheckCommand(click.Command):
+    """Splits our arguments from the script's before click sees them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from tfperfkit.launch.arguments import split
+
+        if not args:
+            raise click.exceptions.NoArgsIsHelpError(ctx)
+        options = {name: True for param in self.params for name in param.opts}
+        parts = split(args, options)
+        if parts is None:
+            return super().parse_args(ctx, ["--help"])
+        ctx.obj = (*(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments)
+        return super().parse_args(ctx, list(parts.ours))
+
+
+def _check(**options: Any) -> int:
+    from tfperfkit.checking.command import check
+
+    return check(click.get_current_context().obj, options)
+
+
+cli.add_command(
+    _CheckCommand(
+        "check",
+        callback=_check,
+        params=[
+            click.Option(["--base"], metavar="REVISION", help="Measure step time against this revision, in turn."),
+            click.Option(["--time"], metavar="TIME", default="10m", help="No new pair of runs after 90s, 5m, 1h ..."),
+            click.Option(["--out"], metavar="DIR", help="Folder of the checked run."),
+            *(
+                click.Option([f"--{name}"], metavar="FILE", help=f"Write {words}; - for stdout.")
+                for name, words in (
+                    ("json", "the outcome as JSON"),
+                    ("markdown", "Markdown for a pull request"),
+                    ("junit", "JUnit XML"),
+                    ("sarif", "SARIF 2.1.0"),
+                    ("github", "annotations for a GitHub workflow"),
+                )
+            ),
+        ],
+        options_metavar="[OPTIONS] SCRIPT [ARGUMENTS OF THE SCRIPT]",
+        help="""Check a script against the budget in pyproject.toml, and its step time against a base.
+
+        Exit status: 0 the budget is kept, 1 it is not, 3 undecided, 2 a mistake in our part or pyproject.toml.""",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+)
+
+
 @cli.command()
 @click.argument("topic", nargs=-1)
 @click.option("--list", "list_all", is_flag=True, help="List all that can be explained.")

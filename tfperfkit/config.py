@@ -20,6 +20,8 @@ from tfperfkit.option import Declared, convert, shown
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
 NAMES = ("probes", "out", "json", "html", "output", "steps-from")
 
+#: Tables that are no probe's: read by the command that they are for.
+TABLES = ("budget",)
 _PATHS = ("out", "json", "html", "output")
 _MAX_BYTES = 10_000_000
 
@@ -100,6 +102,16 @@ def resolve_options(
     return found
 
 
+def own_table(cwd: Path, name: str) -> tuple[Path, dict[str, Any]]:
+    """The nearest pyproject.toml and its ``[tool.tfperf.NAME]``, empty when it has none. Raises UsageError for one that
+    is no table."""
+    file, table = _project(cwd)
+    own = table.get(name, {})
+    if not isinstance(own, dict):
+        raise UsageError(f"{file}: {name} in [tool.tfperf] is a table: write [tool.tfperf.{name}]")
+    return file, own
+
+
 def probe_tables(cwd: Path) -> frozenset[str]:
     """The probes for which the nearest pyproject.toml has a table; none when it can't be read."""
     try:
@@ -114,7 +126,7 @@ def _option(declared: Declared, value: Any, origin: str, place: str, folder: Pat
 
 def _check_tables(file: Path, table: Mapping[str, Any], options: Sequence[Declared], installed: Sequence[str]) -> None:
     for probe, values in table.items():
-        if not isinstance(values, dict) or probe in NAMES:
+        if not isinstance(values, dict) or probe in (*NAMES, *TABLES):
             continue
         if probe not in installed:
             raise UsageError(f"{file}: [tool.tfperf.{probe}] is for a probe {probe!r:.80}, and none such is installed")

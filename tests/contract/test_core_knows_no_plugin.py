@@ -34,6 +34,7 @@ ORDINARY = {
         "analysis/moments",
         "analysis/step_account",
         "analysis/warm_up",
+        "checking/counts",
         "diagnosis/headline",
         "diagnosis/residual",
         "instruments/stacks/activity",
@@ -47,6 +48,7 @@ ORDINARY = {
     "lines": {"xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/residual"},
     "memory": {
+        "checking/counts",
         "comparing/causes",
         "comparing/result",
         "diagnosis/residual",

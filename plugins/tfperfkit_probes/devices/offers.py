@@ -8,12 +8,12 @@ from tfperfkit.offers import Gpus, HostRead, HostReads
 from tfperfkit_probes.devices.model import DevicesData
 
 
-def offers(data: DevicesData) -> tuple[Any, ...]:
-    """The reads that were seen, and the GPUs when TensorFlow was asked for them."""
+def offers(data: DevicesData, watched: bool = True) -> tuple[Any, ...]:
+    """The reads that were seen, unless no step was ``watched``, and the GPUs when TensorFlow was asked for them."""
     rows = tuple(
         HostRead(file=row.file, line=row.line, per_step=row.per_step, through=row.through) for row in data.host_syncs
     )
-    made: list[Any] = [HostReads(rows=rows)]
+    made: list[Any] = [HostReads(rows=rows)] if watched or rows else []
     if data.facts is not None:
         told = [device.compute_capability for device in data.facts.gpus("physical")]
         made.append(Gpus(capabilities=tuple((each[0], each[1]) for each in told if each is not None)))

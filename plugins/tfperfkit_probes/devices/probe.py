@@ -53,5 +53,5 @@ class DevicesProbe:
             tables=tables.tables(data),
             summary=tables.summary(data),
             notes=tuple(dict.fromkeys(notes)),
-            offers=offers(data),
+            offers=offers(data, capture.window is not None and capture.window.steps > 0),
         )

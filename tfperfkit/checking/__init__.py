@@ -1,0 +1,1 @@
+"""``tfperf check``: whether a script keeps its budget, for continuous integration."""

@@ -1,0 +1,198 @@
+"""``tfperf check``: runs the script, judges its counts, measures its time against a base, and tells the outcome."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tfperfkit.analysis.analyze import study
+from tfperfkit.checking import worktree
+from tfperfkit.checking.budget import DEFAULT_SLOWDOWN, Budget, read_budget
+from tfperfkit.checking.counts import Run, judge
+from tfperfkit.checking.render import annotated, junit, lines_of, markdown
+from tfperfkit.checking.result import EXIT_STATUS, Checked, Measure, overall
+from tfperfkit.checking.rounds import Failed, Timed, measure_time
+from tfperfkit.checking.runner import Command, Ran, ended_by_signals, run
+from tfperfkit.config import project, runs_folder
+from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.report.console import print_lines
+from tfperfkit.report.github import github
+from tfperfkit.report.json import encode_any
+from tfperfkit.report.sarif import sarif
+from tfperfkit.report.terminal import terminal_of
+from tfperfkit.report.text import one_line
+
+_FORMATS = ("json", "markdown", "junit", "sarif", "github")
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def check(words: tuple[str, ...], options: Mapping[str, Any]) -> int:
+    """``words``: what is run, as after ``tfperf run``. Returns the exit status: 0 kept, 1 not kept, 3 undecided."""
+    begun = time.monotonic()
+    limit_s = seconds(str(options["time"]))
+    files = {name: str(options[name]) for name in _FORMATS if options[name]}
+    for name, target in files.items():
+        _check_writable(name, target)
+    cwd = Path.cwd()
+    command = Command(words, cwd)
+    if words[0] != "-m" and not Path(cwd, words[0]).exists():
+        raise UsageError(f"no such script: {words[0]}")
+    budget, file = read_budget(cwd)
+    base = options["base"]
+    if budget.is_empty and not base:
+        raise UsageError(f"{file} has no [tool.tfperf.budget] to check: write one, or compare with --base REVISION")
+    commit = worktree.resolved(cwd, base) if base else ""
+    with ended_by_signals(), tempfile.TemporaryDirectory(prefix="tfperf-check-") as scratch:
+        checked = _checked(command, budget, commit, Path(scratch), begun + limit_s, options["out"])
+    _write(checked, files, str(project(cwd)))
+    out = sys.stderr if "-" in files.values() else sys.stdout
+    screen = msgspec.structs.replace(terminal_of(out), folder=str(cwd))
+    print_lines(lines_of(checked, screen), out, screen)
+    out.flush()
+    return EXIT_STATUS[checked.outcome]
+
+
+def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until_s: float, out: str | None) -> Checked:
+    script = shlex.join(command.words)
+    measures: list[Measure] = []
+    notes: list[str] = []
+    findings: Any = ()
+    folder = _folder(command, out)
+    if not budget.is_empty:
+        _tell(f"running {script} with all probes")
+        ran = run(command, folder, light=False)
+        if ran.status:
+            return _failed(script, ran, "the script", commit)
+        report, evidence = study(folder)
+        measures += judge(Run(report, evidence), budget)
+        findings = report.findings
+        if not report.steps.count:
+            notes.append("No training step was seen: name the function that makes one in [tool.tfperf] steps-from.")
+    timed: Timed | None = None
+    if commit:
+        try:
+            timed = _against(command, budget, commit, scratch, until_s)
+        except Failed as failed:
+            if failed.which == "head":
+                return _failed(script, failed.ran, str(failed), commit)
+            notes.append(f"{failed}: its step time is not known. {' / '.join(failed.ran.tail[-2:])}".strip())
+            timed = Timed(_allowed(budget))
+        measures.append(timed.measure())
+    return Checked(
+        outcome=overall(tuple(measures)),
+        script=script,
+        measures=tuple(measures),
+        time=timed.comparison if timed is not None else None,
+        base=commit,
+        rounds=timed.rounds if timed is not None else 0,
+        run=_handle(folder) if not budget.is_empty else "",
+        findings=findings,
+        notes=tuple(notes),
+    )
+
+
+def _allowed(budget: Budget) -> float:
+    return budget.slowdown if budget.slowdown is not None else DEFAULT_SLOWDOWN
+
+
+def _against(command: Command, budget: Budget, commit: str, scratch: Path, until_s: float) -> Timed:
+    repository = worktree.top(command.cwd)
+    below = os.path.relpath(command.cwd.resolve(), repository.resolve())
+    _tell(f"checking out {commit[:12]} beside it")
+    with worktree.checked_out(repository, commit) as tree:
+        place = (tree / below).resolve()
+        target = Path(command.words[0])
+        words = command.words
+        if words[0] != "-m" and target.is_absolute() and target.is_relative_to(repository):
+            words = (str(tree / target.relative_to(repository)), *words[1:])
+        if not place.is_dir():
+            raise UsageError(f"the base has no folder {below}")
+        return measure_time(Command(words, place), command, scratch, _allowed(budget), until_s, _tell)
+
+
+def _failed(script: str, ran: Ran, which: str, commit: str) -> Checked:
+    for line in ran.tail:
+        _tell(f"| {line}", mark="")
+    says = f"{which} ended with exit status {ran.status}" if "exit status" not in which else which
+    failed = Measure(
+        name="run", title="the script runs", limit=None, value=None, unit="text", outcome="fail", says=says
+    )
+    return Checked(outcome="fail", script=script, measures=(failed,), base=commit)
+
+
+def _folder(command: Command, out: str | None) -> Path:
+    if out:
+        return Path(command.cwd, out)
+    stem = "".join(char if char.isalnum() or char in "-_." else "_" for char in Path(command.name).stem)[:60]
+    base = runs_folder() / f"check-{stem or 'script'}-{time.strftime('%m%d-%H%M%S')}"
+    try:
+        base.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TfperfError(f"can't write {base.parent}: {error.strerror}; give a folder with --out") from error
+    folder, number = base, 1
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+def _handle(folder: Path) -> str:
+    return folder.name if folder.parent == runs_folder() else shlex.quote(str(folder))
+
+
+def seconds(text: str) -> float:
+    """``90``, ``90s``, ``5m``, ``1h``; raises UsageError."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    try:
+        value = float(number) * _UNITS[unit]
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e7:
+        raise UsageError(f"--time {text}: give a time such as 90s, 5m or 1h")
+    return value
+
+
+def _check_writable(name: str, file: str) -> None:
+    if file == "-":
+        return
+    path = Path(file)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise UsageError(f"--{name}: can't write {file}: {'it is a folder' if path.is_dir() else 'no such folder'}")
+
+
+def _write(checked: Checked, files: Mapping[str, str], root: str) -> None:
+    made: dict[str, Callable[[], bytes]] = {
+        "json": lambda: encode_any(checked),
+        "markdown": lambda: markdown(checked, root).encode("utf-8", "backslashreplace"),
+        "junit": lambda: junit(checked).encode("utf-8", "backslashreplace"),
+        "sarif": lambda: sarif(annotated(checked), root),
+        "github": lambda: github(annotated(checked), root).encode("utf-8", "backslashreplace"),
+    }
+    for name, file in files.items():
+        document = made[name]()
+        if file == "-":
+            sys.stdout.flush()
+            sys.stdout.buffer.write(document)
+            sys.stdout.flush()
+            continue
+        try:
+            Path(file).write_bytes(document)
+        except OSError as error:
+            raise UsageError(f"can't write {file}: {error.strerror}") from error
+
+
+def _tell(text: str, mark: str = "tfperf: ") -> None:
+    """Progress, on stderr."""
+    if sys.stderr is not None:
+        try:
+            print(one_line(f"{mark}{text}"), file=sys.stderr, flush=True)
+        except OSError:
+            pass

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
-from tfperfkit.model import Report
+from tfperfkit.model import Finding, Report
 from tfperfkit.records.trials import Change as Change
 from tfperfkit.records.trials import Keeps as Keeps
 
@@ -21,14 +21,14 @@ EXPERIMENTS_API = 1
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that belongs to a finding (its place in ``report.findings``), or to none.
+    """A change that belongs to a ``finding`` (of ``report.findings`` or ``report.headroom``), or to none.
 
     ``whole``: it shows in the whole run only, not in training steps. ``headroom``: not a finding's, but worth a try
     where nothing was found; the highest first.
     """
 
     change: Change
-    finding: int | None = None
+    finding: Finding | None = None
     whole: bool = False
     headroom: float = 0.0
 

@@ -29,10 +29,10 @@ class Base:
 
     def candidates(self, report: Report, /) -> Iterable[Candidate]:
         """One for each finding of ``codes``, and one for headroom."""
-        for number, finding in enumerate(report.findings):
+        for finding in (*report.findings, *report.headroom):
             if finding.code in self.codes:
                 for change in self.changes(report, finding):
-                    yield Candidate(change=change, finding=number, whole=bool(finding.work))
+                    yield Candidate(change=change, finding=finding, whole=bool(finding.work))
         if self.headroom:
             for change in self.untold(report):
                 yield Candidate(change=change, headroom=self.headroom)

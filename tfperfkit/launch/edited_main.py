@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import linecache
 import os
 import runpy
 import sys
@@ -29,11 +30,14 @@ class Editor(ast.NodeTransformer):
         self._names, self._lines = names, lines
         self._outer: list[str] = []
         self.count = 0
+        #: First line, column and last line of each statement that is left out.
+        self.left_out: list[tuple[int, int, int]] = []
 
     def visit(self, node: ast.AST) -> Any:
         """A statement that is nothing but a call, and begins on one of the lines, becomes another call."""
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno in self._lines:
             self.count += 1
+            self.left_out.append((node.lineno, node.col_offset, node.end_lineno or node.lineno))
             call = ast.Expr(ast.Call(ast.Name(_LEFT_OUT, ast.Load()), [], []))
             return ast.fix_missing_locations(ast.copy_location(call, node))
         return super().visit(node)
@@ -63,8 +67,19 @@ def compiled(source: bytes, filename: str, edits: Sequence[str]) -> types.CodeTy
     """The code of a file with the edits that concern it; raises SyntaxError as Python would."""
     names = frozenset(edit for edit in edits if ":" not in edit)
     tree = ast.parse(source, filename)
-    tree = Editor(names, _lines(filename, edits)).visit(tree)
+    editor = Editor(names, _lines(filename, edits))
+    tree = editor.visit(tree)
+    if editor.left_out:
+        _show(filename, source.decode("utf-8", "replace").splitlines(keepends=True), editor.left_out)
     return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def _show(filename: str, lines: list[str], left_out: Sequence[tuple[int, int, int]]) -> None:
+    """AutoGraph reads a function's source again, through ``linecache``: it finds there what was compiled."""
+    for first, column, last in left_out:
+        begin = lines[first - 1].encode()[:column].decode("utf-8", "replace")
+        lines[first - 1 : last] = [f"{begin}{_LEFT_OUT}()\n", *["\n"] * (last - first)]
+    linecache.cache[filename] = (sum(map(len, lines)), None, lines, filename)
 
 
 def _lines(filename: str, edits: Sequence[str]) -> frozenset[int]:

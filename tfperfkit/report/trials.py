@@ -72,7 +72,13 @@ def lines(result: TrialReport, screen: Screen) -> list[Text]:
 def _measured(item: Measured, screen: Screen) -> list[Text]:
     verdict = verdict_words(item)
     first = prose(name(item.experiment, screen), screen, style="bold")
-    first[-1].append("  ").append(verdict, _STYLE.get(item.verdict, "yellow"))
+    if item.finding:
+        first[-1].append(f"  {name(item.finding, screen)}", "dim")
+    style = _STYLE.get(item.verdict, "yellow")
+    if first[-1].cell_len + 2 + len(verdict) <= screen.width:
+        first[-1].append("  ").append(verdict, style)
+    else:
+        first += prose(verdict, screen, indent=_INDENT, style=style)
     details = detail_items(item, screen)
     rest = joined(details, screen, indent=_INDENT) if details else []
     if item.reason:
@@ -92,7 +98,11 @@ def verdict_words(item: Measured) -> str:
 def detail_items(item: Measured, screen: Screen) -> list[str]:
     """The interval, the first minute, memory, results."""
     items: list[str] = []
-    if item.interval is not None:
+    if item.speedup is None:
+        return items
+    if item.interval is None:
+        items.append(f"{item.speedup:.2f}x as fast in one pair")
+    else:
         low, high = item.interval
         if item.verdict == "slower":
             low, high = 1 / high, 1 / low
@@ -106,15 +116,15 @@ def detail_items(item: Measured, screen: Screen) -> list[str]:
         items.append(f"{item.needed_pairs} pairs would show 5 %")
     if _KEEPS.get(item.keeps) and item.results != "same bits":
         items.append(_KEEPS[item.keeps])
-    if item.speedup is not None and item.keeps != "ceiling":
+    if item.keeps != "ceiling":
         items.append(results_words(item))
     return items
 
 
 def results_words(item: Measured) -> str:
     """How the results compare."""
-    distance = f"weights {item.distance:.1g} apart" if item.distance is not None else ""
-    own = f", two plain runs {item.own_distance:.1g}" if item.own_distance is not None else ""
+    distance = f"weights {item.distance:.1g} of their norm apart" if item.distance is not None else ""
+    own = f", two plain runs {item.own_distance:.1g}" if item.own_distance else ""
     return {
         "same bits": "the same results, bit for bit",
         "within noise": f"results as close as those of two plain runs ({distance}{own})",

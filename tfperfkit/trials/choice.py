@@ -72,14 +72,14 @@ class Choice:
         )
 
     def of_findings(self, report: Report) -> list[Variant]:
-        """What tests the findings of a run, the costliest first; each change once."""
+        """What tests the findings of a run and its headroom, the costliest first; each change once."""
         found: dict[str, Variant] = {}
-        for candidate in sorted(self._candidates(report), key=_place):
-            if candidate.finding is None:
-                continue
-            finding = report.findings[candidate.finding]
-            variant = self.variant([candidate.change], whole=candidate.whole, finding=finding)
-            found.setdefault(variant.text, variant)
+        candidates = self._candidates(report)
+        for finding in (*report.findings, *report.headroom):
+            of_it = [item for item in candidates if item.finding is finding]
+            made = [self.variant([item.change], whole=item.whole, finding=finding) for item in of_it]
+            for variant in sorted(made, key=lambda item: item.keeps == "ceiling"):  # a fix tells more
+                found.setdefault(variant.text, variant)
         return list(found.values())
 
     def headroom(self, report: Report) -> list[Variant]:
@@ -99,10 +99,6 @@ class Choice:
             except Exception:  # of somebody else's: it costs itself only
                 continue
         return found
-
-
-def _place(candidate: Candidate) -> int:
-    return candidate.finding if candidate.finding is not None else 1 << 30
 
 
 def varied(text: str, arguments: Sequence[str]) -> list[Variant]:

@@ -78,7 +78,7 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
         loss=changed[0].end.losses[-1] if changed[0].end.losses else None,
     )
     if found.high is None:
-        return msgspec.structs.replace(made, reason="one pair only: it has no interval")
+        return msgspec.structs.replace(made, reason="one pair tells nothing of its spread")
     if found.verdict != "no difference shown":
         return msgspec.structs.replace(made, verdict=found.verdict)
     needed = pairs_needed(before, after, LOOKED_FOR)

@@ -30,5 +30,5 @@ def list_experiments() -> None:
 def _what(experiment: object) -> str:
     """The first words of its module, without how it is called."""
     text = " ".join((import_module(type(experiment).__module__).__doc__ or "").split())
-    text = text.partition(": ")[2].replace("``", "") or text
+    text = (text.partition(": ")[2].replace("``", "") or text).removesuffix(" A ceiling, no fix.")
     return text[:1].upper() + text[1:]

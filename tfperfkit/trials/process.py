@@ -36,7 +36,6 @@ class Script:
         self._steps_from = steps_from
         self._profile = target.needs_profile(target.source(parts))
         self._roots = target.user_roots(parts)
-        self._number = 0
 
     def trial(
         self,
@@ -49,9 +48,7 @@ class Script:
         """Run it. ``environment``: of the changes; ``arguments`` in place of the script's own; ``edited``: the
         functions and lines that are changed as they are compiled. ``wait`` is called with the seconds since it began.
         """
-        self._number += 1
-        place = self._scratch.path / str(self._number)
-        place.mkdir()
+        place = self._scratch.new()
         words = list(self._parts.script_arguments if arguments is None else arguments)
         manifest = Manifest(
             tfperfkit_run=1,

@@ -17,6 +17,9 @@ from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.session import Wishes, run_trials, terminal
 
+#: A pair of whole runs, and as much again for a second one.
+_RUNS = 4
+
 
 def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int | None = None) -> TrialReport:
     """Measure and store; raises UsageError or RunDirectoryError."""
@@ -29,6 +32,13 @@ def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int
     choice = Choice()
     variants = choice.of_findings(report)
     notes = _changed(run, cwd, parts)
+    long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
+    if long:
+        variants = [item for item in variants if item not in long]
+        notes.append(
+            f"Not tried, since it shows in the whole run only, which takes {report.run.wall_s:.0f} s: "
+            f"{', '.join(item.text for item in long)}. More --time has room for it."
+        )
     if not variants:
         variants = choice.headroom(report)
         told = "No finding of the run has an experiment" if report.findings else "The run has no finding"
@@ -45,7 +55,7 @@ def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int
             steps_from=manifest.steps_from,
             folder=cwd,
             # Where all that was found is outside of steps, or no step was seen, the whole run is what counts.
-            whole=all(item.whole for item in variants) or report.steps.count == 0,
+            whole=report.steps.count == 0 or all(item.whole for item in variants),
         )
         result = run_trials(parts, wishes, choice, terminal())
     finally:

@@ -36,6 +36,7 @@ class Scratch:
         self._avoid = avoid
         self.path = Path()
         self._janitor: subprocess.Popen[bytes] | None = None
+        self._count = 0
 
     def __enter__(self) -> Scratch:
         self.path = _folder(self._avoid)
@@ -59,6 +60,13 @@ class Scratch:
                 self._janitor.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 self._janitor.wait(5)
+
+    def new(self) -> Path:
+        """A folder for one trial."""
+        self._count += 1
+        place = self.path / str(self._count)
+        place.mkdir()
+        return place
 
     def running(self, group: int) -> None:
         """This process group is a trial's; 0: none is."""

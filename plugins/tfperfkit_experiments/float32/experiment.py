@@ -1,4 +1,4 @@
-"""``float32``: ``floatx`` float64 and 16-bit policies of Keras are taken back."""
+"""``float32``: what the script sets as ``floatx`` or as a policy of 16 bits has no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``predict-as-call``: ``model.predict`` of a few rows is served by the compiled call of the model."""
+"""``predict-as-call``: a ``predict`` of a few rows is served by the compiled call of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``relaxed-shapes:FUNCTION``: ``reduce_retracing`` for a compiled function: it takes tensors of any size after two."""
+"""``relaxed-shapes:FUNCTION``: a compiled function with ``reduce_retracing``: after two sizes it takes any."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class StepsPerExecution(Base):
     name = "steps-per-execution"
     keeps: ClassVar[Keeps] = "results"
     usage = "steps-per-execution=N"
-    codes = ("STP002",)
+    codes = ("STP002", "STP009")
     headroom = 0.8
 
     def problem(self, change: Change, /) -> str | None:

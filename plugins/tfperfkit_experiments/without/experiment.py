@@ -17,7 +17,7 @@ class Without(OnFunction):
     name = "without"
     keeps: ClassVar[Keeps] = "ceiling"
     usage = "without:FUNCTION"
-    codes = ("STP006", "STP008")
+    codes = ("STP006", "STP008", "LIN001")
 
     def decorate(self, trial: Trial, change: Change, function: Any, /) -> Any:
         """See ``install``."""

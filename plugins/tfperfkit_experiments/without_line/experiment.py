@@ -18,7 +18,7 @@ class WithoutLine(Base):
     name = "without-line"
     keeps: ClassVar[Keeps] = "ceiling"
     usage = "without-line:FILE:LINE"
-    codes = ("STP001", "STP004", "STP005", "SYN001", "LIN001")
+    codes = ("STP001", "STP004", "STP005", "SYN001", "OPS006")
 
     def problem(self, change: Change, /) -> str | None:
         """A file and a line."""

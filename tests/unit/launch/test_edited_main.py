@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import inspect
+import linecache
 import subprocess
 import sys
 from pathlib import Path
@@ -82,3 +84,13 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert done.stdout == f"__main__ ['a', '-b'] {tmp_path} {script}\nstep\n"
     done = subprocess.run([*launcher, "-m", "train", "c"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.stdout.splitlines()[0].startswith("__main__ ['c']")
+
+
+def test_who_reads_the_source_again_finds_what_was_compiled() -> None:
+    source = b"import inspect\ndef step():\n    print(\n        'x'\n    )\n    return 1\n"
+    names: dict[str, Any] = {}
+    exec(edited_main.compiled(source, "/a/b.py", ["b.py:3"]), names)
+    try:
+        assert inspect.getsource(names["step"]) == f"def step():\n    {edited_main._LEFT_OUT}()\n\n\n    return 1\n"
+    finally:
+        linecache.cache.pop("/a/b.py", None)

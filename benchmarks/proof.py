@@ -1,0 +1,146 @@
+"""Does an experiment measure what the edit gains? ``python -m benchmarks.proof [NAMES...] [--out FILE]``.
+
+Of faults of the collection: the script as it is, with the experiment that belongs to its fault, and its mended twin, in
+turn, each as ``tfperf try`` runs it. Prints rows of Markdown as they come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
+from fault_collection import Case, cases
+
+from tfperfkit.launch.arguments import Split
+from tfperfkit.records.trials import Measured, TrialPlan
+from tfperfkit.trials.choice import Choice
+from tfperfkit.trials.judging import Variant
+from tfperfkit.trials.outcome import Outcome
+from tfperfkit.trials.process import Script
+from tfperfkit.trials.rounds import Budget, Group
+from tfperfkit.trials.scratch import Scratch
+from tfperfkit.trials.workspace import workspace
+
+TWIN = "mended twin"
+ROUNDS, SECONDS, STEADY_S = 3, 240.0, 3.0
+
+
+class Pair(NamedTuple):
+    """A fault and what mends it from outside. ``whole``: it shows in the whole run only."""
+
+    fault: str
+    experiment: str
+    whole: bool = False
+
+
+PAIRS = (
+    Pair("plain_loop_mlp", "graph:train_step"),
+    Pair("debug_switch_left_on", "eager-switch"),
+    Pair("warmup_schedule", "tensor-arguments:train_step"),
+    Pair("decorator_inside_the_loop", "one-function"),
+    Pair("many_tiny_steps", "steps-per-execution=100"),
+    Pair("batch_of_two", "batch=x32"),
+    Pair("augmented_photos", "parallel"),
+    Pair("one_thread", "threads=0,0"),
+    Pair("positional_table", "once:positions"),
+    Pair("denoise_unfused", "jit"),
+    Pair("xla_convolutions", "jit=off"),
+    Pair("double_precision_floatx", "float32"),
+    Pair("rows_from_service", "prefetch"),
+    Pair("onednn_switched_off", "onednn=on"),
+    Pair("dqn_predict", "predict-as-call"),
+    Pair("collects_by_hand", "without-line:collects_by_hand.py:26", whole=True),
+    Pair("cool_down_pause", "without-line:cool_down_pause.py:12"),
+)
+
+
+def prove(pair: Pair, case: Case) -> tuple[Measured, Measured]:
+    """What the experiment and the twin gain."""
+    choice = Choice()
+    variant = choice.variant([choice.typed(pair.experiment)])
+    with tempfile.TemporaryDirectory() as folder, Scratch(Path(folder)) as scratch:
+        place = workspace(Path(folder), None, scratch.path)
+        scripts = {
+            twin: Script(Split((), str(file), False, tuple(case.arguments), ()), scratch, place)
+            for twin, file in ((False, case.script), (True, case.fixed))
+        }
+
+        def run(item: Variant | None, plan: TrialPlan) -> Outcome:
+            if item is None or item.text == TWIN:
+                return scripts[item is not None].trial(plan, {})
+            plan = msgspec.structs.replace(plan, changes=list(item.changes))
+            return scripts[False].trial(plan, item.environment, item.arguments, item.edited)
+
+        plan = TrialPlan(seconds=STEADY_S, whole=pair.whole, limit_s=90.0)
+        group = Group(run, Budget(SECONDS), plan, random.Random(pair.fault))
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            first = group.begin()
+            if first.error:
+                raise RuntimeError(first.error)
+            experiment, twin = group.measure([variant, Variant(text=TWIN)], ROUNDS)
+        finally:
+            os.chdir(before)
+    return experiment, twin
+
+
+def row(pair: Pair, experiment: Measured, twin: Measured) -> str:
+    """Of the table."""
+    ratio = "–"
+    if experiment.speedup and twin.speedup:
+        apart = experiment.speedup / twin.speedup
+        ratio = f"{max(apart, 1 / apart):.2f}"
+    cells = (
+        pair.fault,
+        f"`{pair.experiment}`",
+        experiment.keeps,
+        _gain(experiment),
+        _gain(twin),
+        ratio,
+        _results(experiment),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _gain(item: Measured) -> str:
+    if item.speedup is None:
+        return f"{item.verdict}: {item.reason}"[:90]
+    if item.interval is None:
+        return f"{item.speedup:.2f}"
+    return f"{item.speedup:.2f} ({item.interval[0]:.2f} to {item.interval[1]:.2f})"
+
+
+def _results(item: Measured) -> str:
+    return item.results if item.distance in (None, 0.0) else f"{item.results}, {item.distance:.1g}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.proof", description=__doc__)
+    parser.add_argument("names", nargs="*", help="faults; default: all")
+    parser.add_argument("--out", type=Path, help="add the rows to this file")
+    options = parser.parse_args()
+    known = {case.name: case for case in cases()}
+    for pair in PAIRS:
+        if options.names and pair.fault not in options.names:
+            continue
+        try:
+            text = row(pair, *prove(pair, known[pair.fault]))
+        except Exception as error:
+            text = f"| {pair.fault} | `{pair.experiment}` | failed: {error} |"
+        print(text, flush=True)
+        if options.out:
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Every installed experiment keeps the contract, is on the page, and tests findings that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tfperfkit import registry
+from tfperfkit.experiment import EditingExperiment, Experiment, experiment_problems
+from tfperfkit.records.trials import Change, parse_change
+
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(registry.experiments())
+#: One of each, as it may be typed.
+TYPED = {
+    "batch": "batch=x4",
+    "env": "env:OMP_NUM_THREADS=1",
+    "input": "input=first-batch",
+    "last-batch": "last-batch=drop",
+    "metrics": "metrics=off",
+    "mixed": "mixed=bfloat16",
+    "onednn": "onednn=on",
+    "shuffle": "shuffle=1000",
+    "steps-per-execution": "steps-per-execution=16",
+    "threads": "threads=2,1",
+    "without-line": "without-line:train.py:31",
+} | dict.fromkeys(["graph", "once", "relaxed-shapes", "tensor-arguments", "without"], "")
+
+
+def typed(name: str) -> str:
+    return TYPED.get(name, name) or f"{name}:train_step"
+
+
+def test_there_are_experiments() -> None:
+    assert len(NAMES) >= 20 and set(TYPED) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_contract(name: str) -> None:
+    experiment = registry.load_experiment(name)
+    assert isinstance(experiment, Experiment)
+    assert experiment_problems(experiment, name) == []
+    change = parse_change(typed(name))
+    assert experiment.problem(change) is None
+    wrong = experiment.problem(Change(name, "a b", "wrong"))
+    assert wrong or name == "env"
+    if isinstance(experiment, EditingExperiment) and name != "relaxed-shapes":
+        assert list(experiment.edits(change)) == [change.target]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_findings_have_pages(name: str) -> None:
+    for code in getattr(registry.load_experiment(name), "codes", ()):
+        assert (ROOT / "docs" / "findings" / f"{code}.md").exists(), code
+
+
+def test_all_are_on_the_page() -> None:
+    page = (ROOT / "docs" / "proving.md").read_text(encoding="utf-8")
+    told = {text.partition(":")[0].partition("=")[0] for text in re.findall(r"`([a-z][a-z0-9-]*(?:[:=][^`]*)?)`", page)}
+    assert set(NAMES) <= told

@@ -111,8 +111,22 @@ cli.add_command(
 @click.option("--html", "html_file", metavar="FILE", help="Write the report as one HTML file, with pictures.")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
 @click.option("--show", metavar="NAMES", help="Probes whose tables are shown in full (with commas), or all.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html", "markdown", "sarif"]),
+    help="What is written to stdout, or to --output. Default: text.",
+)
+@click.option("--for-agents", is_flag=True, help="Write the findings for a coding agent: short, by id, under 4 kB.")
 def report(
-    run: str, json_file: str | None, html_file: str | None, output: str | None, show: str | None, **options: Any
+    run: str,
+    json_file: str | None,
+    html_file: str | None,
+    output: str | None,
+    show: str | None,
+    form: str | None,
+    for_agents: bool,
+    **options: Any,
 ) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
     from tfperfkit.explain.examples import examples
@@ -120,7 +134,10 @@ def report(
     from tfperfkit.launch.run import show as show_run
 
     declared, given = probe_options(click.get_current_context(), options)
-    show_run(run, Wanted(json_file, html_file, output, show), declared, given, examples)
+    if for_agents and form not in (None, "text"):
+        raise click.UsageError(f"--for-agents is text; leave out --format {form}")
+    form = "agents" if for_agents else form if form != "text" else None
+    show_run(run, Wanted(json_file, html_file, output, show, form), declared, given, examples)
 
 
 cli.add_command(TRY)
@@ -254,6 +271,23 @@ def read_trace(path: str, json_file: str | None, everything: bool) -> None:
     from tfperfkit.reading.command import read
 
     read(path, json_file, everything)
+
+
+@cli.command()
+@click.argument("shell")
+def completion(shell: str) -> None:
+    """Print what makes a shell complete our commands and options. SHELL: bash, zsh or fish.
+
+    \b
+    eval "$(tfperf completion bash)"              in ~/.bashrc, or zsh in ~/.zshrc
+    tfperf completion fish > ~/.config/fish/completions/tfperf.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)
+    if made is None:
+        raise click.UsageError(f"completion is for bash, zsh and fish, not {shell!r:.40}")
+    click.echo(made(cli, {}, "tfperf", "_TFPERF_COMPLETE").source())
 
 
 @cli.command()

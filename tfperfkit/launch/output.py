@@ -119,6 +119,25 @@ def as_html(result: Any, examples: Examples | None = None) -> bytes:
     return page(result, examples or no_examples).encode("utf-8", "backslashreplace")
 
 
+def as_form(form: str, result: Any, examples: Examples | None = None) -> bytes:
+    """ "json", "html", "markdown", "sarif" or "agents"."""
+    if form == "json":
+        return as_json(result)
+    if form == "html":
+        return as_html(result, examples)
+    if form == "sarif":
+        from tfperfkit.report.sarif import report_sarif
+
+        return report_sarif(result)
+    if form == "markdown":
+        from tfperfkit.report.markdown import report_markdown
+
+        return report_markdown(result).encode("utf-8", "backslashreplace")
+    from tfperfkit.report.agents import agents
+
+    return agents(result).encode("utf-8", "backslashreplace")
+
+
 def write(document: bytes, target: Path) -> None:
     """Raises UsageError when it can't be written."""
     try:

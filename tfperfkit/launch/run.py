@@ -33,6 +33,7 @@ class Wanted(NamedTuple):
     html: str | None = None
     output: str | None = None
     probes: str | None = None
+    form: str | None = None  # of what goes to ``output`` or stdout; None: text
 
 
 def run(
@@ -145,7 +146,9 @@ def show(
             value = convert(each, given[each.flag], each.flag, _working_folder())
             options.setdefault(each.probe, {})[each.option.name] = value
     whole = bool(probes) and shown is None
-    report = analyze(find_run(name), options, shown, show_all=whole, pictures=bool(wanted.html))
+    report = analyze(
+        find_run(name), options, shown, show_all=whole, pictures=bool(wanted.html) or wanted.form in ("html", "agents")
+    )
     piped = False
     for path, form in (
         (wanted.json, output.as_json),
@@ -158,6 +161,14 @@ def show(
         elif path:
             output.write(form(report), Path(path))
     if piped:
+        return
+    if wanted.form:
+        document = output.as_form(wanted.form, report, examples)
+        if wanted.output:
+            output.write(document, Path(wanted.output))
+        else:
+            sys.stdout.buffer.write(document)
+            sys.stdout.flush()
         return
     with output.report_file(wanted.output, sys.stdout) as file:
         output.render(report, file)

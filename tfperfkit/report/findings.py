@@ -122,6 +122,12 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
     return lines + _labelled("more", prose(page, screen, indent=_LABELLED, style="dim"))
 
 
+def proof_words(item: Measured, screen: Screen) -> str:
+    """``_proof`` on one line, without its reason."""
+    items = [verdict_words(item), *detail_items(item, screen), f"by {name(item.experiment, screen)}"]
+    return screen.symbols.dot.join(items)
+
+
 def _proof(item: Measured, screen: Screen) -> list[Text]:
     """``1.8x faster · 95 %: 1.7x to 1.9x, 3 pairs · the same results, bit for bit · by jit``"""
     items = [verdict_words(item), *detail_items(item, screen), f"by {name(item.experiment, screen)}"]

@@ -11,6 +11,8 @@ import msgspec
 from tfperfkit.errors import TfperfError
 from tfperfkit.model import REPORT_SCHEMA, ProbeOutcome, Report
 
+#: Fields of the report that only what people look at needs.
+FOR_PEOPLE = ("shown", "words", "album")
 #: Deeper than this a probe's data is refused: readers in other languages stop at a hundred or so.
 _DEPTH = 60
 #: Delete, C1 controls, line separators, direction marks, tags and other characters without a shape are legal in JSON
@@ -33,8 +35,8 @@ def encode(report: Report) -> bytes:
     document = _clean(
         msgspec.to_builtins(msgspec.structs.replace(report, probes=probes, album=None), enc_hook=_foreign)
     )
-    for for_people in ("shown", "words", "album"):
-        document.pop(for_people, None)
+    for name in FOR_PEOPLE:
+        document.pop(name, None)
     return _document(document)
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from tfperfkit.model import Finding, Report, SourceSpan
 from tfperfkit.report import numbers
+from tfperfkit.report.findings import proof_words
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
 from tfperfkit.report.source import clean_source
+from tfperfkit.report.terminal import Screen
 
 #: The example of a code's page: (language, code) pairs; () where there is none.
 Examples = Callable[[str], tuple[tuple[str, str], ...]]
@@ -48,7 +50,11 @@ def gain_words(finding: Finding) -> tuple[str, str]:
     """``("4.3x faster", "the step; 3.5x to 5.3x expected")``; the first "" where no gain is predicted."""
     factor = finding.predicted_speedup
     what = f"the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else "the step"
+    if finding.basis == "run" and not finding.work:
+        what = "the run"
     if factor is None or math.isnan(factor):
+        if finding.at_least is not None and math.isfinite(finding.at_least):
+            return f"{numbers.speedup(finding.at_least)} faster", f"{what}, at least"
         most = finding.ceiling
         if most is not None and math.isfinite(most):
             return "", f"gain not known, at most {numbers.speedup(most)}"
@@ -87,7 +93,7 @@ def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: R
             }
             for item in finding.evidence[:60]
         ],
-        "measured": text(getattr(finding, "measured", None) or ""),
+        "measured": text(proof_words(finding.measured, Screen())) if finding.measured is not None else "",
     }
 
 

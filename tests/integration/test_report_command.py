@@ -1,0 +1,88 @@
+"""``tfperf report`` in each form, and completion, as a person types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+from tfperf_runner import Tfperf
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "report.schema.json"
+SCRIPT = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(4)])
+model.compile("sgd", "mse")
+model.fit(tf.random.normal((600, 8)), tf.random.normal((600, 4)), batch_size=4, verbose=0)
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tfperf:
+    tfperf = Tfperf(tmp_path_factory.mktemp("forms"))
+    tfperf.script(SCRIPT)
+    done = tfperf("run", "--out", "run", "train.py")
+    assert done.returncode == 0, done.stderr
+    return tfperf
+
+
+def test_json_keeps_to_the_published_schema(recorded: Tfperf) -> None:
+    done = recorded("report", "run", "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    jsonschema.validate(json.loads(done.stdout), json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert recorded("report", "run", "--json", "-").stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"), [("html", "<!doctype html>"), ("markdown", "**"), ("sarif", "{"), ("text", "")]
+)
+def test_each_form_goes_to_stdout_or_to_a_file(recorded: Tfperf, form: str, begin: str) -> None:
+    done = recorded("report", "run", "--format", form)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(begin) and done.stdout.strip()
+    to_file = recorded("report", "run", "--format", form, "--output", f"report.{form}")
+    assert (to_file.returncode, to_file.stdout, to_file.stderr) == (0, "", "")
+    assert (recorded.folder / f"report.{form}").read_text(encoding="utf-8").startswith(begin)
+
+
+def test_for_agents(recorded: Tfperf) -> None:
+    done = recorded("report", "run", "--for-agents")
+    assert done.returncode == 0 and len(done.stdout.encode()) < 4000 and "findings " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "run", "--format", "xml"),
+        ("report", "run", "--for-agents", "--format", "html"),
+        ("report", "run", "--html", "no/such/folder.html"),
+        ("report", "run", "--html", "."),
+        ("report", "nothing", "--html", "x.html"),
+        ("run", "--html", "-", "train.py"),
+        ("run", "--html", "no/such/folder.html", "train.py"),
+        ("completion", "tcsh"),
+    ],
+)
+def test_a_mistake_is_one_line(recorded: Tfperf, words: tuple[str, ...]) -> None:
+    done = recorded(*words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("tfperf: ") and done.stderr.count("\n") == 1
+
+
+def test_bash_completes_commands_and_options(recorded: Tfperf) -> None:
+    script = recorded("completion", "bash").stdout
+    assert "complete" in script and "tfperf" in script
+    asked = {"_TFPERF_COMPLETE": "bash_complete", "COMP_WORDS": "tfperf report --fo", "COMP_CWORD": "2"}
+    done = recorded("report", "--fo", env=asked)
+    assert "--format" in done.stdout and "--for-agents" in done.stdout
+    for shell in ("zsh", "fish"):
+        assert "_TFPERF_COMPLETE" in recorded("completion", shell).stdout
+
+
+def test_bash_takes_the_script(recorded: Tfperf) -> None:
+    script = recorded("completion", "bash").stdout
+    done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,109 @@
+"""The findings for a program that reads: short, by id, with evidence, source and advice; under ``LIMIT`` bytes.
+
+A figure says in which window it was measured, a gain is the model's range or was measured, and is called so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from tfperfkit.model import Finding, Measurement, Report
+from tfperfkit.records.pictures import Album
+from tfperfkit.report import numbers
+from tfperfkit.report.paths import short_path, with_short_paths
+from tfperfkit.report.text import shorten, visible
+
+#: Bytes of the whole text.
+LIMIT = 4_000
+_EVIDENCE, _PLACES = 6, 3
+
+
+def agents(report: Report) -> str:
+    """Plain text, costliest finding first; what does not fit is counted, with the command that shows it."""
+    head = _head(report)
+    blocks = [_finding(finding, identity, report) for identity, finding in identified(report.findings)]
+    foot = "full: tfperf report RUN --format json | one code: tfperf explain CODE\n"
+    made, left = head, len(blocks)
+    for block in blocks:
+        if len((made + block + foot).encode()) > LIMIT - 60:
+            break
+        made += block
+        left -= 1
+    return made + (f"{left} more findings are left out here.\n" if left else "") + foot
+
+
+def identified(findings: tuple[Finding, ...]) -> list[tuple[str, Finding]]:
+    """Each with its id: the code, and a number from the second of a code on, as in the HTML report."""
+    seen: Counter[str] = Counter()
+    made = []
+    for finding in findings:
+        seen[finding.code] += 1
+        made.append((finding.code if seen[finding.code] == 1 else f"{finding.code}-{seen[finding.code]}", finding))
+    return made
+
+
+def _head(report: Report) -> str:
+    steps = report.steps
+    lines = [_text(report.headline, report, 300) or "no headline"]
+    if steps.median_ms is not None and math.isfinite(steps.median_ms):
+        lines.append(f"steps {steps.count}, clean {steps.clean}, median {numbers.alone(steps.median_ms, 'ms')}")
+    parts = sorted((steps.breakdown_ms or {}).items(), key=lambda item: -item[1])
+    total = sum(value for _, value in parts)
+    if total and math.isfinite(total):
+        shares = ", ".join(f"{part} {100 * value / total:.0f} %" for part, value in parts if value >= 0.01 * total)
+        lines.append(f"mean step {numbers.alone(total, 'ms')}: {visible(shares)}")
+    lines += [f"note: {_text(note, report, 200)}" for note in report.overhead.notes[:1]]
+    lines.append(f"findings {len(report.findings)}")
+    return "\n".join(lines) + "\n"
+
+
+def _finding(finding: Finding, identity: str, report: Report) -> str:
+    lines = [
+        f"\n[{visible(identity)}] {finding.severity}: {_text(finding.title, report, 200)}",
+        f"gain: {_gain(finding)}",
+    ]
+    for span in finding.where[:_PLACES]:
+        code = _source(report.album or Album(), span.file, span.line)
+        place = f"{short_path(span.file, report.run.folder)}:{span.line} {span.function}".strip()
+        lines.append(f"at: {visible(shorten(place, 160))}{f' | {code}' if code else ''}")
+    evidence = [_evidence(item) for item in finding.evidence[:_EVIDENCE]]
+    lines += [f"evidence: {shorten('; '.join(evidence), 400)}", f"do: {_text(finding.advice, report, 500)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _evidence(item: Measurement) -> str:
+    window = f" ({visible(item.window)})" if item.window else ""
+    return f"{visible(item.name)} {visible(numbers.alone(item.value, item.unit))}{window}"
+
+
+def _gain(finding: Finding) -> str:
+    of = "of the run" if finding.basis == "run" else f"of the work at {finding.work}" if finding.work else "of the step"
+    cost = f"costs {100 * finding.share_of_step:.1f} % {of}" if math.isfinite(finding.share_of_step) else ""
+    parts = [_predicted(finding), visible(cost)]
+    if finding.measured is not None and finding.measured.speedup is not None:
+        low, high = finding.measured.interval or (math.nan, math.nan)
+        interval = f" (95 %: {low:.2f}x to {high:.2f}x)" if math.isfinite(low + high) else ""
+        parts.insert(0, f"measured {finding.measured.speedup:.2f}x{interval}")
+    return ", ".join(filter(None, parts))
+
+
+def _predicted(finding: Finding) -> str:
+    factor = finding.predicted_speedup
+    if factor is None or math.isnan(factor):
+        most = finding.ceiling
+        return f"not predicted, at most {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
+    found = finding.predicted_range
+    known = found is not None and all(map(math.isfinite, found))
+    return f"predicted {factor:.2f}x" + (
+        f" ({found[0]:.2f}x to {found[1]:.2f}x)" if found is not None and known else ""
+    )
+
+
+def _source(album: Album, file: str, line: int) -> str:
+    lines = album.sources.get(file, ())
+    return visible(shorten(lines[line - 1].strip(), 120)) if 0 < line <= len(lines) else ""
+
+
+def _text(value: str, report: Report, limit: int) -> str:
+    return visible(shorten(with_short_paths(value, report.run.folder), limit))

@@ -1,0 +1,66 @@
+"""The JSON Schema of the JSON report, from the model: ``python -m tfperfkit.report.schema`` prints it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+
+from tfperfkit.model import REPORT_SCHEMA, Report
+from tfperfkit.report.json import FOR_PEOPLE
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema() -> dict[str, Any]:
+    """What every document of ``report.json.encode`` keeps to. A number that is not finite is null in it; fields may be
+    added without a new version."""
+    (reference,), definitions = msgspec.json.schema_components([Report], ref_template="#/$defs/{name}")
+    whole: dict[str, Any] = definitions["Report"]
+    for name in FOR_PEOPLE:
+        del whole["properties"][name]
+    whole["properties"]["schema"] = {"const": REPORT_SCHEMA}
+    used: dict[str, Any] = {}
+    _reach(definitions, "Report", used)
+    return {
+        "$schema": _DRAFT,
+        "title": f"tfperf report, version {REPORT_SCHEMA}",
+        **reference,
+        "$defs": {name: _nullable(used[name]) for name in sorted(used)},
+    }
+
+
+def _reach(definitions: dict[str, Any], name: str, used: dict[str, Any]) -> None:
+    if name in used:
+        return
+    used[name] = definitions[name]
+    for other in _references(definitions[name]):
+        _reach(definitions, other, used)
+
+
+def _references(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        found = [str(value["$ref"]).rpartition("/")[2]] if "$ref" in value else []
+        return found + [name for item in value.values() for name in _references(item)]
+    return [name for item in value for name in _references(item)] if isinstance(value, list) else []
+
+
+def _nullable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_nullable(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _nullable(item) for key, item in value.items() if key != "default"}
+    if made.get("type") == "number":
+        made["type"] = ["number", "null"]
+    return made
+
+
+def text() -> str:
+    """As it is published."""
+    return msgspec.json.format(msgspec.json.encode(json_schema()), indent=2).decode() + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())

@@ -62,9 +62,11 @@ def report(folder: Path, files: Files, file: TextIO | None, ended: Exit, example
     if file is None and not any(files):
         return
     try:
+        from tfperfkit.analysis import summary
         from tfperfkit.analysis.analyze import analyze
 
         result = analyze(folder, ended=ended, pictures=files.html is not None)
+        summary.write(folder, result)
         with ExitStack() as forms:  # whoever reads the one must not lose the other
             if files.html is not None:
                 forms.callback(lambda target: write(as_html(result, examples), target), files.html)

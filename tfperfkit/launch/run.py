@@ -136,6 +136,7 @@ def show(
 
     ``given`` are options of probes, by spelling, on top of those that the run was made with.
     """
+    from tfperfkit.analysis import summary
     from tfperfkit.analysis.analyze import analyze
 
     probes = wanted.probes
@@ -149,6 +150,8 @@ def show(
     report = analyze(
         find_run(name), options, shown, show_all=whole, pictures=bool(wanted.html) or wanted.form in ("html", "agents")
     )
+    if not options:  # as anybody would see it
+        summary.write(find_run(name), report)
     piped = False
     for path, form in (
         (wanted.json, output.as_json),

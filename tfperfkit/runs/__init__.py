@@ -1,0 +1,1 @@
+"""``tfperf runs``: many runs as a list, as tables, and fewer of them."""

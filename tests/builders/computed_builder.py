@@ -29,6 +29,7 @@ def compiled(
     steps: int = 1000,
     gflops: float | None = 100.0,
     part: str = "dispatch",
+    more: Sequence[Any] = (),
     **fields: Any,
 ) -> Evidence:
     """Evidence of a run whose step is one call of a compiled function with these operations, and ``around_ms``."""
@@ -38,7 +39,7 @@ def compiled(
     return make_evidence(
         parts_ms={"graph": graph, part: around_ms},
         steps=make_steps(steps, graph + around_ms, batch_size=batch),
-        offers={"lines": (step,)},
+        offers={"lines": (step, *more)},
         machine_gflops=gflops,
         **fields,
     )

@@ -24,6 +24,7 @@ from tfperfkit_probes.ops.model import (
     Marked,
     Optimized,
     SideEffect,
+    VariableRecord,
     Xla,
     XlaRecord,
 )
@@ -132,6 +133,7 @@ def _function(
         variables=len(record.variables),
         variable_bytes=sum(variable.bytes or 0 for variable in record.variables),
         parameter_bytes=sum(variable.bytes or 0 for variable in record.variables if variable.trainable),
+        embedding_bytes=sum(variable.bytes or 0 for variable in record.variables if _is_embedding(variable)),
         created_variables=created,
         parent=parent,
         calls=None,
@@ -175,6 +177,11 @@ def _function(
         jit_compile=record.jit_compile,
         xla=_xla(record, summary.graphs, records.xla.get(record.graph)),
     )
+
+
+def _is_embedding(variable: VariableRecord) -> bool:
+    """Whether a variable is the table of an Embedding layer: by the name that Keras gives it."""
+    return variable.trainable and variable.name.partition(":")[0].rpartition("/")[2] == "embeddings"
 
 
 def signature(record: FunctionRecord) -> str:

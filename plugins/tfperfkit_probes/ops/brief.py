@@ -118,6 +118,8 @@ def brief(function: Function) -> Brief:
         lines_known=function.lines_known,
         constants_bytes=function.constants_bytes,
         gradient_operations=_gradients(function),
+        parameter_bytes=function.parameter_bytes,
+        embedding_bytes=function.embedding_bytes,
         callers=function.callers,
         marks=Marks(
             unrolled=[each for each in function.control if each.became == "unrolled"],

@@ -229,6 +229,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     variables: int
     variable_bytes: int
     parameter_bytes: int  # of the trainable variables
+    embedding_bytes: int = 0  # of them, tables of Keras' embeddings
     created_variables: list[str]
     parent: str | None
     calls: int | None
@@ -300,6 +301,8 @@ class Brief(FunctionCost, frozen=True, kw_only=True):
     lines_known: float = 1.0
     constants_bytes: int = 0
     gradient_operations: int = 0
+    parameter_bytes: int = 0  # of the trainable variables that it uses
+    embedding_bytes: int = 0  # of them, tables of Keras' embeddings
     callers: list[SourceSpan] = []
     marks: Marks = Marks()
 

@@ -210,3 +210,29 @@ FLOAT64_SAVED_MAX = Calibration(
     "of float64 arithmetic, what float32 saves at most",
     Measured("see FLOAT64_SAVED_MIN", MEASURED_ON, 15, "float64"),
 )
+
+# Updates and kernels.
+MIN_DENSE_UPDATE = Calibration(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the step in updates of embeddings row by row, all rows",
+    Derived("a high share, as XProf has it for one part of a step"),
+)
+DENSE_SAVED_MIN = Calibration(
+    0.75,
+    "share",
+    "of such updates, what goes with updating the rows of the batch only, at least: sorting them out takes time too",
+    Measured("steps with a share of 0.65 got 2.0 and 3.4 times as fast: 0.77 and 1.1 of it went", TWO_BUSY_CORES, 2),
+)
+DENSE_SAVED_MAX = Calibration(
+    1.15,
+    "share",
+    "the same at most: the tables no longer push all else out of the caches",
+    Measured("see DENSE_SAVED_MIN", TWO_BUSY_CORES, 2),
+)
+MIN_SLOW_KERNEL = Calibration(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the step in a decomposition of matrices",
+    Derived("a high share, as XProf has it for one part of a step"),
+)

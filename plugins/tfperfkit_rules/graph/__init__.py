@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.big_constants import big_constants
+from tfperfkit_rules.graph.dense_updates import dense_updates
 from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfperfkit_rules.graph.metrics import metrics
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
+from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
@@ -19,6 +21,8 @@ RULES: tuple[Rule, ...] = (
     metrics,
     slow_layers,
     small_loops,
+    dense_updates,
+    slow_kernels,
     unrolled_loops,
     big_constants,
     float64,

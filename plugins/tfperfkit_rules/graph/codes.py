@@ -7,6 +7,8 @@ METRICS = "GRF002"
 SLOW_LAYER = "GRF003"
 REPEATED_GRADIENTS = "GRF004"
 SMALL_LOOP = "GRF005"
+DENSE_UPDATE = "GRF006"
+SLOW_KERNEL = "GRF007"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -21,6 +23,8 @@ TITLES = {
     SLOW_LAYER: "A layer computes far more slowly than its neighbours",
     REPEATED_GRADIENTS: "A backward pass for each loss term",
     SMALL_LOOP: "A loop in a compiled function does next to nothing in a turn",
+    DENSE_UPDATE: "An optimizer updates all rows of an embedding",
+    SLOW_KERNEL: "Much of a step is an operation that no processor is fast at",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

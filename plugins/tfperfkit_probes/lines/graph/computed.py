@@ -50,6 +50,8 @@ def _operation(key: tuple[str, str, str, str], ran: Ran, scale: float, steps: in
         busy_ms=ran.busy * scale,
         flops=ran.flops / steps if ran.flops is not None else None,
         layer=layer,
+        file=ran.place[0],
+        line=ran.place[1],
     )
 
 

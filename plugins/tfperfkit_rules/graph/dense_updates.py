@@ -1,0 +1,80 @@
+"""GRF006: an optimizer that updates all of an embedding's rows, of which a batch touches few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.model import OpsData
+
+from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import ComputedStep, FunctionCalls
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.measures.source_calls import methods
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.step_shares import span
+
+#: How TensorFlow makes a table out of the gradient of a gather, which names rows only.
+_MADE_DENSE = ("UnsortedSegmentSum",)
+
+
+def dense_updates(evidence: Evidence) -> Iterator[Finding]:
+    """GRF006: by operations that make a gather's gradient dense among the updates, and the tables' part of what is
+    trained."""
+    data, account = evidence.offer(ComputedStep), evidence.account
+    if data is None or account is None or evidence.work is not None or data.ms <= 0 or not account.mean_ms:
+        return
+    updates = [row for row in data.operations if row.stage == "update"]
+    if not any(row.type in _MADE_DENSE for row in updates):
+        return
+    tables, trained = _tables(evidence)
+    if not tables:
+        return
+    scale = min(1.0, evidence.part("graph") / data.ms)
+    took = scale * sum(row.ms for row in updates) * tables / trained
+    share = took / account.mean_ms
+    if share < calibrated.MIN_DENSE_UPDATE.value:
+        return
+    most = min(calibrated.DENSE_SAVED_MAX.value * share, evidence.share("graph"))
+    bounds = speedups(min(calibrated.DENSE_SAVED_MIN.value * share, most), most)
+    made = methods(evidence, "compile", "apply_gradients", "apply")
+    sites = reached(evidence, "batch", "apply", "call")
+    place = [span(evidence, made[0][0], made[0][1].lineno)] if made else []
+    place += [span(evidence, site.file, site.line) for site in sites[:1]]
+    yield Finding(
+        code=codes.DENSE_UPDATE,
+        family="graph",
+        title=f"{100 * share:.0f} % of a step updates all rows of an embedding, of which a batch touches few",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=min(share, 1.0),
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(place)),
+        evidence=(
+            Measurement("updates of embeddings per step", took, "ms", "breakdown"),
+            Measurement("tables of embeddings", float(tables), "bytes", "run"),
+            Measurement("all that is trained", float(trained), "bytes", "run"),
+        ),
+        advice=(
+            "Update only the rows of the batch: an optimizer whose update_step handles tf.IndexedSlices by rows (lazy "
+            "Adam: tf.unique of the indices, gather and scatter of the moments), or SGD without momentum, which does "
+            "so already; or fewer rows (hashing, a smaller vocabulary). Rows that a batch does not touch then keep "
+            "their moments, so check that it trains as well."
+        ),
+        detail=(
+            "Keras' Adam, RMSprop and Adagrad make the gradient of a gather as large as the table, and go over the "
+            "table, its moments and that gradient some twelve times in every step."
+        ),
+    )
+
+
+def _tables(evidence: Evidence) -> tuple[int, int]:
+    """Bytes of embeddings and of all that is trained, in the functions that the steps called; 0 where not known."""
+    calls, ops = evidence.offer(FunctionCalls), evidence.offer(OpsData)
+    if calls is None or ops is None:
+        return 0, 1
+    functions = [each for each in ops.all if calls.per_step.get(each.graph) and each.parameter_bytes]
+    largest = max(functions, key=lambda each: each.parameter_bytes, default=None)
+    return (largest.embedding_bytes, largest.parameter_bytes) if largest is not None else (0, 1)

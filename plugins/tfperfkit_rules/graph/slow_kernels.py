@@ -1,0 +1,76 @@
+"""GRF007: much of a step in operations that no processor is fast at: decompositions of matrices."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tfperfkit.gain import severity, speedup
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.measures.step_shares import span
+
+_EIGEN = (
+    "One product with the transpose first makes the matrix small (tf.linalg.eigh(x^T x) for few columns); for the "
+    "largest value alone a few power iterations do, which are products and keep their vector from step to step."
+)
+_INVERSE = "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call."
+#: Operations of iterations and recurrences over a matrix, and what usually takes their place.
+SLOW = {
+    "Svd": _EIGEN,
+    "SelfAdjointEigV2": _EIGEN,
+    "Eig": _EIGEN,
+    "Qr": "Normalise by products (Newton-Schulz iterations, Cholesky of x^T x) where an approximation does.",
+    "MatrixInverse": _INVERSE,
+    "MatrixSolveLs": "Cholesky of the normal equations is faster where the matrix is well conditioned.",
+    "MatrixDeterminant": "tf.linalg.logdet by Cholesky is faster for positive definite matrices.",
+    "LogMatrixDeterminant": "tf.linalg.logdet by Cholesky is faster for positive definite matrices.",
+    "MatrixSquareRoot": "Newton-Schulz iterations are products, which run at the machine's speed.",
+    "MatrixExponential": "A short series of products is faster for small arguments.",
+    "Lu": _INVERSE,
+}
+
+
+def slow_kernels(evidence: Evidence) -> Iterator[Finding]:
+    """GRF007, for the types that take a good part of the step, each with its lines."""
+    data, account = evidence.offer(ComputedStep), evidence.account
+    if data is None or account is None or evidence.work is not None or data.ms <= 0 or not account.mean_ms:
+        return
+    scale = min(1.0, evidence.part("graph") / data.ms) / account.mean_ms
+    found: dict[str, list[ComputedOperation]] = defaultdict(list)
+    for row in data.operations:
+        if row.type in SLOW:
+            found[row.type].append(row)
+    for kind, rows in found.items():
+        share = min(1.0, scale * sum(row.ms for row in rows))
+        if share >= calibrated.MIN_SLOW_KERNEL.value:
+            # While it runs on one thread the runtime has gaps: at most all goes but what other operations take.
+            others = scale * sum(row.ms for row in data.operations if row.type != kind)
+            yield _finding(evidence, kind, rows, share, max(share, evidence.share("graph") - others))
+
+
+def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, most: float) -> Finding:
+    runs = sum(row.runs for row in rows)
+    costly = sorted((row for row in rows if row.file), key=lambda row: -row.ms)
+    places: list[SourceSpan] = [span(evidence, row.file, row.line) for row in costly]
+    return Finding(
+        code=codes.SLOW_KERNEL,
+        family="graph",
+        title=f"{100 * share:.0f} % of a step is {kind}, which no processor is fast at",
+        severity=severity(share),
+        share_of_step=share,
+        predicted_speedup=None,
+        ceiling=speedup(most),
+        where=tuple(dict.fromkeys(places)),
+        evidence=(
+            Measurement("share of the step", share, "share", "breakdown"),
+            Measurement("ms of one run", sum(row.ms for row in rows) / max(runs, 1.0), "ms", "tfprof"),
+            Measurement("runs in a step", runs, "count", "tfprof"),
+        ),
+        advice=f"{SLOW[kind]} Or do it in every n-th step only, or on fewer rows.",
+        detail="Such an operation goes through its matrix many times, each after the last, on one thread for a matrix.",
+        parts=("graph",),
+    )

@@ -1,0 +1,42 @@
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.default_rng(9)
+signals = rng.normal(size=(4096, 64)).astype("float32")
+labels = rng.integers(0, 2, (4096, 1)).astype("float32")
+data = tf.data.Dataset.from_tensor_slices((signals, labels)).shuffle(4096).batch(64, drop_remainder=True).prefetch(2)
+
+critic = tf.keras.Sequential(
+    [
+        tf.keras.Input((64,)),
+        tf.keras.layers.Dense(192, activation="relu"),
+        tf.keras.layers.Dense(192, activation="relu"),
+    ]
+)
+head = tf.keras.layers.Dense(1)
+head.build((None, 192))
+opt = tf.keras.optimizers.Adam(1e-3)
+variables = critic.trainable_variables + head.trainable_variables
+kernels = [v for v in critic.trainable_variables if len(v.shape) == 2]
+rights = [tf.Variable(tf.random.normal([v.shape[1]])) for v in kernels]
+
+
+@tf.function
+def train(x, y):
+    with tf.GradientTape() as tape:
+        logits = head(critic(x, training=True))
+        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(y, logits))
+    gradients = tape.gradient(loss, variables)
+    opt.apply_gradients(zip(gradients, variables))
+    for kernel, right in zip(kernels, rights):
+        left = tf.math.l2_normalize(tf.linalg.matvec(kernel, right))
+        right.assign(tf.math.l2_normalize(tf.linalg.matvec(kernel, left, transpose_a=True)))
+        sigma = tf.norm(tf.linalg.matvec(kernel, right))
+        kernel.assign(kernel / tf.maximum(sigma, 1.0))
+    return loss
+
+
+for epoch in range(3):
+    for x, y in data:
+        loss = train(x, y)
+    print(epoch, float(loss))

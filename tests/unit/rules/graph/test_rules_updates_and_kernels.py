@@ -1,0 +1,54 @@
+"""GRF006 and GRF007: updates of whole embeddings, decompositions of matrices; silent where they are small or dense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from computed_builder import compiled, ran
+from eager_builder import site, sites
+from tfperfkit_probes.ops.model import OpsData
+from tfperfkit_rules.graph.dense_updates import dense_updates
+from tfperfkit_rules.graph.slow_kernels import slow_kernels
+from tfprof_builder import brief
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import FunctionCalls
+
+SCRIPT = "model.compile(optimizer='adam')\nmodel.fit(x, y)\n"
+UPDATES = tuple(ran("Mul", 0.5, "update") for _ in range(10))
+MADE_DENSE = ran("UnsortedSegmentSum", 1.0, "update")
+
+
+def trains(*operations: Any, table: int = 900, **fields: Any) -> Any:
+    known = brief(graph="__inference_step_1", parameter_bytes=1000, embedding_bytes=table)
+    offers = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(known,)))
+    return compiled(operations, source=SCRIPT, records=sites(site(1, "batch", 2)), more=offers, **fields)
+
+
+def test_updates_of_a_large_table_are_told_where_the_optimizer_is_given() -> None:
+    (finding,) = dense_updates(trains(*UPDATES, MADE_DENSE))
+    assert finding.code == "GRF006" and finding.where[0] == SourceSpan("train.py", 1)
+    assert finding.share_of_step == pytest.approx(0.9 * 6.0 / 7.14, abs=0.01)
+    assert finding.predicted_range is not None and finding.predicted_range[0] > 1.5
+
+
+def test_a_small_table_and_updates_by_rows_are_left_in_peace() -> None:
+    assert not list(dense_updates(trains(*UPDATES, MADE_DENSE, table=50)))
+    assert not list(dense_updates(trains(*UPDATES)))
+    assert not list(dense_updates(trains(ran("Conv2D", 90.0), *UPDATES, MADE_DENSE)))
+    assert not list(dense_updates(compiled((*UPDATES, MADE_DENSE), source=SCRIPT)))  # what is trained is not known
+
+
+def test_a_decomposition_is_told_at_its_line() -> None:
+    svd = msgspec.structs.replace(ran("Svd", 4.0), file="train.py", line=2)
+    (finding,) = slow_kernels(compiled((svd, ran("MatMul", 1.0, flops=1e6)), source=SCRIPT))
+    assert finding.where[0].line == 2 and "Svd" in finding.title
+    assert finding.predicted_speedup is None and finding.ceiling is not None
+    assert finding.ceiling >= 1 / (1 - finding.share_of_step) - 1e-9
+
+
+def test_a_small_decomposition_and_products_are_not() -> None:
+    assert not list(slow_kernels(compiled((ran("Svd", 0.1), ran("MatMul", 5.0, flops=1e6)))))
+    assert not list(slow_kernels(compiled((ran("MatMul", 5.0, flops=1e6),))))

@@ -56,7 +56,7 @@ ORDINARY = {
         "model",
         "reading/machine",
     },
-    "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing"},
+    "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing/fakes"},
 }
 
 

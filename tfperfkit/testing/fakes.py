@@ -1,13 +1,5 @@
 """For authors of probes and rules: a recording and a capture on a temporary folder, the checks of the contract, made-up
-evidence.
-
-In pytest::
-
-    from tfperfkit.testing import check_probe
-
-    def test_contract(tmp_path):
-        check_probe(MyProbe, tmp_path)
-"""
+evidence."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ _EVIDENCE, _PLACES = 6, 3
 def agents(report: Report) -> str:
     """Plain text, costliest finding first; what does not fit is counted, with the command that shows it."""
     head = _head(report)
-    blocks = [_finding(finding, identity, report) for identity, finding in identified(report.findings)]
+    blocks = [
+        _finding(finding, identity, report) for identity, finding in identified((*report.findings, *report.headroom))
+    ]
     foot = "full: tfperf report RUN --format json | one code: tfperf explain CODE\n"
     made, left = head, len(blocks)
     for block in blocks:

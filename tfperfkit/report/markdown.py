@@ -22,7 +22,7 @@ def report_markdown(report: Report, root: str = "") -> str:
     screen = Screen(folder=report.run.folder)
     lines = [f"**{escaped(report.headline or 'tfperf')}**", ""]
     lines += [escaped(" · ".join(headline_parts(report, screen))), ""]
-    return "\n".join(lines) + "\n" + findings_markdown(report.findings, root or report.run.folder)
+    return "\n".join(lines) + "\n" + findings_markdown((*report.findings, *report.headroom), root or report.run.folder)
 
 
 def findings_markdown(findings: Sequence[Finding], root: str = "") -> str:

@@ -48,3 +48,29 @@ def test_the_first_line_has_it_when_it_is_large() -> None:
 def test_nothing_to_fix_is_not_said_beside_large_headroom() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.5, "python": 0.5})
     assert "Nothing to fix" not in headline((), evidence, (), (room("A", None, at_least=1.5),))
+
+
+def test_every_form_of_the_report_shows_it() -> None:
+    import io
+
+    from tfperfkit.model import Overhead, Report, RunInfo, StepSummary
+    from tfperfkit.report.agents import agents
+    from tfperfkit.report.console import render
+    from tfperfkit.report.markdown import report_markdown
+
+    report = Report(
+        schema=1,
+        run=RunInfo(argv=("train.py",), exit_code=0, status="finished", versions={"tensorflow": "2.21.0"}),
+        probes=(),
+        steps=StepSummary(count=10, source="keras"),
+        findings=(),
+        overhead=Overhead(),
+        headline="No fault found, but room.",
+        headroom=(room("BAT002", None, at_least=1.5), room("STP009", 1.4, predicted_range=(1.2, 1.7))),
+    )
+    console = io.StringIO()
+    render(report, file=console, width=80, color=False)
+    text = console.getvalue()
+    assert "headroom" in text and "at least 1.5x the examples a second" in text and "(1.2x to 1.7x)" in text
+    for form in (text, report_markdown(report), agents(report)):
+        assert "BAT002" in form and "STP009" in form

@@ -31,15 +31,15 @@ _EXCERPTS, _PLACES = 2, 8
 
 
 def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) -> tuple[list[Any], list[Any]]:
-    """The findings, and those with nothing to gain."""
+    """The findings, or what stands as headroom in their place, and those with nothing to gain."""
     seen: Counter[str] = Counter()
     made: list[dict[str, Any]] = []
     remarks: list[dict[str, Any]] = []
-    for finding in report.findings:
+    for finding in (*report.findings, *report.headroom):
         seen[finding.code] += 1
         anchor = finding.code if seen[finding.code] == 1 else f"{finding.code}-{seen[finding.code]}"
         card = _card(finding, anchor, report.run.folder, sources, rules)
-        if finding.severity == "info":
+        if finding.severity == "info" and not finding.headroom:
             remarks.append(card)
         else:
             made.append(card | {"example": _example(finding, examples), "number": len(made) + 1})

@@ -77,13 +77,20 @@ def _tables(
     for function in shown:
         rest = step_ms - (function.ms_per_step or 0.0)
         tables.append(lines_table(function, capture.source, step_ms=step_ms, outside_ms=rest, cores=cores, depth=depth))
-        layers = layers_table(function) if function is shown[0] else None
+        layers = layers_table(function, _machine(capture)) if function is shown[0] else None
         if layers is not None:
             tables.append(layers)
     for function in pipeline[:1]:
         if (function.ms_per_step or 0.0) >= _MIN_PIPELINE * step_ms:
             tables.append(pipeline_table(function, capture.source, step_ms=step_ms, depth=depth))
     return tuple(tables)
+
+
+def _machine(capture: Capture) -> float | None:
+    """What a float32 matrix product reaches, where a processor computes."""
+    gflops = capture.run.machine.get("float32_gflops")
+    on_gpu = any("GPU" in str(name) or "TPU" in str(name) for name in capture.run.machine.get("devices", ()) or ())
+    return float(gflops) if isinstance(gflops, (int, float)) and gflops > 0 and not on_gpu else None
 
 
 def depth_of(options: Mapping[str, Any]) -> int:

@@ -203,8 +203,8 @@ def _note(function: GraphFunction, hidden: int) -> str:
     return "; ".join(parts)
 
 
-def layers_table(function: GraphFunction) -> Table | None:
-    """Keras' layers, if there are any."""
+def layers_table(function: GraphFunction, machine_gflops: float | None = None) -> Table | None:
+    """Keras' layers, if there are any. ``machine_gflops``: what a float32 matrix product reaches on this machine."""
     shown = [row for row in function.layers if row.share >= 0.005][:_MAX_LAYERS]
     if len(shown) < 2:
         return None
@@ -220,6 +220,7 @@ def layers_table(function: GraphFunction) -> Table | None:
             Column("%", "share"),
             Column("GFLOP", "number"),
             Column("GFLOP/s", "number"),
+            *([Column("of machine", "share")] if machine_gflops else []),
         ),
         rows=tuple(
             (
@@ -230,10 +231,12 @@ def layers_table(function: GraphFunction) -> Table | None:
                 row.share,
                 _rounded(row.gflop),
                 _rounded(row.gflop_per_s),
+                *([_share(row.gflop_per_s, machine_gflops) if row.gflop_per_s else None] if machine_gflops else []),
             )
             for row in shown
         ),
-        note="its own operations in a step; GFLOP/s while its matrix products and convolutions ran",
+        note="its own operations in a step; GFLOP/s while its matrix products and convolutions ran"
+        + (f"; of machine: of the {machine_gflops:,.0f} of a float32 matrix product here" if machine_gflops else ""),
     )
 
 

@@ -23,3 +23,10 @@ def __getattr__(name: str) -> Any:
         globals()["watch"] = watch
         return watch
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext tfperfkit``: the magics ``%tfperf`` and ``%%tfperf``."""
+    from tfperfkit.magics import load
+
+    load(shell)

@@ -342,6 +342,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
     album: Album | None = None  # what can be drawn; only there where it was asked for
 
+    def __repr__(self) -> str:
+        """Short: a report has tens of thousands of characters."""
+        return f"<Report of {' '.join(self.run.argv)!r:.80}: {len(self.findings)} findings, {self.steps.count} steps>"
+
 
 #: Version of the JSON report. Raised when a name that others rely on changes its meaning.
 REPORT_SCHEMA = 1

@@ -51,11 +51,43 @@ class Run:
         self.directory: Path | None = None
         self.report: Report | None = None
         self.nested = False
+        self._cells: dict[str, str] = {}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings, costliest first."""
         return self.report.findings if self.report is not None else ()
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one HTML file with pictures. Raises OSError, and UsageError before the watch ended."""
+        from tfperfkit.analysis.analyze import analyze
+        from tfperfkit.explain.examples import examples
+        from tfperfkit.notebook.cells import with_cells
+        from tfperfkit.report.html.render import page
+
+        if self.report is None or self.directory is None:
+            raise UsageError("there is no report yet: save_html is for after the watch")
+        report = with_cells(analyze(self.directory, pictures=True), self._cells)
+        Path(path).write_text(page(report, examples), encoding="utf-8", errors="backslashreplace")
+
+    def to_frame(self) -> Any:
+        """The findings as a pandas DataFrame; raises ImportError where there is no pandas."""
+        from tfperfkit.notebook.show import frame
+
+        return frame(self.report)
+
+    def __repr__(self) -> str:
+        from tfperfkit.notebook.show import words
+
+        return words(self.report, self.directory)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from tfperfkit.notebook.show import bundle
+
+        return bundle(self.report, self.directory)
+
+    def _repr_html_(self) -> str | None:
+        return self._repr_mimebundle_().get("text/html")
 
 
 class Watch:
@@ -154,8 +186,18 @@ def _free(folder: Path) -> Path:
 
 def _show(run: Run, folder: Path) -> None:
     from tfperfkit.analysis.analyze import analyze
+    from tfperfkit.notebook.cells import cells, kernel, with_cells
     from tfperfkit.report.console import render
 
+    shell = kernel()
+    if shell is not None:
+        from tfperfkit.notebook.show import display
+
+        run._cells = cells(shell)
+        # With its sources, which the cell shows, and without what only a page draws.
+        run.report = with_cells(analyze(folder, pictures=True), run._cells)
+        display(run)
+        return
     run.report = analyze(folder)
     sys.stderr.flush()
     render(run.report, file=sys.stderr)

@@ -10,6 +10,8 @@ from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import NAME_LIMIT, shorten, visible
 
 _LOCATION = re.compile(r"(?P<file>.+?)(?P<line>:\d+(?:\D.*)?)", re.DOTALL)
+#: A notebook's cell, in the place of a file.
+CELL = re.compile(r"cell \d+")
 _SPACE = re.compile(r"\s")
 _PATH_IN_TEXT = re.compile(r"(?<![\w.~/-])/[^\s():]{1,4000}(?=:\d)")
 
@@ -60,10 +62,15 @@ def place(span: SourceSpan, screen: Screen) -> str:
     """``train.py:57 (main)``; the line and the function only where they are known."""
     text = short_path(span.file, screen.folder)
     if span.line > 0:
-        text += f":{span.line}"
+        text = f"{text}{_between(text)}{span.line}"
     if span.function:
         text += f" ({span.function})"
     return name(text, screen)
+
+
+def _between(file: str) -> str:
+    """What stands between a file and its line: a notebook's cell has lines of its own."""
+    return ", line " if CELL.fullmatch(file) else ":"
 
 
 def location(text: str, screen: Screen) -> str:

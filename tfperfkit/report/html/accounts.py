@@ -26,6 +26,12 @@ _COLORS = {
     "importing TensorFlow": "input", "data and other Python": "python", "building and setting up": "dispatch",
     "loading and saving": "saving", "the steps themselves": "graph", "compile and first runs": "tracing",
 }  # fmt: skip
+#: Where a page's own colours are not at hand: on each, white words can be read.
+_PAINT = {
+    "input": "#0b67a3", "python": "#b04a00", "dispatch": "#8d4668", "eager_ops": "#7a5c00", "graph": "#0a6e50",
+    "tracing": "#6d3aa8", "host_sync": "#a82a55", "copies": "#45618f", "collectives": "#2f6b7c", "saving": "#6a5843",
+    "gc": "#56640a", "evaluate": "#04677a", "other": "#5f656e",
+}  # fmt: skip
 _STARTED = {
     "the steps themselves": "computing the warm-up steps",
     "compile and first runs": "compiling and first runs",
@@ -102,6 +108,8 @@ def _account(
                 "share": f"{share * 100:.1f} %",
                 "grow": rules.grow(share),
                 "color": rules.color(color),
+                "percent": f"{share * 100:.2f}",
+                "paint": _PAINT.get(color, _PAINT["other"]),
                 "fits": share >= _ROOM,
                 "large": share >= _LARGE,
                 "places": [

@@ -55,7 +55,7 @@ def page(report: Report, examples: Examples = no_examples) -> str:
     scripts = [_asset(path) for path in _SCRIPTS]
     data = drawn(report)
     return str(
-        _template("page.html").render(
+        template("page.html").render(
             policy=_policy(styles, scripts),
             styles=styles,
             scripts=scripts,
@@ -175,7 +175,8 @@ def _asset(path: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _template(template: str) -> Any:
+def template(file: str) -> Any:
+    """A template of this room, everything in it escaped."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -185,4 +186,4 @@ def _template(template: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template)
+    return environment.get_template(file)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.report import numbers
-from tfperfkit.report.paths import short_path, with_short_paths
+from tfperfkit.report.paths import CELL, short_path, with_short_paths
 from tfperfkit.report.text import shorten, visible
 
 _LONG = 4_000
@@ -27,7 +27,8 @@ def name(value: object) -> str:
 def place(span: SourceSpan, folder: str) -> str:
     """``train.py:57``"""
     path = short_path(span.file, folder)
-    return name(f"{path}:{span.line}" if span.line > 0 else path)
+    between = ", line " if CELL.fullmatch(path) else ":"
+    return name(f"{path}{between}{span.line}" if span.line > 0 else path)
 
 
 def figure(value: float | int | str | None, unit: str) -> str:

@@ -1,0 +1,1 @@
+"""Reports in notebooks: what a cell shows, and cells by their number."""

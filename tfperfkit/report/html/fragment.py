@@ -1,0 +1,40 @@
+"""A report in a notebook's cell: the head of the page without scripts, for any renderer; colours are the notebook's."""
+
+from __future__ import annotations
+
+from tfperfkit.model import Report
+from tfperfkit.report.html.accounts import accounts
+from tfperfkit.report.html.cards import cards
+from tfperfkit.report.html.render import figures, no_examples, template
+from tfperfkit.report.html.source import Sources
+from tfperfkit.report.html.widths import Rules
+from tfperfkit.report.html.words import text
+from tfperfkit.report.summary import ending
+
+#: Findings in a cell; bytes of it, at most.
+_FINDINGS, LIMIT = 5, 60_000
+
+
+def fragment(report: Report) -> str:
+    """HTML of at most ``LIMIT`` bytes; with fewer findings where they are long."""
+    made = ""
+    for most in (_FINDINGS, 2, 1, 0):
+        made = _fragment(report, most)
+        if len(made.encode("utf-8", "backslashreplace")) <= LIMIT:
+            break
+    return made
+
+
+def _fragment(report: Report, most: int) -> str:
+    sources = Sources(report)
+    found, remarks = cards(report, no_examples, sources, Rules())
+    return str(
+        template("fragment.html").render(
+            headline=text(report.headline.removeprefix("First: "), report.run.folder) or "No cause was found.",
+            warnings=[text(note) for note in (ending(report.run), *report.overhead.notes) if note],
+            figures=figures(report),
+            accounts=[item for item in accounts(report, Rules(), sources) if item["key"] in ("step", "run")],
+            findings=found[:most],
+            more=len(found[most:]) + len(remarks),
+        )
+    )

@@ -121,6 +121,7 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> set[t
     read: set[tuple[str, int]] = set()
     whole: Counter[tuple[str, int]] = Counter()
     through: set[tuple[str, int]] = set()
+    apart: set[tuple[str, int]] = set()  # something was taken out of a tensor there: to read one alone is a wait
     for stack, count in stacks:
         leaf = stack.frames[-1]
         loop = _loop(evidence, leaf)
@@ -128,8 +129,11 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> set[t
             continue
         whole[loop] += count
         reads, goes = calls(evidence, leaf, _READING), calls(evidence, leaf, _ITERATION)
-        if reads or goes or takes_element(evidence, leaf) is not None:
+        takes = takes_element(evidence, leaf) is not None
+        if reads or goes or takes:
             taken[loop] += count
+        if takes:
+            apart.add(loop)
         if reads:
             read.add(loop)
         if goes:
@@ -138,7 +142,7 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> set[t
         if loop not in read and _converts(evidence, loop):
             read.add(loop)
     mostly = {loop for loop, count in taken.items() if count >= shared.MOSTLY.value * whole[loop]}
-    return (mostly & read) | through
+    return (mostly & read & apart) | through
 
 
 def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:

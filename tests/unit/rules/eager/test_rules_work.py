@@ -156,6 +156,12 @@ def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> Non
     assert found.title == "A Python loop takes t[i, 0] out of a tensor, one at a time" and "t.numpy()" in found.advice
 
 
+def test_a_value_that_is_waited_for_is_no_element() -> None:
+    source = "for batch in batches:\n    loss = step(batch)\n    loss.numpy()\n"
+    stacks = [sampled(100, "host_sync", frame(3, "tensorflow.python.framework.ops:numpy", span=(4, 16)))]
+    assert list(elements.elements_one_by_one(work_evidence(source, stacks, loop=1))) == []
+
+
 def test_slices_and_elements_that_stay_tensors_are_operations() -> None:
     sliced = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i:i+9])")
     taken = frame(3, SLICE, span=(20, 28))

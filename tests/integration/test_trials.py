@@ -152,3 +152,35 @@ def _until(condition: object) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(condition)
+
+
+FIT = """
+import numpy as np, tensorflow as tf, keras
+tf.config.threading.set_intra_op_parallelism_threads(2)
+rows = np.random.rand(500, 4).astype("float32")
+data = tf.data.Dataset.from_tensor_slices((rows, rows[:, :1])).map(lambda x, y: (x * 2, y)).shuffle(500).batch(8)
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse", metrics=["mae"], run_eagerly=True)
+model.predict(rows[:2], verbose=0)
+model.fit(data, epochs=9, verbose=0)
+"""
+
+
+@pytest.mark.long
+def test_all_seams_of_fit_and_datasets_are_there(tfperf: Tfperf) -> None:
+    tfperf.script(FIT)
+    texts = [
+        "parallel",
+        "cache",
+        "shuffle=8",
+        "last-batch=drop",
+        "batch=x2",
+        "prefetch",
+        "input=first-batch",
+        "jit=off",
+    ]
+    texts += ["eager-switch", "threads=1,1", "metrics=off", "predict-as-call", "steps-per-execution=4", "onednn=off"]
+    words = [word for text in texts for word in ("--with", text)]
+    done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words, "train.py")
+    (item,) = json.loads(done.stdout)["measured"]
+    assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item

@@ -103,7 +103,7 @@ class TrialRunner:
         else:
             steady = done - plan.warm_steps
             long = self._steady_ns > 0 and now - self._steady_ns >= plan.seconds * NS_PER_S
-            enough = (long and steady >= plan.min_steps) or done >= plan.max_steps
+            enough = ((long and steady >= plan.min_steps) or done >= plan.max_steps) and done % plan.multiple == 0
         if enough or now - self._begun > plan.limit_s * NS_PER_S:
             self._stop()
 

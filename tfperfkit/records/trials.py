@@ -43,7 +43,8 @@ class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What the process of a trial is to do.
 
     It ends itself after ``steps`` steps, or, where that is None, once ``seconds`` of them and ``min_steps`` have passed
-    after ``warm_steps``; ``whole``: it runs to its own end. ``limit_s``: no step begins later than that.
+    after ``warm_steps``, then at a ``multiple`` of steps: a run that makes several in one call can end there too.
+    ``whole``: it runs to its own end. ``limit_s``: no step begins later than that.
     """
 
     changes: list[Change] = []
@@ -52,6 +53,7 @@ class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: int = 5000
     warm_steps: int = 3
     seconds: float = 4.0
+    multiple: int = 16
     limit_s: float = 120.0
     whole: bool = False
 

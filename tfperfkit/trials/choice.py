@@ -69,6 +69,7 @@ class Choice:
             environment=environment,
             edited=tuple(dict.fromkeys(edited)),
             changes_batch=any(change.experiment == "batch" for change in changes),
+            multiple=max(_steps_in_a_call(change) for change in changes),
         )
 
     def of_findings(self, report: Report) -> list[Variant]:
@@ -99,6 +100,10 @@ class Choice:
             except Exception:  # of somebody else's: it costs itself only
                 continue
         return found
+
+
+def _steps_in_a_call(change: Change) -> int:
+    return int(change.value) if change.experiment == "steps-per-execution" else 1
 
 
 def varied(text: str, arguments: Sequence[str]) -> list[Variant]:

@@ -34,6 +34,8 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     edited: tuple[str, ...] = ()
     changes_batch: bool = False
+    #: So many steps are made in one call.
+    multiple: int = 1
 
 
 #: What keeps least is what several changes keep together.
@@ -123,7 +125,8 @@ def _not_applied(variant: Variant, changed: Sequence[Outcome]) -> str:
         end = outcome.end
         for change in variant.changes:
             if change.text in end.applied and not end.applied[change.text]:
-                return end.refused.get(change.text) or "it found nothing to change in the steps that ran"
+                reason = end.refused.get(change.text) or "it found nothing to change in the steps that ran"
+                return f"{change.text}: {reason}" if len(variant.changes) > 1 else reason
     return ""
 
 
@@ -136,7 +139,7 @@ def _results(
     plain = [item for item in base if item.end.digest and item.weights is not None]
     other = [item for item in changed if item.end.digest and item.weights is not None]
     if not plain or not other or plain[0].end.steps != other[0].end.steps:
-        return "unknown", None, None
+        return ("differ" if variant.keeps == "nothing" and changed else "unknown"), None, None
     same = {item.end.digest for item in plain} == {item.end.digest for item in other}
     own = max((_distance(plain[0].weights, item.weights) or 0.0 for item in plain[1:3]), default=None)
     if same and len({item.end.digest for item in plain}) == 1:

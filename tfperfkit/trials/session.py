@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import sys
@@ -28,6 +29,7 @@ from tfperfkit.trials.workspace import workspace
 
 #: A plain run that differs from another by this factor is no ground to compare on.
 _UNSTEADY = 1.25
+_USUAL_MULTIPLE, _MAX_MULTIPLE = 16, 500
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +92,7 @@ class _Trials:
         plain: list[Outcome] = []
         try:
             if self._wishes.whole or any(not item.whole for item in variants) or self._wishes.choose:
-                group = self._group(self._wishes.whole)
+                group = self._group(self._wishes.whole, variants)
                 first = group.begin()
                 self._check(first)
                 if self._wishes.choose:
@@ -101,7 +103,7 @@ class _Trials:
                     self._together(group)
             rest = [item for item in variants if item.whole and not self._wishes.whole]
             if rest and not self._ended:
-                group = self._group(True)
+                group = self._group(True, rest)
                 self._check(group.begin())
                 self._measure(group, rest)
                 plain = plain or group.plain
@@ -128,9 +130,17 @@ class _Trials:
             notes=tuple(notes),
         )
 
-    def _group(self, whole: bool) -> Group:
+    def _group(self, whole: bool, variants: Sequence[Variant]) -> Group:
         limit = max(self._budget.seconds, 30.0) if whole else min(max(self._budget.seconds / 3, 30.0), 180.0)
-        plan = TrialPlan(whole=whole, seconds=self._wishes.steady_s, steps=self._wishes.steps, limit_s=limit)
+        # A multiple of 16 and of all that is made in one call, unless that is out of proportion.
+        multiple = math.lcm(_USUAL_MULTIPLE, *(item.multiple for item in variants))
+        plan = TrialPlan(
+            whole=whole,
+            seconds=self._wishes.steady_s,
+            steps=self._wishes.steps,
+            limit_s=limit,
+            multiple=multiple if multiple <= _MAX_MULTIPLE else _USUAL_MULTIPLE,
+        )
         return Group(self._runner, self._budget, plan, self._dice)
 
     def _check(self, first: Outcome) -> None:

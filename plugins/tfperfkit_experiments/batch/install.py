@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
 from tfperfkit.instruments.changes.keras_compile import having
-from tfperfkit.instruments.changes.replaced import attribute, seams
+from tfperfkit.instruments.changes.replaced import attribute, caller, seams
 
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 #: Keras' own, for arrays.
@@ -22,7 +21,7 @@ def install(trial: Trial, factor: int) -> Iterator[None]:
 
     def batching(original: Callable[..., Any]) -> Callable[..., Any]:
         def batch(dataset: Any, batch_size: Any, *arguments: Any, **named: Any) -> Any:
-            if trial.is_user_code(sys._getframe(1).f_code.co_filename):
+            if trial.is_user_code(caller().f_code.co_filename):
                 trial.applied()
                 batch_size = batch_size * factor
             return original(dataset, batch_size, *arguments, **named)

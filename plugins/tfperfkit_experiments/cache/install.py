@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.replaced import attribute, seams
+from tfperfkit.instruments.changes.replaced import attribute, caller, seams
 
 
 @contextmanager
@@ -18,7 +17,7 @@ def install(trial: Trial) -> Iterator[None]:
     def caching(original: Callable[..., Any]) -> Callable[..., Any]:
         def map(*arguments: Any, **named: Any) -> Any:
             made = original(*arguments, **named)
-            if not trial.is_user_code(sys._getframe(1).f_code.co_filename):
+            if not trial.is_user_code(caller().f_code.co_filename):
                 return made
             if int(made.cardinality()) == -1:
                 trial.refuse("the data set is endless")

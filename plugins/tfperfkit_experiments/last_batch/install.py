@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.replaced import attribute, seams
+from tfperfkit.instruments.changes.replaced import attribute, caller, seams
 
 
 @contextmanager
@@ -17,7 +16,7 @@ def install(trial: Trial) -> Iterator[None]:
 
     def dropping(original: Callable[..., Any]) -> Callable[..., Any]:
         def batch(dataset: Any, batch_size: Any, *arguments: Any, **named: Any) -> Any:
-            if trial.is_user_code(sys._getframe(1).f_code.co_filename) and not arguments:
+            if trial.is_user_code(caller().f_code.co_filename) and not arguments:
                 trial.applied()
                 named["drop_remainder"] = True
             return original(dataset, batch_size, *arguments, **named)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.replaced import attribute, seams
+from tfperfkit.instruments.changes.replaced import attribute, caller, seams
 
 
 class _Going:
@@ -39,7 +38,7 @@ def install(trial: Trial) -> Iterator[None]:
 
     def iterating(original: Callable[..., Any]) -> Callable[..., Any]:
         def __iter__(dataset: Any) -> Any:
-            frame = sys._getframe(1)
+            frame = caller()
             if not trial.is_user_code(frame.f_code.co_filename):
                 return original(dataset)
             key = (id(dataset), frame.f_code, frame.f_lineno)

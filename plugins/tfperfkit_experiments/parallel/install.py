@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.replaced import attribute, module, seams
+from tfperfkit.instruments.changes.replaced import attribute, caller, module, seams
 
 #: Where it stands among the positional arguments, the dataset included.
 _PLACE = {"map": 2, "interleave": 4}
@@ -24,7 +23,7 @@ def install(trial: Trial) -> Iterator[None]:
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def stage(*arguments: Any, **named: Any) -> Any:
                 given = named.get("num_parallel_calls") or len(arguments) > _PLACE[name]
-                if not given and trial.is_user_code(sys._getframe(1).f_code.co_filename):
+                if not given and trial.is_user_code(caller().f_code.co_filename):
                     trial.applied()
                     named["num_parallel_calls"] = autotune
                 return original(*arguments, **named)

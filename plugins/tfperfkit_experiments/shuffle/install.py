@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.replaced import attribute, seams
+from tfperfkit.instruments.changes.replaced import attribute, caller, seams
 
 
 @contextmanager
@@ -17,7 +16,7 @@ def install(trial: Trial, size: int) -> Iterator[None]:
 
     def limiting(original: Callable[..., Any]) -> Callable[..., Any]:
         def shuffle(dataset: Any, buffer_size: Any, *arguments: Any, **named: Any) -> Any:
-            user = trial.is_user_code(sys._getframe(1).f_code.co_filename)
+            user = trial.is_user_code(caller().f_code.co_filename)
             if user and isinstance(buffer_size, int) and buffer_size > size:
                 trial.applied()
                 buffer_size = size

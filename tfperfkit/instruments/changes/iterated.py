@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from tfperfkit.instruments.changes.replaced import Seams, attribute, module
+from tfperfkit.instruments.changes.replaced import Seams, attribute, caller, module
 
 _DATASET = "tensorflow.python.data.ops.dataset_ops"
 _FIT = "keras.src.backend.tensorflow.trainer"
@@ -25,7 +24,7 @@ def on_iteration(seams: Seams, trial: Watching, change: Callable[[Any, int | Non
 
     def iterating(original: Callable[..., Any]) -> Callable[..., Any]:
         def __iter__(dataset: Any) -> Any:
-            if trial.is_user_code(sys._getframe(1).f_code.co_filename) and module("tensorflow").executing_eagerly():
+            if trial.is_user_code(caller().f_code.co_filename) and module("tensorflow").executing_eagerly():
                 length = int(dataset.cardinality())
                 return original(change(dataset, length if length > 0 else None))
             return original(dataset)
@@ -36,7 +35,7 @@ def on_iteration(seams: Seams, trial: Watching, change: Callable[[Any, int | Non
         def __init__(iterator: Any, *arguments: Any, **named: Any) -> None:
             original(iterator, *arguments, **named)
             dataset = iterator._distributed_dataset
-            if sys._getframe(1).f_code.co_name == "fit" and hasattr(dataset, "take"):
+            if caller().f_code.co_name == "fit" and hasattr(dataset, "take"):
                 iterator._distributed_dataset = change(dataset, iterator.num_batches)
 
         return __init__

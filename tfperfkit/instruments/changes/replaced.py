@@ -6,11 +6,12 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks.frames import hide_own_frames
+from tfperfkit.user_code import OWN
 
 
 def replace(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> Callable[[], None]:
@@ -30,6 +31,14 @@ def replace(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) ->
             setattr(owner, name, original)
 
     return restore
+
+
+def caller() -> FrameType:
+    """Of a function that stands in another's place: the frame that called that, whatever else of ours stands there."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return frame
 
 
 def module(name: str) -> ModuleType:

@@ -17,6 +17,9 @@ from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.records.trials import Change, TrialEnd, TrialPlan
 from tfperfkit.storage.run_directory import RunDirectory
 
+#: After this many times the time that is asked for, so many steps are enough.
+_SLOW, _MIN_SLOW = 2.5, 4
+
 
 class TrialPort(Protocol):
     """What a trial needs of its session."""
@@ -102,8 +105,11 @@ class TrialRunner:
             enough = done >= plan.steps
         else:
             steady = done - plan.warm_steps
-            long = self._steady_ns > 0 and now - self._steady_ns >= plan.seconds * NS_PER_S
+            passed = now - self._steady_ns if self._steady_ns else 0
+            long = passed >= plan.seconds * NS_PER_S
             enough = ((long and steady >= plan.min_steps) or done >= plan.max_steps) and done % plan.multiple == 0
+            # Of steps that take a second each, twenty are more than anybody waits for.
+            enough = enough or (passed >= _SLOW * plan.seconds * NS_PER_S and steady >= _MIN_SLOW)
         if enough or now - self._begun > plan.limit_s * NS_PER_S:
             self._stop()
 

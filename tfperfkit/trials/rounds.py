@@ -69,6 +69,11 @@ class Group:
         return min(self._plan.limit_s, 20.0 + 4 * outcome.seconds)
 
     @property
+    def room(self) -> bool:
+        """Whether one more pair fits into the budget."""
+        return self._time_for(2)
+
+    @property
     def capacity(self) -> int:
         """How many changes fit into what is left of the budget, one at least."""
         if not self._longest:

@@ -152,7 +152,7 @@ class _Trials:
         """As many at a time as the budget has room for; the rest when those are done."""
         waiting = list(variants)
         while waiting:
-            if self._results and self._budget.left <= 0:
+            if self._results and not group.room:
                 self._left = waiting
                 return
             count = group.capacity

@@ -336,6 +336,14 @@ def completion(shell: str) -> None:
     click.echo(made(cli, {}, "tfperf", "_TFPERF_COMPLETE").source())
 
 
+@cli.command("mcp")
+def serve_agents() -> None:
+    """Serve coding agents: run, findings, explain, try, compare, check (Model Context Protocol on stdin and stdout)."""
+    from tfperfkit.agents.command import serve
+
+    serve()
+
+
 @cli.command()
 def doctor() -> int:
     """Check this environment: what was found and what to do. Exit status 1 if something is broken."""

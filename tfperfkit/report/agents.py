@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from tfperfkit.model import Finding, Measurement, Report
+from tfperfkit.model import Finding, Measurement, Report, SourceSpan
 from tfperfkit.records.pictures import Album
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import short_path, with_short_paths
@@ -17,15 +17,15 @@ from tfperfkit.report.text import shorten, visible
 #: Bytes of the whole text.
 LIMIT = 4_000
 _EVIDENCE, _PLACES = 6, 3
+_FOOT = "full: tfperf report RUN --format json | one code: tfperf explain CODE\n"
 
 
-def agents(report: Report) -> str:
-    """Plain text, costliest finding first; what does not fit is counted, with the command that shows it."""
+def agents(report: Report, foot: str = _FOOT) -> str:
+    """Plain text, costliest finding first, then what other choices would gain (headroom); what does not fit is counted.
+    ``foot``: where the reader finds more."""
     head = _head(report)
-    blocks = [
-        _finding(finding, identity, report) for identity, finding in identified((*report.findings, *report.headroom))
-    ]
-    foot = "full: tfperf report RUN --format json | one code: tfperf explain CODE\n"
+    known = identified((*report.findings, *report.headroom))
+    blocks = [_finding(finding, identity, report) for identity, finding in known]
     made, left = head, len(blocks)
     for block in blocks:
         if len((made + block + foot).encode()) > LIMIT - 60:
@@ -47,41 +47,57 @@ def identified(findings: tuple[Finding, ...]) -> list[tuple[str, Finding]]:
 
 def _head(report: Report) -> str:
     steps = report.steps
-    lines = [_text(report.headline, report, 300) or "no headline"]
+    lines = [text(report.headline, report, 300) or "No headline: no training step was seen."]
     if steps.median_ms is not None and math.isfinite(steps.median_ms):
-        lines.append(f"steps {steps.count}, clean {steps.clean}, median {numbers.alone(steps.median_ms, 'ms')}")
+        known = steps.p90_ms is not None and math.isfinite(steps.p90_ms)
+        p90 = f", p90 {numbers.alone(steps.p90_ms, 'ms')}" if known else ""
+        median = numbers.alone(steps.median_ms, "ms")
+        lines.append(f"steps {steps.count}, of them clean {steps.clean}: median {median}{p90}")
     parts = sorted((steps.breakdown_ms or {}).items(), key=lambda item: -item[1])
     total = sum(value for _, value in parts)
     if total and math.isfinite(total):
         shares = ", ".join(f"{part} {100 * value / total:.0f} %" for part, value in parts if value >= 0.01 * total)
-        lines.append(f"mean step {numbers.alone(total, 'ms')}: {visible(shares)}")
-    lines += [f"note: {_text(note, report, 200)}" for note in report.overhead.notes[:1]]
-    lines.append(f"findings {len(report.findings)}")
+        told = f" (by {visible(steps.breakdown_window)})" if steps.breakdown_window else ""
+        lines.append(f"mean step {numbers.alone(total, 'ms')}{told}: {visible(shares)}")
+    lines += [f"note: {text(note, report, 200)}" for note in report.overhead.notes[:1]]
+    lines.append(f"findings {len(report.findings)}{f', headroom {len(report.headroom)}' if report.headroom else ''}")
     return "\n".join(lines) + "\n"
 
 
 def _finding(finding: Finding, identity: str, report: Report) -> str:
     lines = [
-        f"\n[{visible(identity)}] {finding.severity}: {_text(finding.title, report, 200)}",
-        f"gain: {_gain(finding)}",
+        f"\n[{visible(identity)}] {kind(finding)}: {text(finding.title, report, 200)}",
+        f"gain: {gain(finding)}",
     ]
     for span in finding.where[:_PLACES]:
         code = _source(report.album or Album(), span.file, span.line)
-        place = f"{short_path(span.file, report.run.folder)}:{span.line} {span.function}".strip()
-        lines.append(f"at: {visible(shorten(place, 160))}{f' | {code}' if code else ''}")
-    evidence = [_evidence(item) for item in finding.evidence[:_EVIDENCE]]
-    lines += [f"evidence: {shorten('; '.join(evidence), 400)}", f"do: {_text(finding.advice, report, 500)}"]
+        lines.append(f"at: {place(span, report)}{f' | {code}' if code else ''}")
+    items = [evidence(item) for item in finding.evidence[:_EVIDENCE]]
+    lines += [f"evidence: {shorten('; '.join(items), 400)}", f"do: {text(finding.advice, report, 500)}"]
     return "\n".join(lines) + "\n"
 
 
-def _evidence(item: Measurement) -> str:
+def kind(finding: Finding) -> str:
+    """How severe it is, or that it is no fault."""
+    return "headroom" if finding.headroom else finding.severity
+
+
+def place(span: SourceSpan, report: Report) -> str:
+    """FILE:LINE FUNCTION, from the script's folder."""
+    return visible(shorten(f"{short_path(span.file, report.run.folder)}:{span.line} {span.function}".strip(), 160))
+
+
+def evidence(item: Measurement) -> str:
+    """A figure with its unit and the window in which it was measured."""
     window = f" ({visible(item.window)})" if item.window else ""
     return f"{visible(item.name)} {visible(numbers.alone(item.value, item.unit))}{window}"
 
 
-def _gain(finding: Finding) -> str:
+def gain(finding: Finding) -> str:
+    """What was measured, with its interval; what the model predicts, with its range; what it costs."""
     of = "of the run" if finding.basis == "run" else f"of the work at {finding.work}" if finding.work else "of the step"
-    cost = f"costs {100 * finding.share_of_step:.1f} % {of}" if math.isfinite(finding.share_of_step) else ""
+    costs = math.isfinite(finding.share_of_step) and not finding.headroom and finding.basis != "risk"
+    cost = f"costs {100 * finding.share_of_step:.1f} % {of}" if costs else ""
     parts = [_predicted(finding), visible(cost)]
     if finding.measured is not None and finding.measured.speedup is not None:
         low, high = finding.measured.interval or (math.nan, math.nan)
@@ -93,6 +109,8 @@ def _gain(finding: Finding) -> str:
 def _predicted(finding: Finding) -> str:
     factor = finding.predicted_speedup
     if factor is None or math.isnan(factor):
+        if finding.at_least is not None and math.isfinite(finding.at_least):
+            return f"predicted at least {finding.at_least:.2f}x the examples a second"
         most = finding.ceiling
         return f"not predicted, at most {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
     found = finding.predicted_range
@@ -107,5 +125,6 @@ def _source(album: Album, file: str, line: int) -> str:
     return visible(shorten(lines[line - 1].strip(), 120)) if 0 < line <= len(lines) else ""
 
 
-def _text(value: str, report: Report, limit: int) -> str:
+def text(value: str, report: Report, limit: int) -> str:
+    """Words of a report on one line, with paths from the script's folder."""
     return visible(shorten(with_short_paths(value, report.run.folder), limit))

@@ -59,7 +59,11 @@ def prove(options: dict[str, Any]) -> int:
     """Returns the exit status; raises UsageError or RunDirectoryError."""
     _check_json(options["json"])
     result = prove_run(
-        find_run(options["run"]), seconds(options["budget"]), in_place=options["in_place"], seed=options["seed"]
+        find_run(options["run"]),
+        seconds(options["budget"]),
+        only=options["only"] or "",
+        in_place=options["in_place"],
+        seed=options["seed"],
     )
     return _show(result, options["json"])
 

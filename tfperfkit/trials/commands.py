@@ -90,7 +90,11 @@ TRY = _Try(
 PROVE = click.Command(
     "prove",
     callback=_prove,
-    params=[click.Argument(["run"]), *_COMMON],
+    params=[
+        click.Argument(["run"]),
+        click.Option(["--only"], metavar="WHAT", help="A finding's id (INP002, INP002-2), or an experiment (jit)."),
+        *_COMMON,
+    ],
     help="""Measure what the findings of a run gain. RUN: a folder, a run's name, or last.
 
     What was measured is kept beside the run: tfperf report shows it with each finding.""",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,17 +13,24 @@ from tfperfkit.analysis.analyze import analyze
 from tfperfkit.errors import UsageError
 from tfperfkit.launch import target
 from tfperfkit.launch.arguments import Split
+from tfperfkit.model import Report
 from tfperfkit.records.trials import PROOF, TrialReport
+from tfperfkit.report.agents import identified
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.choice import Choice
+from tfperfkit.trials.judging import Variant
 from tfperfkit.trials.session import Wishes, run_trials, terminal
 
+#: The id of a finding.
+_CODE = re.compile(r"[A-Z]{2,5}\d{3}(-\d+)?")
 #: A pair of whole runs, and as much again for a second one.
 _RUNS = 4
 
 
-def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int | None = None) -> TrialReport:
-    """Measure and store; raises UsageError or RunDirectoryError."""
+def prove_run(
+    folder: Path, seconds: float, *, only: str = "", in_place: bool = False, seed: int | None = None
+) -> TrialReport:
+    """Measure and store; raises UsageError or RunDirectoryError. ``only``: the id of a finding, or an experiment."""
     run, manifest = RunDirectory.open(folder)
     parts = split_of(manifest)
     cwd = Path(manifest.cwd)
@@ -30,7 +38,7 @@ def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int
         raise UsageError(f"the folder of that run is gone: {cwd}")
     report = analyze(folder)
     choice = Choice()
-    variants = choice.of_findings(report)
+    variants = _of_one(choice, report, only) if only else choice.of_findings(report)
     notes = _changed(run, cwd, parts)
     long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
     if long:
@@ -40,6 +48,8 @@ def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int
             f"{', '.join(item.text for item in long)}. More --time has room for it."
         )
     if not variants:
+        if only:
+            raise UsageError(" ".join(notes))
         variants = choice.headroom(report)
         told = "No finding of the run has an experiment" if report.findings else "The run has no finding"
         notes.append(f"{told}: tried was what may give headroom.")
@@ -64,6 +74,21 @@ def prove_run(folder: Path, seconds: float, *, in_place: bool = False, seed: int
     result = msgspec.structs.replace(result, notes=(*result.notes, *notes))
     store(run, result)
     return result
+
+
+def _of_one(choice: Choice, report: Report, only: str) -> list[Variant]:
+    """What tests one finding, or the experiment that ``only`` is; raises UsageError."""
+    found = dict(identified((*report.findings, *report.headroom)))
+    finding = found.get(only.strip().upper())
+    if finding is None:
+        if _CODE.fullmatch(only.strip().upper()):
+            raise UsageError(f"that run has no finding {only!r:.80}; it has {', '.join(found) or 'none'}")
+        return [choice.variant([choice.typed(only)])]
+    variants = choice.of_findings(msgspec.structs.replace(report, findings=(finding,), headroom=()))
+    variants = [item for item in variants if item.finding == finding.code]
+    if not variants:
+        raise UsageError(f"no experiment tests {only}: make the change and compare runs (tfperf try --list has all)")
+    return variants
 
 
 def split_of(manifest: Manifest) -> Split:

@@ -38,7 +38,7 @@ def prove_run(
         raise UsageError(f"the folder of that run is gone: {cwd}")
     report = analyze(folder)
     choice = Choice()
-    variants = _of_one(choice, report, only) if only else choice.of_findings(report)
+    variants = of_one(choice, report, only) if only else choice.of_findings(report)
     notes = _changed(run, cwd, parts)
     long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
     if long:
@@ -76,7 +76,7 @@ def prove_run(
     return result
 
 
-def _of_one(choice: Choice, report: Report, only: str) -> list[Variant]:
+def of_one(choice: Choice, report: Report, only: str) -> list[Variant]:
     """What tests one finding, or the experiment that ``only`` is; raises UsageError."""
     found = dict(identified((*report.findings, *report.headroom)))
     finding = found.get(only.strip().upper())

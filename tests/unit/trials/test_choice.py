@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
+from side_builder import make_finding
 
 from tfperfkit.errors import UsageError
+from tfperfkit.model import Overhead, Report, RunInfo, SourceSpan, StepSummary
 from tfperfkit.records.trials import Change, parse_change
 from tfperfkit.trials.choice import Choice, varied
 from tfperfkit.trials.command import seconds
+from tfperfkit.trials.prove import of_one
 
 
 @pytest.mark.parametrize(
@@ -65,3 +69,17 @@ def test_times() -> None:
     for text in ("", "0s", "3 days", "-1s"):
         with pytest.raises(UsageError):
             seconds(text)
+
+
+def test_one_finding_is_tried_by_its_id() -> None:
+    places = [(SourceSpan(f"/home/ann/{name}.py", 7, name),) for name in ("first", "second")]
+    found = tuple(msgspec.structs.replace(make_finding("EAG001"), where=where) for where in places)
+    steps = StepSummary(count=9, source="custom")
+    run = RunInfo(argv=("train.py",), exit_code=0, status="finished")
+    report = Report(schema=1, run=run, probes=(), steps=steps, findings=found, overhead=Overhead())
+    (first,), (second,) = of_one(Choice(), report, "EAG001"), of_one(Choice(), report, "eag001-2")
+    assert (first.text, first.place, second.text) == ("graph:first", "/home/ann/first.py:7", "graph:second")
+    assert [item.text for item in of_one(Choice(), report, "jit")] == ["jit"]
+    for wrong, words in {"INP002": "has no finding 'INP002'; it has EAG001, EAG001-2", "jti": "did you mean"}.items():
+        with pytest.raises(UsageError, match=words):
+            of_one(Choice(), report, wrong)

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint format unit test-long test-versions bench audit release clean
+.PHONY: run test lint format unit test-long test-versions bench audit release site clean
 run: $(STAMP)
 	$(BIN)/tfperf run examples/gan/train.py --probes lines,retrace,tfprof
 
@@ -56,6 +56,12 @@ audit: $(STAMP)
 release: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[release]'
 	$(BIN)/python tests/release.py
+
+# The documentation as a site, in build/site: every link and anchor is checked. Opens from disk, search included.
+site: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 clean:
 	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache

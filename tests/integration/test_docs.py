@@ -164,3 +164,33 @@ def test_reading_a_report_names_every_part_of_a_step() -> None:
     names = {"eager_ops": "eager ops", "dispatch": "tensorflow's python", "host_sync": "reading values"}
     names |= {"gc": "garbage collection", "collectives": "communication", "evaluate": "predict and validation"}
     assert [part for part in PARTS if names.get(part, part) not in text] == []
+
+
+def test_the_site_has_every_page_once() -> None:
+    """mkdocs checks the same with all anchors (``make site``), but is no part of what tests need."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\nplugins:")[0]
+    entries = re.findall(r"[-:] (\S+(?:\.md|/))$", text, re.MULTILINE)
+    listed: list[Path] = []
+    for entry in entries:
+        found = sorted((ROOT / "docs" / entry).glob("*.md")) if entry.endswith("/") else [ROOT / "docs" / entry]
+        assert found and all(page.is_file() for page in found), entry
+        listed += found
+    assert sorted(listed) == sorted((ROOT / "docs").rglob("*.md"))
+
+
+def test_the_site_asks_no_other_host() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "\n  font: false\n" in text and "\n  - offline\n" in text and "://" not in text
+
+
+SYMPTOMS = sorted((ROOT / "docs" / "symptoms").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", SYMPTOMS, ids=lambda page: page.name)
+def test_a_symptom_leads_to_findings_and_to_a_pair_that_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert len(set(re.findall(r"\(\.\./findings/([A-Z]{3}\d{3})\.md\)", text))) >= 5
+    scripts = set(re.findall(r"^tfperf run (tests/faults/scripts/\S+\.py)", text, re.MULTILINE))
+    assert scripts and all((ROOT / script).is_file() for script in scripts)
+    assert all(script.endswith("_fixed.py") or script.replace(".py", "_fixed.py") in scripts for script in scripts)
+    assert f"(symptoms/{page.name})" in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")

@@ -1,9 +1,15 @@
-"""A hook of mkdocs: a folder in ``nav`` (``findings/``) stands for all of its pages, in their order."""
+"""Hooks of mkdocs: a folder in ``nav`` (``findings/``) stands for all of its pages, in their order; and search from
+disk asks no other host, where the theme would load a script from one.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+
+_SHIM = re.compile(r"<script src=[\"']?https://[^>]*iframe-worker[^>]*></script>")
+_WORKER = Path(__file__).with_name("worker.js")
 
 
 def on_config(config: Any) -> Any:
@@ -20,3 +26,13 @@ def _unfolded(entry: Any, root: Path) -> Any:
     if not entry.endswith("/"):
         return entry
     return [page.relative_to(root).as_posix() for page in sorted((root / entry).glob("*.md"))]
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Called with each page as it will be written."""
+    return _SHIM.sub(lambda _: f"<script>{_WORKER.read_text(encoding='utf-8')}</script>", output)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The same for 404.html."""
+    return on_post_page(output_content)

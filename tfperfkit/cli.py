@@ -156,6 +156,19 @@ def compare(runs: tuple[str, ...], json_file: str | None) -> None:
     compare_runs(runs, json_file)
 
 
+@cli.command()
+@click.argument("run")
+@click.argument("identity", required=False, metavar="[ID]")
+@click.option("--apply", "write", is_flag=True, help="Write the patches into the files.")
+def fix(run: str, identity: str | None, write: bool) -> None:
+    """Show what the findings of a run have changed in the source, as patches. RUN: a folder, a run's name, or last.
+
+    ID: of one finding, such as INP003. Needs LibCST: pip install 'tfperfkit[fix]'."""
+    from tfperfkit.fixing.command import fix_run
+
+    fix_run(run, identity, write)
+
+
 class _CheckCommand(click.Command):
     """Splits our arguments from the script's before click sees them."""
 

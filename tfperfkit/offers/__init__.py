@@ -6,7 +6,16 @@ makes the same offer, and nothing that reads it changes. A record type of your o
 imports it can ask for it. A probe's ``data`` is always on offer too, under its own type, for those who know it.
 """
 
-from tfperfkit.offers.functions import AvoidableTracing, FunctionCost, FunctionCosts, LayerWork, TraceCount, TraceCounts
+from tfperfkit.offers.functions import (
+    AvoidableTracing,
+    FunctionCost,
+    FunctionCosts,
+    LayerWork,
+    TraceCount,
+    TraceCounts,
+    VaryingArgument,
+    VaryingArguments,
+)
 from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, MemoryLimit, MemoryUse
 from tfperfkit.offers.source import (
     CompiledFunction,
@@ -61,5 +70,7 @@ __all__ = [
     "StepPhases",
     "TraceCount",
     "TraceCounts",
+    "VaryingArgument",
+    "VaryingArguments",
     "XlaCompilations",
 ]

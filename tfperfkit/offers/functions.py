@@ -67,6 +67,22 @@ class TraceCounts(msgspec.Struct, frozen=True, kw_only=True):
     functions: tuple[TraceCount, ...]
 
 
+class VaryingArgument(msgspec.Struct, frozen=True, kw_only=True):
+    """A Python value that made a function trace again. ``file`` and ``line`` of the function; ``argument`` by its name,
+    or a path such as ``args[1]``; ``values`` that were seen, as Python writes them, not all of many."""
+
+    file: str
+    line: int
+    argument: str
+    values: tuple[str, ...]
+
+
+class VaryingArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """All Python values that made functions trace again."""
+
+    arguments: tuple[VaryingArgument, ...]
+
+
 class AvoidableTracing(msgspec.Struct, frozen=True, kw_only=True):
     """ms of the whole run in traces that need not have been, and have findings of their own."""
 

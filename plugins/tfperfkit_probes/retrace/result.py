@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from tfperfkit.clock import ms
 from tfperfkit.model import Column, ProbeResult, Table
-from tfperfkit.offers import AvoidableTracing, TraceCount, TraceCounts
+from tfperfkit.offers import AvoidableTracing, TraceCount, TraceCounts, VaryingArgument, VaryingArguments
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
 from tfperfkit_probes.retrace.analysis import Group, group, traced_function
 from tfperfkit_probes.retrace.model import STREAM, RetraceData, TracedFunction, TraceRecord
 
 _MAX_ROWS = 40
+_MAX_VALUES = 100
 
 
 def result(capture: Capture) -> ProbeResult:
@@ -34,7 +35,7 @@ def result(capture: Capture) -> ProbeResult:
         tables=_tables(functions, groups),
         summary=_summary(data),
         notes=tuple(dict.fromkeys((*capture.notes, *limits))),
-        offers=(AvoidableTracing(ms=data.avoidable_ms), _counts(functions)),
+        offers=(AvoidableTracing(ms=data.avoidable_ms), _counts(functions), _varying(functions)),
     )
 
 
@@ -55,6 +56,21 @@ def _counts(functions: Sequence[TracedFunction]) -> TraceCounts:
             )
         )
     return TraceCounts(functions=tuple(rows))
+
+
+def _varying(functions: Sequence[TracedFunction]) -> VaryingArguments:
+    rows: dict[tuple[str, int, str], list[str]] = {}
+    for each in functions:
+        for trace in each.traces:
+            for item in trace.cause if trace.blame == "python_value" else ():
+                if item.way == "value":
+                    rows.setdefault((each.file, each.line, item.path), []).extend((item.before, item.after))
+    return VaryingArguments(
+        arguments=tuple(
+            VaryingArgument(file=file, line=line, argument=path, values=tuple(dict.fromkeys(values))[:_MAX_VALUES])
+            for (file, line, path), values in rows.items()
+        )
+    )
 
 
 def _summary(data: RetraceData) -> str:

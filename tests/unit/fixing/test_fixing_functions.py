@@ -1,0 +1,216 @@
+"""Patches of functions and calls: tf.function, tensors, compile, predict, switches, collections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixing_builder import FILE, fixed, reason
+
+from tfperfkit.offers import VaryingArgument, VaryingArguments
+
+STEP = """\
+import tensorflow as tf
+
+
+# The step.
+def train_step(x, y):  # here
+    with tf.GradientTape() as tape:
+        loss = loss_of(y, model(x))
+    optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+    return loss
+"""
+
+
+METHOD = """\
+import tensorflow as T
+
+
+class A:
+    @T.function
+    def step(self, x, rate):  # here
+        return self.net(x)
+
+
+"""
+
+
+def test_the_step_is_compiled(tmp_path: Path) -> None:
+    after = fixed(tmp_path, STEP, "EAG001", function="train_step")
+    assert after == STEP.replace("def train_step", "@tf.function\ndef train_step")
+
+
+def test_a_method_is_compiled_below_its_decorators(tmp_path: Path) -> None:
+    source = METHOD.replace("T.function", "traced  # why")
+    after = fixed(tmp_path, source, "EAG001", function="A.step")
+    assert after == source.replace("    def step", "    @T.function\n    def step")
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("v = loss.numpy()", ".numpy()"),
+        ("print(loss)", "print()"),
+        ("losses.append(loss)", "changes losses"),
+        ("z = np.random.rand(3)", "numpy.random.rand"),
+        ("count.n += 1", "outside of the function"),
+        ("global n", "outside of the function"),
+        ("v = tf.Variable(1.0)", "Variable"),
+        ("yield loss", "generator"),
+        ("helper(loss)", "in helper"),
+    ],
+)
+def test_what_changes_its_meaning_in_a_trace_is_not_compiled(tmp_path: Path, line: str, said: str) -> None:
+    source = STEP.replace("    return loss", f"    {line}\n    return loss").replace(
+        "import t", "import numpy as np\nimport t", 1
+    )
+    source += "\n\ndef helper(loss):\n    return float(loss)\n"
+    assert said in reason(tmp_path, source, "EAG001", function="train_step")
+
+
+def test_lists_of_its_own_are_no_obstacle(tmp_path: Path) -> None:
+    source = STEP.replace("    return loss", "    seen = []\n    seen.append(loss)\n    return loss")
+    assert "@tf.function" in fixed(tmp_path, source, "EAG001", function="train_step")
+
+
+def test_async_and_compiled_functions_stay(tmp_path: Path) -> None:
+    source = STEP.replace("def train_step", "async def train_step")
+    assert "async" in reason(tmp_path, source, "EAG001", function="train_step")
+    source = STEP.replace("def train_step", "@tf.function(jit_compile=True)\ndef train_step")
+    assert "already" in reason(tmp_path, source, "EAG001", function="train_step")
+    assert "no function" in reason(tmp_path, "for x in data:  # here\n    pass\n", "EAG001", function="<module>")
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("@tf.function", "@tf.function(reduce_retracing=True)"),
+        ("@tf.function()", "@tf.function(reduce_retracing=True)"),
+        ("@tf.function(autograph=False)", "@tf.function(autograph=False, reduce_retracing=True)"),
+    ],
+)
+def test_sizes_are_left_open(tmp_path: Path, before: str, after: str) -> None:
+    source = f"import tensorflow as tf\n\n\n{before}  # here\ndef f(x):\n    return x\n"
+    assert fixed(tmp_path, source, "RET003", function="f") == source.replace(before, after)
+
+
+def test_a_function_that_is_made_by_a_call_is_relaxed(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\n\nstep = tf.function(plain)  # here\n"
+    assert "tf.function(plain, reduce_retracing=True)  # here" in fixed(tmp_path, source, "RET002")
+
+
+@pytest.mark.parametrize("given", ["input_signature=s", "reduce_retracing=False", "jit_compile=True"])
+def test_sizes_that_were_chosen_stay(tmp_path: Path, given: str) -> None:
+    source = f"import tensorflow as tf\n\n\n@tf.function({given})  # here\ndef f(x):\n    return x\n"
+    assert reason(tmp_path, source, "RET003", function="f")
+
+
+RATE = """\
+import tensorflow as tf
+
+
+@tf.function
+def step(x, rate):  # here
+    return x * rate
+
+
+for n in range(9):
+    step(x, 0.1 * 0.9**n)  # here
+    step(x, rate=0.5)
+"""
+
+
+def varying(*values: str, line: int = 5, name: str = "rate") -> VaryingArguments:
+    return VaryingArguments(arguments=(VaryingArgument(file=FILE, line=line, argument=name, values=values),))
+
+
+def test_a_number_becomes_a_tensor_at_its_call(tmp_path: Path) -> None:
+    after = fixed(tmp_path, RATE, "RET001", varying("0.1", "0.09"), function="")
+    assert after == RATE.replace("0.1 * 0.9**n", "tf.constant(0.1 * 0.9**n, tf.float32)")
+    source = RATE.replace("step(x, 0.1 * 0.9**n)", "step(x, rate=schedule(n))")
+    assert "rate=tf.constant(schedule(n), tf.float32)" in fixed(tmp_path, source, "RET001", varying("0", "0.5"))
+
+
+def test_of_a_method_self_is_not_counted(tmp_path: Path) -> None:
+    source = METHOD + "a.step(x, r)  # here\n"
+    assert "a.step(x, T.constant(r, T.float32))" in fixed(tmp_path, source, "RET001", varying("1.5", "2.5", line=6))
+
+
+@pytest.mark.parametrize(
+    "values, said", [(("1", "2"), "int32"), (("'a'", "'b'"), "no number"), (("True", "False"), "no number")]
+)
+def test_other_values_stay(tmp_path: Path, values: tuple[str, ...], said: str) -> None:
+    assert said in reason(tmp_path, RATE, "RET001", varying(*values))
+
+
+def test_without_the_probe_or_in_float64_there_is_no_tensor(tmp_path: Path) -> None:
+    assert "not known" in reason(tmp_path, RATE, "RET001")
+    source = RATE.replace("return x *", "return tf.cast(x, tf.float64) *")
+    assert "float64" in reason(tmp_path, source, "RET001", varying("0.1", "0.2"))
+
+
+def test_steps_are_joined_in_compile(tmp_path: Path) -> None:
+    source = 'a.compile("adam")\nb.compile(\n    "sgd",  # plain\n    loss=loss,\n)\nb.fit(x, y)  # here\n'
+    after = fixed(tmp_path, source, "STP009")
+    assert after == source.replace("    loss=loss,\n", "    loss=loss,\n    steps_per_execution=32,\n")
+    assert "loop" in reason(tmp_path, "for x in data:\n    step(x)  # here\n", "STP009")
+    source = 'import re\nre.compile("x")\nmodel.fit(x)  # here\n'
+    assert reason(tmp_path, source, "STP009")
+
+
+def test_switches_for_debugging_go(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\n\n# To see values.\ntf.config.run_functions_eagerly(True)  # here\nx = 1\n"
+    assert fixed(tmp_path, source, "EAG003") == "import tensorflow as tf\n\n# To see values.\nx = 1\n"
+    source = 'model.compile(\n    "adam",\n    run_eagerly=True,  # here\n    loss="mse",\n)\n'
+    assert "run_eagerly" not in fixed(
+        tmp_path, source.replace("  # here", "").replace("(\n", "(  # here\n", 1), "EAG003"
+    )
+    source = 'model.compile("adam", run_eagerly=True)  # here\n'
+    assert fixed(tmp_path, source, "EAG003") == 'model.compile("adam")  # here\n'
+    assert reason(tmp_path, 'model.compile("adam", run_eagerly=DEBUG)  # here\n', "EAG003")
+    source = "import tensorflow as tf\nif debug:\n    tf.config.run_functions_eagerly(True)  # here\n"
+    assert fixed(tmp_path, source, "EAG003") == "import tensorflow as tf\nif debug:\n    pass\n"
+
+
+@pytest.mark.parametrize("imports, call", [("import gc", "gc.collect()"), ("from gc import collect as tidy", "tidy()")])
+def test_collections_go(tmp_path: Path, imports: str, call: str) -> None:
+    source = f"{imports}\n\nfor x in data:\n    step(x)\n    # Frees memory.\n    {call}  # here\nprint(1)\n"
+    after = fixed(tmp_path, source, "STP005")
+    assert after == source.replace(f"    {call}  # here\n", "")
+    assert reason(tmp_path, f"{imports}\n\nfor x in data:\n    n = {call}  # here\n", "STP005")
+
+
+PREDICT = """\
+import numpy as np
+import tensorflow as tf
+from tensorflow.keras import Sequential
+
+net = Sequential([])  # small
+while True:
+    action = np.argmax(net.predict(state[None], verbose=0)[0])  # here
+"""
+
+
+def test_predict_becomes_a_compiled_call(tmp_path: Path) -> None:
+    after = fixed(tmp_path, PREDICT, "EAG004")
+    wanted = PREDICT.replace("# small\n", "# small\nnet_call = tf.function(net)\n")
+    wanted = wanted.replace(
+        "net.predict(state[None], verbose=0)", "net_call(tf.convert_to_tensor(state[None])).numpy()"
+    )
+    assert after == wanted
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("Sequential([])", "load()"),
+        ("verbose=0", "batch_size=1"),
+        ("state[None], verbose=0", "[a, b]"),
+        ("net.predict", "self.net.predict"),
+        ("while True:", "if True:"),
+        ("while True:", "net = Sequential([])\nwhile True:"),
+        ("import numpy", "net_call = 1\nimport numpy"),
+    ],
+)
+def test_predict_stays_where_a_call_may_do_something_else(tmp_path: Path, before: str, after: str) -> None:
+    assert reason(tmp_path, PREDICT.replace(before, after), "EAG004")

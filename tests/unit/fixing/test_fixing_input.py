@@ -1,0 +1,161 @@
+"""Patches of pipelines: map, prefetch, the order of batch and map, the last batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixing_builder import fixed, reason
+
+CHAIN = """\
+import tensorflow as tf
+
+train = (
+    tf.data.Dataset.from_tensor_slices(paths)  # names
+    .map(load)  # here
+    .batch(16)  # few
+)
+"""
+
+
+def test_a_map_gets_parallel_calls_and_comments_stay(tmp_path: Path) -> None:
+    after = fixed(tmp_path, CHAIN, "INP003")
+    assert after == CHAIN.replace(".map(load)", ".map(load, num_parallel_calls=tf.data.AUTOTUNE)")
+
+
+@pytest.mark.parametrize(
+    "imports, name",
+    [
+        ("import tensorflow", "tensorflow.data.AUTOTUNE"),
+        ("import tensorflow as T", "T.data.AUTOTUNE"),
+        ("import tensorflow.compat.v2 as tf", "tf.data.AUTOTUNE"),
+        ("from tensorflow import data", "data.AUTOTUNE"),
+        ("from tensorflow import data as d, keras", "d.AUTOTUNE"),
+        ("from tensorflow.data import AUTOTUNE, Dataset", "AUTOTUNE"),
+        ("import numpy as np, tensorflow as tf", "tf.data.AUTOTUNE"),
+    ],
+)
+def test_names_are_as_the_file_imports_them(tmp_path: Path, imports: str, name: str) -> None:
+    after = fixed(tmp_path, f"{imports}\nds = ds.map(f)  # here\n", "INP003")
+    assert after == f"{imports}\nds = ds.map(f, num_parallel_calls={name})  # here\n"
+
+
+def test_an_import_inside_of_the_function_counts(tmp_path: Path) -> None:
+    source = "def make(ds):\n    import tensorflow as tf\n    return ds.map(lambda x: x)  # here\n"
+    assert "lambda x: x, num_parallel_calls=tf.data.AUTOTUNE)" in fixed(tmp_path, source, "INP003")
+
+
+def test_a_name_that_is_bound_anew_is_not_taken(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\n\n\ndef make(ds, tf):\n    return ds.map(f)  # here\n"
+    assert "not imported" in reason(tmp_path, source, "INP003")
+    assert "not imported" in reason(tmp_path, "ds = ds.map(f)  # here\n", "INP003")
+
+
+LAYOUTS = [
+    ("ds.map(\n    f,  # why\n)", "ds.map(\n    f,  # why\n    num_parallel_calls=tf.data.AUTOTUNE,\n)"),
+    ("ds.map(\n    f  # why\n)", "ds.map(\n    f,  # why\n    num_parallel_calls=tf.data.AUTOTUNE\n)"),
+    ("ds.map(f, )", "ds.map(f, num_parallel_calls=tf.data.AUTOTUNE, )"),
+    (
+        "ds.map(\n    f,\n    deterministic=False,\n)",
+        "ds.map(\n    f,\n    deterministic=False,\n    num_parallel_calls=tf.data.AUTOTUNE,\n)",
+    ),
+    ("ds.map( f )", "ds.map( f, num_parallel_calls=tf.data.AUTOTUNE )"),
+]
+
+
+@pytest.mark.parametrize("before, after", LAYOUTS)
+def test_the_layout_of_arguments_is_kept(tmp_path: Path, before: str, after: str) -> None:
+    head, _, tail = before.partition("\n")
+    source = f"import tensorflow as tf\nds = {head}" + (f"  # here\n{tail}\n" if tail else "  # here\n")
+    head, _, tail = after.partition("\n")
+    wanted = f"import tensorflow as tf\nds = {head}" + (f"  # here\n{tail}\n" if tail else "  # here\n")
+    assert fixed(tmp_path, source, "INP003") == wanted
+
+
+@pytest.mark.parametrize("call", ["map(f, ds)", "ds.map(f, num_parallel_calls=4)", "ds.map(f, 4)", "ds.batch(4)"])
+def test_what_is_no_slow_map_is_left_alone(tmp_path: Path, call: str) -> None:
+    assert reason(tmp_path, f"import tensorflow as tf\nx = {call}  # here\n", "INP003")
+
+
+def test_twisted_arguments_are_left_alone(tmp_path: Path) -> None:
+    assert "**" in reason(tmp_path, "import tensorflow as tf\nx = ds.map(f, **given)  # here\n", "INP003")
+
+
+def test_prefetch_takes_a_line_of_its_own_where_stages_do(tmp_path: Path) -> None:
+    source = CHAIN.replace("  # here", "").replace("# few", "# here")
+    after = fixed(tmp_path, source, "INP004")
+    assert after == source.replace("# here\n", "# here\n    .prefetch(tf.data.AUTOTUNE)\n")
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("ds = ds.batch(4)", "ds = ds.batch(4).prefetch(tf.data.AUTOTUNE)"),
+        ("for x in ds.map(f).batch(4): pass", "for x in ds.map(f).batch(4).prefetch(tf.data.AUTOTUNE): pass"),
+        ("it = ds.batch(4).as_numpy_iterator()", "it = ds.batch(4).prefetch(tf.data.AUTOTUNE).as_numpy_iterator()"),
+        (
+            "ds = tf.data.Dataset.zip((a.batch(2), b.batch(2)))",
+            "ds = tf.data.Dataset.zip((a.batch(2), b.batch(2))).prefetch(tf.data.AUTOTUNE)",
+        ),
+    ],
+)
+def test_prefetch_stands_behind_the_last_stage(tmp_path: Path, before: str, after: str) -> None:
+    source = f"import tensorflow as tf\n{before}  # here\n"
+    assert fixed(tmp_path, source, "INP004") == f"import tensorflow as tf\n{after}  # here\n"
+
+
+def test_two_pipelines_on_a_line_are_not_told_apart(tmp_path: Path) -> None:
+    assert "several" in reason(tmp_path, "import tensorflow as tf\nx = (a.batch(1), b.batch(2))  # here\n", "INP004")
+
+
+SAFE = """\
+import tensorflow as tf
+
+
+def scale(image, label):
+    \"\"\"To 0..1.\"\"\"
+    image = tf.cast(image, tf.float32) / 255.0
+    return image * image - 0.5 * image, label
+
+
+ds = ds.shuffle(9).map(scale, num_parallel_calls=4).batch(32, drop_remainder=True)  # here
+"""
+
+
+def test_batch_goes_before_a_map_of_single_elements(tmp_path: Path) -> None:
+    after = fixed(tmp_path, SAFE, "INP007")
+    assert ".shuffle(9).batch(32, drop_remainder=True).map(scale, num_parallel_calls=4)  # here" in after
+
+
+def test_stages_take_their_lines_along(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\n\nds = (\n    ds\n    .map(lambda x: x / 2)  # here\n    .batch(8)  # many\n)\n"
+    after = fixed(tmp_path, source, "INP007")
+    bare = " ".join(after.replace("# here", "").replace("# many", "").split())
+    assert bare == "import tensorflow as tf ds = ( ds .batch(8) .map(lambda x: x / 2) )"
+    assert "# here" in after and "# many" in after
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return image - mean, label",  # the array's own shape is not known
+        "return image - label, label",  # two arguments: broadcast over the new dimension
+        "return tf.reduce_mean(image), label",
+        "return image[0], label",
+        "return tf.image.random_flip_left_right(image), label",
+        "return image @ image, label",
+        "if image.shape[0] > 3:\n        return image, label\n    return image, image",
+    ],
+)
+def test_batch_stays_behind_other_maps(tmp_path: Path, body: str) -> None:
+    source = f"import tensorflow as tf\n\n\ndef f(image, label):\n    {body}\n\n\nds = ds.map(f).batch(8)  # here\n"
+    assert "line" in reason(tmp_path, source, "INP007")
+
+
+def test_the_last_batch_of_what_the_loop_goes_through_is_dropped(tmp_path: Path) -> None:
+    source = "import keras\n\nds = ds.shuffle(9).batch(32)  # small\nfor n, x in enumerate(ds):\n    step(x)  # here\n"
+    assert fixed(tmp_path, source, "RET002") == source.replace("batch(32)", "batch(32, drop_remainder=True)")
+    source = "ds = ds.batch(32)\nmodel.fit(ds, epochs=3)  # here\n"
+    assert fixed(tmp_path, source, "CMP001") == source.replace("batch(32)", "batch(32, drop_remainder=True)")
+    source = "a = a.batch(1)\na = a.batch(2)\nmodel.fit(a)  # here\n"
+    assert "not to be seen" in reason(tmp_path, source, "CMP001")

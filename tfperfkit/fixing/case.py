@@ -1,0 +1,59 @@
+"""What a fixer gets: a finding, the files as they were in the run, and what the probes offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.module import Module
+from tfperfkit.model import Finding, SourceSpan
+
+_Kind = TypeVar("_Kind")
+
+
+class Offers(Protocol):
+    """Of the run's evidence: see ``tfperfkit.offers``."""
+
+    def offer(self, kind: type[_Kind], /) -> _Kind | None: ...
+
+
+class NoOffers:
+    """Of a run without evidence."""
+
+    def offer(self, kind: type[_Kind], /) -> _Kind | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Case:
+    """``module`` parses a file of the run once; raises NoFix for a file whose source is not known."""
+
+    finding: Finding
+    module: Callable[[str], Module]
+    offers: Offers = NoOffers()
+
+    def places(self) -> Iterator[tuple[Module, SourceSpan]]:
+        """The finding's places whose source can be parsed, the one to change first."""
+        reason = NoFix("it has no place in a source file")
+        some = False
+        for span in self.finding.where:
+            try:
+                module = self.module(span.file)
+            except NoFix as error:
+                reason = error
+                continue
+            some = True
+            yield module, span
+        if not some:
+            raise reason
+
+
+@dataclass(frozen=True)
+class Fixer:
+    """``does``: in a few words what it changes; ``note``: what to know before it is applied, "" for nothing."""
+
+    does: str
+    fix: Callable[[Case], list[Edit]]
+    note: str = ""

@@ -1,0 +1,82 @@
+"""``model.predict(x)`` of a few rows becomes a call of the compiled model."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import libcst as cst
+
+from tfperfkit.fixing.case import Case, Fixer
+from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.module import Module, dotted, walk
+
+_IGNORED = ("verbose",)
+_LITERALS = (cst.List, cst.Dict, cst.Tuple)
+
+
+def fix(case: Case) -> list[Edit]:
+    """Where the model is made once in the same file, with one output. The compiled call is made right behind it."""
+    for module, span in case.places():
+        calls = module.methods_at(span.line, "predict")
+        if len(calls) != 1 or not isinstance(calls[0].func, cst.Attribute):
+            continue
+        call = calls[0]
+        model = call.func.value
+        if not isinstance(model, cst.Name):
+            raise NoFix("the model has no name of its own there")
+        _check(module, call)
+        made = _made(module, model.value)
+        name = f"{model.value}_call"
+        if any(isinstance(node, cst.Name) and node.value == name for node in walk(module.tree)):
+            raise NoFix(f"{name} is a name of the file already")
+        function, tensor = (module.spelled(f"tensorflow.{word}", made) for word in ("function", "convert_to_tensor"))
+        compiled = cst.parse_statement(f"{name} = {module.tree.code_for_node(function)}({model.value})")
+        return [
+            Edit(module.file, made, partial(_followed, by=compiled)),
+            Edit(module.file, call, partial(_called, name=name, tensor=tensor)),
+        ]
+    raise NoFix("no predict() of a model stands at its place")
+
+
+def _check(module: Module, call: cst.Call) -> None:
+    names = [item.keyword.value for item in call.args if item.keyword is not None]
+    if len(call.args) - len(names) != 1 or call.args[0].keyword is not None or call.args[0].star:
+        raise NoFix("predict() is not called with its data alone")
+    if set(names) - set(_IGNORED):
+        raise NoFix(f"predict() has {next(iter(set(names) - set(_IGNORED)))}: more than a call does")
+    if isinstance(call.args[0].value, _LITERALS):
+        raise NoFix("predict() gets several inputs, or a list")
+    if not any(isinstance(item, (cst.For, cst.While, cst.FunctionDef, cst.Lambda)) for item in module.around(call)):
+        raise NoFix("predict() is called once: a larger batch_size is the remedy")
+
+
+def _made(module: Module, name: str) -> cst.SimpleStatementLine:
+    """The line at the file's top level on which the model gets its name; raises NoFix where that is not clear."""
+    lines = [
+        line
+        for line in walk(module.tree)
+        if isinstance(line, cst.SimpleStatementLine)
+        for node in line.body
+        if isinstance(node, cst.Assign) and any(dotted(item.target) == name for item in node.targets)
+    ]
+    if len(lines) != 1 or lines[0] not in module.tree.body:
+        raise NoFix(f"{name} is not made once, at the top level of this file")
+    value = next(node.value for node in lines[0].body if isinstance(node, cst.Assign))
+    kind = (module.imported(value.func) or "").rpartition(".")[2] if isinstance(value, cst.Call) else ""
+    outputs = [item.value for item in value.args][1:2] if isinstance(value, cst.Call) else []
+    if kind != "Sequential" and not (kind == "Model" and outputs and not isinstance(outputs[0], _LITERALS)):
+        raise NoFix(f"whether {name} has one output is not seen where it is made")
+    return lines[0]
+
+
+def _followed(line: cst.SimpleStatementLine, by: cst.SimpleStatementLine) -> cst.FlattenSentinel:
+    return cst.FlattenSentinel([line, by])
+
+
+def _called(call: cst.Call, name: str, tensor: cst.BaseExpression) -> cst.BaseExpression:
+    data = cst.Call(tensor, [cst.Arg(call.args[0].value)])
+    made = cst.Call(cst.Name(name), [cst.Arg(data)])
+    return cst.Call(cst.Attribute(made, cst.Name("numpy")), lpar=call.lpar, rpar=call.rpar)
+
+
+FIXER = Fixer("calls the compiled model", fix, "results may differ by rounding; each new number of rows is one trace")

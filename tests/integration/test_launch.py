@@ -1,0 +1,51 @@
+"""Two real workers over gRPC on this machine, each with a part of the same folder."""
+
+from __future__ import annotations
+
+import json
+
+from tfperf_runner import Tfperf
+
+TRAIN = """
+import json, os, sys, time
+import tensorflow as tf
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+rank = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+with strategy.scope():
+    w = tf.Variable(tf.ones([64, 64]))
+    optimizer = tf.keras.optimizers.SGD(0.01)
+    optimizer.build([w])
+
+@tf.function
+def step(x):
+    def one(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+        return loss
+    return strategy.reduce(tf.distribute.ReduceOp.MEAN, strategy.run(one, (x,)), axis=None)
+
+for n in range(25):
+    if rank == 1:
+        time.sleep(0.05)
+    step(tf.ones([32, 64]))
+"""
+
+
+def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
+    tfperf.script(TRAIN)
+    done = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(tfperf("report", "out", "--json", "-").stdout)
+    assert [(part["rank"], part["size"], part["steps"]) for part in whole["parts"]] == [(0, 2, 25), (1, 2, 25)]
+    assert (whole["missing"], whole["died"], whole["late"]) == ([], [], "rank 1")
+    assert "STP004" in whole["why"] and "sleeping" in whole["why"]
+    again = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+
+def test_the_first_that_fails_ends_the_others(tfperf: Tfperf) -> None:
+    tfperf.script("import os, sys, time\nif '1}' in os.environ['TF_CONFIG']:\n    sys.exit(7)\ntime.sleep(120)\n")
+    done = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    assert done.returncode == 7
+    assert {path.name for path in (tfperf.folder / "out").glob("rank-*") if path.is_dir()} == {"rank-0000", "rank-0001"}

@@ -1,0 +1,1 @@
+"""Several processes of one training: one report from the parts that each of them recorded."""

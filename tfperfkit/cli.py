@@ -300,7 +300,7 @@ def read_trace(path: str, json_file: str | None, everything: bool) -> None:
 @cli.command(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
 )
-@click.option("-n", "count", type=click.IntRange(2, 64), required=True, help="So many workers.")
+@click.option("-n", "count", type=click.IntRange(2, 64), default=2, help="So many workers. Default: 2.")
 @click.option("--out", metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ITS ARGUMENTS]")
 def launch(count: int, out: str | None, words: tuple[str, ...]) -> int:

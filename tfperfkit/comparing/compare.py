@@ -18,10 +18,13 @@ _MOVED = 0.10
 _BUSY = 0.05
 #: So large a difference is looked into, though these runs can't show that it is more than chance.
 _WORTH_ASKING = 0.10
+#: Examples a second and steps that differ by this factor in what they say.
+_OTHER_STORY = 1.25
 
 
 def compare(a: Side, b: Side) -> Compared:
     """All that differs between two runs, as far as both know it."""
+    b.call_script(a.script)
     per_example = _sizes_differ(a, b)
     step, outliers = _steps(a, b, per_example)
     same = step is None or step.verdict == "no difference shown"
@@ -39,7 +42,7 @@ def compare(a: Side, b: Side) -> Compared:
         causes=(*timed, *counted_causes(a, b)),
         culprit=culprit(timed, slower) if not same else None,
         findings=tuple(_findings(a, b)),
-        notes=tuple(_notes(a, b)),
+        notes=(*_notes(a, b), *_throughput(a, b, step)),
     )
 
 
@@ -129,6 +132,19 @@ def _same(
 def _change(finding: Finding, way: str, a: float | None, b: float | None) -> FindingChange:
     where = finding.where[0] if finding.where else None
     return FindingChange(finding.code, finding.title, way, a, b, where)  # type: ignore[arg-type]
+
+
+def _throughput(a: Side, b: Side, step: Comparison | None) -> Iterator[str]:
+    """Where what lies between the steps (the ends of epochs, validation) tells another story than the steps."""
+    one, two = a.report.steps, b.report.steps
+    if step is None or not (one.examples_per_s and two.examples_per_s):
+        return
+    speed, expected = two.examples_per_s / one.examples_per_s, 1 / step.ratio if step.ratio else 1.0
+    if max(speed, expected) >= _OTHER_STORY * min(speed, expected):
+        yield (
+            f"With the time between steps, B has {100 * (speed - 1):+.0f} % examples a second: epochs' ends and "
+            "validation count there, and are no part of a step."
+        )
 
 
 def _notes(a: Side, b: Side) -> Iterator[str]:

@@ -25,6 +25,7 @@ class Side:
         self.report = report
         self.evidence = evidence
         self.machine = machine  # the host's name, and a mark of its start
+        self._called: tuple[str, str] | None = None
 
     @property
     def step_ms(self) -> list[float]:
@@ -49,7 +50,19 @@ class Side:
     def relative(self, file: str) -> str:
         """A file from the script's folder, so that the same file of two checkouts is the same."""
         folder = self.report.run.folder.rstrip("/") + "/"
-        return file[len(folder) :] if len(folder) > 1 and file.startswith(folder) else file
+        short = file[len(folder) :] if len(folder) > 1 and file.startswith(folder) else file
+        return self._called[1] if self._called is not None and short == self._called[0] else short
+
+    @property
+    def script(self) -> str:
+        """The script from its own folder; "" for a module, or where it is not known."""
+        first = self.report.run.argv[0] if self.report.run.argv else ""
+        return first.replace("\\", "/").rpartition("/")[2] if first.endswith(".py") else ""
+
+    def call_script(self, name: str) -> None:
+        """The script under another name: a copy that was edited (train.py and train2.py) is the same script."""
+        if self.script and name and name != self.script and name not in self.sources:
+            self._called = (self.script, name)
 
 
 def load(name: str) -> Side:

@@ -121,7 +121,7 @@ class Recorder(AbstractContextManager[None]):
         file, reason = None, None
         try:
             # A trace without a complete step still tells what ran, unless the script needs the profiler now.
-            path = session.stop(save=complete > 0 or ended != "script")
+            path = session.stop(save=complete > 0 or ended != "script", at_exit=ended == "exit")
             if path is not None:
                 file = os.path.relpath(path, self._recording.trace_dir)
         except Unavailable as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from side_builder import FILE, make_finding, make_side
@@ -184,3 +185,23 @@ def test_nothing_is_wider_than_the_screen(width: int) -> None:
     a = make_side("a" * 60, times(1), source=SOURCE, offers=[costs((5, "<module>", 38.0))])
     b = make_side("b" * 60, times(2, 60.0), source=SLOWED, offers=[costs((6, "f" * 90, 58.0))])
     text(compare(a, b), width)
+
+
+def test_an_edited_copy_of_the_script_is_the_same_script() -> None:
+    side = make_side("b", times(2), source=SLOWED, argv=("train.py",))
+    assert list(side.sources) == ["train.py"]
+    side.call_script("train_before.py")
+    assert list(side.sources) == ["train_before.py"]
+    module = make_side("m", times(2), source=SLOWED, argv=("package.train",))
+    module.call_script("train_before.py")
+    assert list(module.sources) == ["train.py"]
+
+
+def test_what_lies_between_the_steps_may_tell_another_story() -> None:
+    a, b = make_side("a", times(1)), make_side("b", times(2))
+    for rate, said in ((1000.0, False), (600.0, True)):
+        b.report = msgspec.structs.replace(b.report, steps=msgspec.structs.replace(b.report.steps, examples_per_s=rate))
+        a.report = msgspec.structs.replace(
+            a.report, steps=msgspec.structs.replace(a.report.steps, examples_per_s=1000.0)
+        )
+        assert any("examples a second" in note for note in compare(a, b).notes) == said

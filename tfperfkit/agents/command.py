@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -22,5 +23,6 @@ def serve() -> None:
         raise UsageError(_MISSING) from None
     if sys.stdin.isatty():
         print("tfperf: waiting for a client on standard input, see docs/agents.md; Ctrl-C ends it", file=sys.stderr)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what runs is ended, and has its report
     with tempfile.TemporaryDirectory(prefix="tfperf-mcp-", ignore_cleanup_errors=True) as files:
         make(Path(files)).run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from rich.text import Text
 
@@ -111,3 +111,8 @@ def _case(each: Measure, checked: Checked) -> str:
 def _xml(text: str) -> str:
     """Control characters are no XML, in whatever form; here they are written out as everywhere."""
     return "\n".join(visible(line) for line in text.splitlines()) + ("\n" if text.endswith("\n") else "")
+
+
+def quoteattr(text: str) -> str:
+    """As the value of an attribute of XML, in its quotes."""
+    return f'"{escape(text)}"'

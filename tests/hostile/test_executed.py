@@ -68,6 +68,7 @@ EXECUTE = {"eval", "exec", "compile", "__import__", "import_module", "exec_modul
 EXECUTING = {
     ("lines/choose.py", "compile"),
     ("launch/bootstrap/sitecustomize.py", "exec_module"),
+    ("commands/__init__.py", "import_module"),  # the modules of that package
     ("registry.py", "import_module"),  # the package of our own probes
     ("trials/listing.py", "import_module"),  # the package of our own experiments
     # The person's own code, as Python would run it: a script of which a trial changes a function, and a cell.

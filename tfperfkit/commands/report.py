@@ -1,0 +1,60 @@
+"""``tfperf report``: a finished run's report again."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from tfperfkit.commands import HELP
+from tfperfkit.launch.probe_options import ReportOptionsCommand, probe_options
+
+
+@click.command(cls=ReportOptionsCommand, context_settings=HELP)
+@click.argument("run")
+@click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON; - for stdout.")
+@click.option("--html", "html_file", metavar="FILE", help="Write the report as one HTML file, with pictures.")
+@click.option("--output", metavar="FILE", help="Write the report to a file.")
+@click.option("--show", metavar="NAMES", help="Probes whose tables are shown in full (with commas), or all.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html", "markdown", "sarif"]),
+    help="What is written to stdout, or to --output. Default: text.",
+)
+@click.option("--for-agents", is_flag=True, help="Write the findings for a coding agent: short, by id, under 4 kB.")
+def report(
+    run: str,
+    json_file: str | None,
+    html_file: str | None,
+    output: str | None,
+    show: str | None,
+    form: str | None,
+    for_agents: bool,
+    **options: Any,
+) -> None:
+    """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
+    from tfperfkit.explain.examples import examples
+    from tfperfkit.launch.run import Wanted
+    from tfperfkit.launch.run import show as show_run
+
+    declared, given = probe_options(click.get_current_context(), options)
+    if for_agents and form not in (None, "text"):
+        raise click.UsageError(f"--for-agents is text; leave out --format {form}")
+    form = "agents" if for_agents else form if form != "text" else None
+    from tfperfkit.config import find_run
+    from tfperfkit.records.rank import holds_parts
+
+    folder = find_run(run)
+    if holds_parts(folder):
+        from tfperfkit.launch.output import report_file
+        from tfperfkit.ranks.command import show as show_ranks
+
+        with report_file(output, sys.stdout) as file:
+            show_ranks(folder, json_file, file)
+        return
+    show_run(run, Wanted(json_file, html_file, output, show, form), declared, given, examples)
+
+
+COMMAND = report

@@ -30,7 +30,6 @@ NAMES = sorted(name for name, point in registry.available().items() if point.val
 #: the machine, controllers of Linux' groups.
 ORDINARY = {
     "input": {
-        "analysis/analyze",
         "analysis/moments",
         "analysis/step_account",
         "analysis/warm_up",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tfperfkit.analysis.analyze import open_run
+from tfperfkit.analysis.stored_run import open_run
 from tfperfkit.checking.result import Measure, Outcome
 from tfperfkit.checking.runner import Command, Ran, run
 from tfperfkit.errors import TfperfError

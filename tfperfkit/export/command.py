@@ -13,7 +13,7 @@ from typing import BinaryIO
 import msgspec
 
 from tfperfkit import registry
-from tfperfkit.analysis.analyze import StoredRun, open_run
+from tfperfkit.analysis.stored_run import StoredRun, open_run
 from tfperfkit.config import find_run
 from tfperfkit.errors import ProbeError, Unavailable, UsageError
 from tfperfkit.export import samples as sampled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from tfperfkit.analysis.analyze import StoredRun
+from tfperfkit.analysis.stored_run import StoredRun
 from tfperfkit.records.steps import Step
 from tfperfkit.timeline import Slice
 

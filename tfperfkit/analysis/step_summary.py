@@ -1,0 +1,71 @@
+"""The times and the account of the clean steps, or of the iterations of a work."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tfperfkit.analysis.gather import lost_samples
+from tfperfkit.analysis.step_hint import step_hint
+from tfperfkit.analysis.step_table import Weighted
+from tfperfkit.clock import ms
+from tfperfkit.model import (
+    StepSummary,
+    Work,
+)
+from tfperfkit.offers import StepBreakdown
+from tfperfkit.records.parts import TRACED
+from tfperfkit.records.steps import StepTable
+from tfperfkit.rule import Evidence
+
+
+def of_work(evidence: Evidence) -> Work:
+    """A work with the times and the account of its iterations."""
+    made = evidence.work
+    assert made is not None
+    return msgspec.structs.replace(made, steps=summarize(evidence.steps, evidence))
+
+
+def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
+    clean = table.clean
+    note = table.note
+    if not clean and table.count:
+        note = note or "no step ran clean of invasive probes: the times are of all steps but the first two"
+        clean = table.steps[2:] or table.steps
+    durations = Weighted((step.duration_ns, step.count) for step in clean)
+    if not durations.count:
+        note = " ".join(filter(None, (note, step_hint(evidence)))) if evidence.work is None else note
+        return StepSummary(count=table.count, source=table.source, definition=table.definition, note=note)
+    parts, window = _breakdown(evidence)
+    median = durations.median
+    between_ms = evidence.account.between_total_ms if evidence.account is not None else 0.0
+    turn_s = median / 1e9 + between_ms / 1e3
+    return StepSummary(
+        count=table.count,
+        source=table.source,
+        warmup=sum(step.count for step in table.in_window("warmup")),
+        clean=durations.count if table.clean else 0,
+        median_ms=ms(median),
+        mean_ms=ms(durations.mean),
+        p90_ms=ms(durations.at(0.9)),
+        examples_per_s=table.batch_size / turn_s if table.batch_size and turn_s else None,
+        batch_size=table.batch_size or None,
+        breakdown_ms=parts,
+        breakdown_window=window,
+        definition=table.definition,
+        note=note,
+        account=evidence.account,
+        warm_up=evidence.warm_up,
+    )
+
+
+def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
+    """The parts of the mean clean step, those that a trace tells and others that took time; without clean steps those
+    of the traced step; and what told them."""
+    made = evidence.account
+    if made is not None and made.parts_ms:
+        parts: dict[str, float] = {name: value for name, value in made.parts_ms.items() if value or name in TRACED}
+        return parts, " and ".join(made.windows)
+    if lost_samples(evidence.records("events")):
+        return None, ""
+    traced = evidence.offer(StepBreakdown)
+    return (dict(traced.parts_ms), evidence.offered_by(StepBreakdown)) if traced and traced.parts_ms else (None, "")

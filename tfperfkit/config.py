@@ -18,7 +18,7 @@ from tfperfkit.errors import UsageError
 from tfperfkit.option import Declared, convert, shown
 
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
-NAMES = ("probes", "out", "json", "html", "output", "steps-from")
+NAMES = ("probes", "out", "json", "html", "output", "steps-from", "track")
 
 #: Tables that are no probe's: read by the command that they are for.
 TABLES = ("budget",)

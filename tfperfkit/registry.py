@@ -1,4 +1,4 @@
-"""Probes by name, from entry points: first-party ones come through the same door as anyone's.
+"""Probes, experiments and trackers by name, from entry points: first-party ones come through the same door as anyone's.
 
 A probe's module is imported only when it is selected.
 """
@@ -15,11 +15,14 @@ from tfperfkit.errors import ProbeError, UsageError
 from tfperfkit.experiment import Experiment, experiment_problems
 from tfperfkit.option import Declared, option_problem, spelling
 from tfperfkit.probe import API_VERSION, Cost, Probe
+from tfperfkit.tracker import Tracker, tracker_problems
 
 GROUP = "tfperfkit.probes"
 EXPERIMENTS = "tfperfkit.experiments"
+TRACKERS = "tfperfkit.trackers"
 _OURS = "tfperfkit_probes."
 _OUR_EXPERIMENTS = "tfperfkit_experiments."
+_OUR_TRACKERS = "tfperfkit_trackers."
 #: What a probe claims that records a trace: of the TF Profiler there is one.
 TF_PROFILER = "tf.profiler"
 #: What ``--probes`` takes for something else than a name.
@@ -137,13 +140,39 @@ def load(name: str, known: dict[str, EntryPoint] | None = None) -> Probe:
 
 def experiments() -> dict[str, EntryPoint]:
     """All installed experiments by name, sorted. Of two with one name ours counts, else the first."""
+    return _by_name(EXPERIMENTS, _OUR_EXPERIMENTS)
+
+
+def trackers() -> dict[str, EntryPoint]:
+    """All installed trackers by name, sorted. Of two with one name ours counts, else the first."""
+    return _by_name(TRACKERS, _OUR_TRACKERS)
+
+
+def _by_name(group: str, our: str) -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
-    for point in installed(EXPERIMENTS):
+    for point in installed(group):
         known = found.get(point.name)
-        ours = point.value.startswith(_OUR_EXPERIMENTS)
-        if name_problem(point.name) is None and (known is None or ours):
+        if name_problem(point.name) is None and (known is None or point.value.startswith(our)):
             found[point.name] = point
     return dict(sorted(found.items()))
+
+
+def load_tracker(name: str, known: dict[str, EntryPoint] | None = None) -> Tracker:
+    """Import and make the tracker; raises UsageError for an unknown name, ProbeError with the reason else."""
+    points = trackers() if known is None else known
+    point = points.get(name)
+    if point is None:
+        near = difflib.get_close_matches(name[:100], [*points], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(points)}"
+        raise UsageError(f"no tracker named {name!r:.60}; {hint}")
+    try:
+        made = point.load()()
+        problems = tracker_problems(made, name)
+    except (Exception, SystemExit) as error:
+        raise ProbeError(f"can't be loaded: {type(error).__name__}: {error}") from error
+    if problems:
+        raise ProbeError(problems[0])
+    return made  # type: ignore[no-any-return]
 
 
 def load_experiment(name: str, known: dict[str, EntryPoint] | None = None) -> Experiment:

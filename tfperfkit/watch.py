@@ -60,15 +60,36 @@ class Run:
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file with pictures. Raises OSError, and UsageError before the watch ended."""
-        from tfperfkit.analysis.analyze import analyze
         from tfperfkit.explain.examples import examples
-        from tfperfkit.notebook.cells import with_cells
         from tfperfkit.report.html.render import page
 
         if self.report is None or self.directory is None:
             raise UsageError("there is no report yet: save_html is for after the watch")
-        report = with_cells(analyze(self.directory, pictures=True), self._cells)
-        Path(path).write_text(page(report, examples), encoding="utf-8", errors="backslashreplace")
+        Path(path).write_text(page(self._with_pictures(), examples), encoding="utf-8", errors="backslashreplace")
+
+    def track(self, to: str) -> None:
+        """Send the report to trackers: ``run.track("mlflow,tensorboard=logs")``, as ``tfperf run --track``.
+
+        Where it is then is one line on stderr for each; one that can't be reached is such a line, too. Raises
+        UsageError for a name that is none, for what is not installed, and before the watch ended.
+        """
+        from tfperfkit.explain.examples import examples
+        from tfperfkit.report.text import one_line
+        from tfperfkit.tracking.destinations import destinations
+        from tfperfkit.tracking.send import send
+
+        chosen = destinations(to)
+        if self.report is None or self.directory is None:
+            raise UsageError("there is no report yet: track is for after the watch")
+        report = self._with_pictures()
+        send(report, self.directory, chosen, examples, lambda line: print(one_line(f"tfperf: {line}"), file=sys.stderr))
+
+    def _with_pictures(self) -> Report:
+        from tfperfkit.analysis.analyze import analyze
+        from tfperfkit.notebook.cells import with_cells
+
+        assert self.directory is not None
+        return with_cells(analyze(self.directory, pictures=True), self._cells)
 
     def to_frame(self) -> Any:
         """The findings as a pandas DataFrame; raises ImportError where there is no pandas."""

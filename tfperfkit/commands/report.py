@@ -16,6 +16,7 @@ from tfperfkit.launch.probe_options import ReportOptionsCommand, probe_options
 @click.option("--json", "json_file", metavar="FILE", help="Write the report as JSON; - for stdout.")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report as one HTML file, with pictures.")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
+@click.option("--track", metavar="NAMES", help="Send the report to trackers (with commas), as tfperf run --track.")
 @click.option("--show", metavar="NAMES", help="Probes whose tables are shown in full (with commas), or all.")
 @click.option(
     "--format",
@@ -29,6 +30,7 @@ def report(
     json_file: str | None,
     html_file: str | None,
     output: str | None,
+    track: str | None,
     show: str | None,
     form: str | None,
     for_agents: bool,
@@ -54,7 +56,7 @@ def report(
         with report_file(output, sys.stdout) as file:
             show_ranks(folder, json_file, file)
         return
-    show_run(run, Wanted(json_file, html_file, output, show, form), declared, given, examples)
+    show_run(run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples)
 
 
 COMMAND = report

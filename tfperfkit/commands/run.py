@@ -21,6 +21,11 @@ _OPTIONS: list[click.Parameter] = [
     ),
     click.Option(["--json"], metavar="FILE", help="Write the report as JSON too."),
     click.Option(["--html"], metavar="FILE", help="Write the report as one HTML file, with pictures, too."),
+    click.Option(
+        ["--track"],
+        metavar="NAMES",
+        help="Send the report to trackers, with commas: mlflow, wandb, tensorboard=DIR, prometheus=DIR, opentelemetry.",
+    ),
     click.Option(["--output"], metavar="FILE", help="Write our header and report to a file, not to stderr."),
     click.Option(["--show"], metavar="NAMES", help="Probes whose tables the report shows in full, or all."),
     click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.text import one_line
 from tfperfkit.storage.run_directory import Exit
+
+if TYPE_CHECKING:
+    from tfperfkit.tracking.destinations import Destination
 
 #: The code of a finding's page before and after its change: (language, code) each.
 Examples = Callable[[str], tuple[tuple[str, str], ...]]
@@ -57,17 +60,26 @@ class Files(NamedTuple):
     html: Path | None = None
 
 
-def report(folder: Path, files: Files, file: TextIO | None, ended: Exit, examples: Examples | None = None) -> None:
+def report(
+    folder: Path,
+    files: Files,
+    file: TextIO | None,
+    ended: Exit,
+    examples: Examples | None = None,
+    track: Sequence[Destination] = (),
+) -> None:
     """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
-    if file is None and not any(files):
+    if file is None and not any(files) and not track:
         return
     try:
         from tfperfkit.analysis import summary
         from tfperfkit.analysis.analyze import analyze
 
-        result = analyze(folder, ended=ended, pictures=files.html is not None)
+        result = analyze(folder, ended=ended, pictures=files.html is not None or bool(track))
         summary.write(folder, result)
         with ExitStack() as forms:  # whoever reads the one must not lose the other
+            if track:  # the last: it may take a while
+                forms.callback(send, result, folder, track, examples)
             if files.html is not None:
                 forms.callback(lambda target: write(as_html(result, examples), target), files.html)
             if files.json is not None:
@@ -84,6 +96,14 @@ def report(folder: Path, files: Files, file: TextIO | None, ended: Exit, example
         tell(
             f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); the run's data: {folder}"
         )
+
+
+def send(result: Any, folder: Path, track: Sequence[Destination], examples: Examples | None) -> None:
+    """To the trackers; a line for each."""
+    from tfperfkit.report.html.render import no_examples
+    from tfperfkit.tracking.send import send as send_all
+
+    send_all(result, folder, track, examples or no_examples, tell)
 
 
 def render(result: Any, file: TextIO) -> None:

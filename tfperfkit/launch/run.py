@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
@@ -25,6 +25,9 @@ from tfperfkit.records.rank import rank_of
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
 
+if TYPE_CHECKING:
+    from tfperfkit.tracking.destinations import Destination
+
 
 class Wanted(NamedTuple):
     """The forms of a report that were asked for: files, - for stdout; ``probes``: those whose sections are shown in
@@ -35,6 +38,7 @@ class Wanted(NamedTuple):
     output: str | None = None
     probes: str | None = None
     form: str | None = None  # of what goes to ``output`` or stdout; None: text
+    track: str | None = None
 
 
 def run(
@@ -73,6 +77,7 @@ def run(
             raise UsageError(f"--{form} -: standard output is the script's; name a file, or use {again}")
     for name in ("json", "html", "output"):
         output.check_writable(settings[name], _origin(settings[name]))
+    track = _trackers(settings["track"])
     source = target.source(parts)
     manifest = Manifest(
         tfperfkit_run=1,
@@ -123,7 +128,7 @@ def run(
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, files, None if reason else file, final, examples)
+        output.report(folder, files, None if reason else file, final, examples, () if reason else track)
         if afterwards is not None and not reason:
             afterwards(folder, file)
     return ended.exit_code
@@ -162,11 +167,13 @@ def show(
             value = convert(each, given[each.flag], each.flag, _working_folder())
             options.setdefault(each.probe, {})[each.option.name] = value
     whole = bool(probes) and shown is None
-    report = analyze(
-        find_run(name), options, shown, show_all=whole, pictures=bool(wanted.html) or wanted.form in ("html", "agents")
-    )
+    track = _trackers(Setting(wanted.track))
+    drawn = bool(wanted.html or track) or wanted.form in ("html", "agents")
+    report = analyze(find_run(name), options, shown, show_all=whole, pictures=drawn)
     if not options:  # as anybody would see it
         summary.write(find_run(name), report)
+    if track:
+        output.send(report, find_run(name), track, examples)
     piped = False
     for path, form in (
         (wanted.json, output.as_json),
@@ -190,6 +197,18 @@ def show(
         return
     with output.report_file(wanted.output, sys.stdout) as file:
         output.render(report, file)
+
+
+def _trackers(setting: Setting) -> tuple[Destination, ...]:
+    """Raises UsageError, before anything runs, for what can't be sent to."""
+    if not setting.value:
+        return ()
+    from tfperfkit.tracking.destinations import destinations
+
+    try:
+        return destinations(setting.value)
+    except UsageError as error:
+        raise UsageError(f"{error}{_origin(setting)}") from None
 
 
 def _working_folder() -> Path:

@@ -1,0 +1,1 @@
+"""The trackers that come with tfperfkit: a folder each, found by entry point as anybody's are."""

@@ -1,0 +1,1 @@
+"""A finished report to the trackers that a person named; one that fails costs one line."""

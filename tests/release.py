@@ -42,7 +42,13 @@ def _check_contents(wheel: Path, archive: Path) -> None:
     with zipfile.ZipFile(wheel) as file:
         names = file.namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"tfperfkit", "tfperfkit_probes", "tfperfkit_rules", "tfperfkit_experiments"}, tops
+    assert tops == {
+        "tfperfkit",
+        "tfperfkit_probes",
+        "tfperfkit_rules",
+        "tfperfkit_experiments",
+        "tfperfkit_trackers",
+    }, tops
     for needed in (
         "tfperfkit/launch/bootstrap/sitecustomize.py",
         "tfperfkit/py.typed",

@@ -16,7 +16,7 @@ else:
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-PACKAGES = ("tfperfkit", "tfperfkit_probes", "tfperfkit_rules", "tfperfkit_experiments")
+PACKAGES = ("tfperfkit", "tfperfkit_probes", "tfperfkit_rules", "tfperfkit_experiments", "tfperfkit_trackers")
 
 
 def section(title: str) -> str:
@@ -61,7 +61,12 @@ def test_the_floors_are_those_that_are_checked() -> None:
 
 @pytest.mark.parametrize(
     ("package", "group"),
-    [("tfperfkit_probes", "probes"), ("tfperfkit_rules", "rules"), ("tfperfkit_experiments", "experiments")],
+    [
+        ("tfperfkit_probes", "probes"),
+        ("tfperfkit_rules", "rules"),
+        ("tfperfkit_experiments", "experiments"),
+        ("tfperfkit_trackers", "trackers"),
+    ],
 )
 def test_a_folder_is_registered_or_on_the_page(package: str, group: str) -> None:
     """So a new probe or family needs no line there, and what is neither is explained."""

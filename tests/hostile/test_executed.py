@@ -19,7 +19,12 @@ import psutil
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = (ROOT / "tfperfkit", ROOT / "plugins" / "tfperfkit_probes", ROOT / "plugins" / "tfperfkit_rules")
+PACKAGES = (
+    ROOT / "tfperfkit",
+    ROOT / "plugins" / "tfperfkit_probes",
+    ROOT / "plugins" / "tfperfkit_rules",
+    ROOT / "plugins" / "tfperfkit_trackers",
+)
 
 #: Never imported by anything of ours: they make objects, or code, of data.
 NEVER = {
@@ -58,8 +63,17 @@ SOME = {
         "trials/scratch.py",
         "trials/workspace.py",
     },
-    "socket": {"viewing/tensorboard.py", "launch/local_workers.py"},  # free ports of this machine
-    "urllib": {"viewing/tensorboard.py", "viewing/server.py", "report/sarif.py"},  # quotes paths
+    "socket": {
+        "viewing/tensorboard.py",
+        "launch/local_workers.py",
+        "tensorboard/tracker.py",
+    },  # free ports and the name of this machine
+    "urllib": {
+        "viewing/tensorboard.py",
+        "viewing/server.py",
+        "report/sarif.py",  # quotes paths
+        "opentelemetry/tracker.py",  # to the collector that the person names
+    },
     "webbrowser": {"viewing/command.py"},
 }
 #: Calls that execute what they are given. The probe lines compiles the person's own script as it
@@ -135,6 +149,7 @@ READING = {
     "checking/runner.py",  # what its own run writes
     "reading/chrome.py",  # traces that the person names
     "reading/sources.py",
+    "opentelemetry/tracker.py",  # what it writes
     "agents/one_finding.py",  # our own pages, and what our own commands wrote
     "agents/process.py",
     "agents/tools.py",

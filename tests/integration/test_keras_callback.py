@@ -26,7 +26,8 @@ class Fails(keras.callbacks.Callback):
 x, y = np.ones((640, 8), "float32"), np.ones((640, 4), "float32")
 model = keras.Sequential([keras.layers.Input((8,)), keras.layers.Dense(4)])
 model.compile("sgd", "mse")
-profile, last = tfperfkit.keras.Profile(out="run", html="report.html"), Last()
+profile, last = tfperfkit.keras.Profile(
+    out="run", html="report.html", track="prometheus=.,opentelemetry=http://127.0.0.1:1"), Last()
 history = model.fit(x, y, batch_size=4, epochs=2, verbose=0, callbacks=[profile, last])
 report = profile.run.report
 raised = ""
@@ -68,3 +69,10 @@ def test_a_fit_that_fails_fails_as_itself_and_is_reported_at_the_end(fitted: tup
     told, folder, _ = fitted
     assert told["raised"] == "mine"
     assert json.loads((folder / "failing" / "exit.json").read_text())["status"] in (0, 1)
+
+
+def test_it_is_sent_to_trackers_and_one_that_is_not_there_is_a_line(fitted: tuple[dict[str, Any], Path, str]) -> None:
+    _, folder, said = fitted
+    told = [line for line in said.splitlines() if line.startswith("tfperf: ")]
+    assert told[0].startswith("tfperf: prometheus: ") and (folder / "tfperf_fit.prom").exists(), told
+    assert told[1].startswith("tfperf: opentelemetry: not sent (ConnectionError: http://127.0.0.1:1/"), told

@@ -82,7 +82,11 @@ class Run:
         if self.report is None or self.directory is None:
             raise UsageError("there is no report yet: track is for after the watch")
         report = self._with_pictures()
-        send(report, self.directory, chosen, examples, lambda line: print(one_line(f"tfperf: {line}"), file=sys.stderr))
+
+        def tell(line: str) -> None:
+            print(one_line(f"tfperf: {line}"), file=sys.stderr)
+
+        send(report, self.directory, chosen, examples, tell, script=_program())
 
     def _with_pictures(self) -> Report:
         from tfperfkit.analysis.analyze import analyze
@@ -190,6 +194,13 @@ class Watch:
         for package in ("keras", "tf_keras"):
             when_imported(package, None, functools.partial(session.keras_imported, package))
         return session
+
+
+def _program() -> str:
+    """What this process runs, for those who know runs by their script."""
+    from tfperfkit.notebook.cells import kernel
+
+    return "notebook" if kernel() is not None else Path(sys.argv[0] if sys.argv else "").name
 
 
 def _stamp(name: str) -> str:

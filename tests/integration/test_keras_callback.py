@@ -74,5 +74,5 @@ def test_a_fit_that_fails_fails_as_itself_and_is_reported_at_the_end(fitted: tup
 def test_it_is_sent_to_trackers_and_one_that_is_not_there_is_a_line(fitted: tuple[dict[str, Any], Path, str]) -> None:
     _, folder, said = fitted
     told = [line for line in said.splitlines() if line.startswith("tfperf: ")]
-    assert told[0].startswith("tfperf: prometheus: ") and (folder / "tfperf_fit.prom").exists(), told
+    assert told[0].startswith("tfperf: prometheus: ") and (folder / "tfperf_train.prom").exists(), told
     assert told[1].startswith("tfperf: opentelemetry: not sent (ConnectionError: http://127.0.0.1:1/"), told

@@ -18,11 +18,11 @@ from tfperfkit.tracker import Gauge, Record
 Examples = Callable[[str], tuple[tuple[str, str], ...]]
 
 
-def record(report: Report, folder: Path, examples: Examples) -> Record:
-    """``folder`` of the run."""
+def record(report: Report, folder: Path, examples: Examples, script: str = "") -> Record:
+    """``folder`` of the run; ``script``: what it is called, where the report does not know."""
     return Record(
         name=folder.name,
-        script=Path(report.run.argv[0]).name if report.run.argv else folder.name,
+        script=script or (Path(report.run.argv[0]).name if report.run.argv else folder.name),
         directory=folder,
         steps=report.steps.count,
         seconds=time.time(),

@@ -22,12 +22,14 @@ def send(
     examples: Examples,
     tell: Callable[[str], None],
     patience_s: float = PATIENCE_S,
+    script: str = "",
 ) -> None:
-    """Never raises. ``tell`` gets one line for each tracker: where the report is now, or why it is not."""
+    """Never raises. ``tell`` gets one line for each tracker: where the report is now, or why it is not.
+    ``script``: its name, where that is not what the run was started with."""
     if not to:
         return
     try:
-        made = record(report, folder, examples)
+        made = record(report, folder, examples, script)
     except Exception as error:
         tell(f"nothing was sent to a tracker: {type(error).__name__}: {error}")
         return

@@ -241,7 +241,8 @@ def test_the_script_does_not_feel_it(tfperf: Tfperf) -> None:
     assert row["status"] == "ok" and row["data"]["pipelines"], row
 
 
-# Freed while the late element is being computed for certain: an iterator whose worker has not begun it yet frees at once.
+# Freed while the late element is being computed for certain: an iterator whose worker has not begun it yet frees at
+# once.
 # Seven seconds, so that the wait is a tenth of the run on a busy machine too.
 FREED = (
     MODEL

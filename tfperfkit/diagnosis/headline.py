@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from tfperfkit import calibration
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.part_lines import lines_of
-from tfperfkit.model import MIN_BETWEEN, Finding, SourceSpan, StepAccount
+from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
-from tfperfkit.records.parts import PARTS, PartName, words_of
+from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
 from tfperfkit.rule import Evidence
 
 #: Below this a step does next to no arithmetic that is counted: a rate would say nothing.
@@ -20,6 +20,8 @@ _WORK: tuple[PartName, ...] = ("graph",)
 _SOUND = calibration.SOUND.value
 #: A rate that is this near to the machine's leaves nothing to gain.
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
+#: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
+_NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
@@ -38,11 +40,13 @@ def headline(
     if loud:
         return _first(loud[0])
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
-    if not known:
-        return ""
-    longest = max(known, key=_seconds)
+    longest = max(known, key=_seconds, default=None)
     room = large(headroom)
-    return _room(room) if room and longest.work is None else _no_cause(longest)
+    if room and longest is not None and longest.work is None:
+        return _room(room)
+    # What is longer than all of its iterations together is no part of them.
+    elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
+    return elsewhere or (_no_cause(longest) if longest is not None else "")
 
 
 def _room(headroom: Sequence[Finding]) -> str:
@@ -72,6 +76,26 @@ def _no_cause(evidence: Evidence) -> str:
     at = f" ({_place(lines[0])})" if lines else ""
     rate = bound(evidence) if name in _WORK else ""
     return f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}.{rate}{_between(account)}"
+
+
+def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
+    """What the run's time goes into where that is not the repeated work itself; "" when nothing took longer than
+    ``longer_than_s``, or nothing is known."""
+    parts: dict[RunPart, float] = {}
+    if account is not None:
+        parts = {part: taken for part, taken in account.parts_s.items() if part not in _NOT_A_CAUSE}
+    if account is None or not parts:
+        return ""
+    name = max(parts, key=lambda part: parts[part])
+    if parts[name] <= longer_than_s:
+        return ""
+    line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
+    at = f" ({_place(line.where)})" if line is not None and line.seconds >= parts[name] / 2 else ""
+    if name == "imports":
+        first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
+        told = ", ".join(f"{package} {taken:.1f} s" for package, taken in first if taken >= 0.1 * parts[name])
+        at = f" ({told})" if told else ""
+    return f"No cause found: {100 * parts[name] / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 
 def _near_the_limit(evidence: Evidence) -> bool:

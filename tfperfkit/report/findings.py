@@ -96,10 +96,10 @@ def _remarks(findings: Sequence[Finding], space: bool, screen: Screen) -> list[T
 def _nothing(report: Report, screen: Screen) -> list[Text]:
     """Good news only if something was looked at."""
     looked = any(probe.status in ("ok", "cut") for probe in report.probes)
+    if looked and report.headline:
+        return []  # it has said what is there
     if looked and report.steps.count > 0 and report.steps.source != "none":
-        return [] if report.headline else prose("No cause was found.", screen, style="bold yellow")
-    if looked and report.work:
-        return []  # the headline has said what is there
+        return prose("No cause was found.", screen, style="bold yellow")
     reason = "no training steps were found" if looked else "no probe gave a result"
     return prose(f"No findings: {reason}.", screen, style="bold yellow")
 

@@ -9,11 +9,11 @@ from evidence_builder import make_account, make_evidence
 from tfprof_builder import GRAPH, brief
 
 from tfperfkit import gain
-from tfperfkit.diagnosis.headline import headline, within
+from tfperfkit.diagnosis.headline import headline, of_the_run, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, available
-from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.model import Finding, LineTime, Measurement, RunAccount, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
 
 
@@ -167,3 +167,22 @@ def test_a_step_that_mostly_does_not_compute_is_not_called_healthy() -> None:
 )
 def test_a_title_inside_a_sentence_keeps_the_letter_of_a_name(title: str, inside: str) -> None:
     assert within(title) == inside
+
+
+def test_a_run_that_is_something_else_is_called_that() -> None:
+    """The largest part of the run, where all its steps took less; with its line, or its packages."""
+    saved = LineTime(SourceSpan("/home/ann/train.py", 12, "main"), 30.0)
+    account = RunAccount(
+        total_s=60.0,
+        parts_s={"imports": 9.0, "training": 20.0, "saving": 31.0},
+        lines={"saving": (saved,)},
+        imports_s={"tensorflow": 8.0, "pandas": 0.5},
+    )
+    assert of_the_run(account, 20.0) == "No cause found: 52 % of the run is loading and saving (train.py:12)."
+    assert of_the_run(account, 31.0) == ""  # as long as the steps: they are what is spoken of
+    started = RunAccount(total_s=10.0, parts_s={"imports": 9.0, "training": 1.0}, imports_s=account.imports_s)
+    assert of_the_run(started, 1.0) == "No cause found: 90 % of the run is imports (tensorflow 8.0 s)."
+    assert of_the_run(None) == of_the_run(RunAccount(total_s=5.0, parts_s={"training": 5.0})) == ""
+    graph = {"graph": 100.0}
+    assert headline([], make_evidence(parts_ms=graph, run_account=account)).startswith("No cause found: 52 % of the run")
+    assert headline([], make_evidence(parts_ms=graph)).startswith("No cause found: 100 % of a step is computing")

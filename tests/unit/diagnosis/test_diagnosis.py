@@ -184,5 +184,6 @@ def test_a_run_that_is_something_else_is_called_that() -> None:
     assert of_the_run(started, 1.0) == "No cause found: 90 % of the run is imports (tensorflow 8.0 s)."
     assert of_the_run(None) == of_the_run(RunAccount(total_s=5.0, parts_s={"training": 5.0})) == ""
     graph = {"graph": 100.0}
-    assert headline([], make_evidence(parts_ms=graph, run_account=account)).startswith("No cause found: 52 % of the run")
+    told = headline([], make_evidence(parts_ms=graph, run_account=account))
+    assert told.startswith("No cause found: 52 % of the run")
     assert headline([], make_evidence(parts_ms=graph)).startswith("No cause found: 100 % of a step is computing")

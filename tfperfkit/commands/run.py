@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -35,6 +37,7 @@ _OPTIONS: list[click.Parameter] = [
         multiple=True,
         help="Give a probe these steps; PROBE=all: the whole run; none: no window; auto: where tfperf would put it.",
     ),
+    click.Option(["--live"], is_flag=True, help="Draw steps, time, retraces and windows below the script's output."),
     click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
     click.Option(["--prove"], is_flag=True, help="Then measure what the findings gain, as tfperf prove does."),
 ]
@@ -56,7 +59,12 @@ def _run(**options: Any) -> None:
         from tfperfkit.trials.command import prove_after_run
 
         afterwards = prove_after_run
-    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples))
+    live: Callable[[Path], Any] | None = None
+    if options["live"]:
+        from tfperfkit.live.view import view
+
+        live = view
+    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples, live))
 
 
 COMMAND = _Run(

@@ -48,11 +48,12 @@ def run(
     given: Mapping[str, Any],
     afterwards: Callable[[Path, TextIO], None] | None = None,
     examples: output.Examples | None = None,
+    live: Callable[[Path], supervisor.Live] | None = None,
 ) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
     ``afterwards`` is called with the run's folder, and where its report went, once that is written. ``examples``: see
-    ``report.html.render.page``.
+    ``report.html.render.page``. ``live``: makes what draws while the script runs.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
@@ -121,6 +122,7 @@ def run(
             None if reason else supervisor.environment(directory, target.needs_profile(source)),
             directory,
             room,
+            live(folder) if live is not None and not reason else None,
         )
         if ended.restored:
             output.tell(f"the run directory was removed while the script ran; written back: {folder}")

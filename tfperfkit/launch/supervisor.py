@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -24,6 +26,14 @@ from tfperfkit.storage.run_directory import Exit, RunDirectory
 
 _BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
 _WITH_VALUE = ("W", "X")  # flags of Python whose value may stand in the next argument
+
+
+class Live(Protocol):
+    """What draws while the script runs; neither raises."""
+
+    def look(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -117,10 +127,16 @@ def keep_room(run: RunDirectory) -> Room:
         raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
 
 
-def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDirectory, room: Room) -> Ended:
+def supervise(
+    command: Sequence[str],
+    environ: dict[str, str] | None,
+    run: RunDirectory,
+    room: Room,
+    live: Live | None = None,
+) -> Ended:
     """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is.
 
-    ``room`` is given back then. Raises UsageError when the script can't be started.
+    ``room`` is given back then; ``live`` looks now and then. Raises UsageError when the script can't be started.
     """
     keeper = Keeper(run.path)
     with signals.relay() as relay:
@@ -128,7 +144,11 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
             child = subprocess.Popen(command, env=environ, close_fds=False, preexec_fn=relay.in_child)
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"can't start {command[0]}: {error}") from error
-        returncode = relay.wait(child, keeper.look)
+        try:
+            returncode = relay.wait(child, keeper.look if live is None else partial(_look, keeper, live))
+        finally:
+            if live is not None:
+                live.close()
     interrupted = relay.interrupted or returncode == -signal.SIGINT
     exit_record = Exit(status=returncode, ended_ns=now_ns(), interrupted=interrupted)
     restored = keeper.restore()
@@ -136,6 +156,11 @@ def supervise(command: Sequence[str], environ: dict[str, str] | None, run: RunDi
     room.free()
     _write(run, exit_record)
     return Ended(exit_record, restored)
+
+
+def _look(keeper: Keeper, live: Live) -> None:
+    keeper.look()
+    live.look()
 
 
 def with_notes(run: RunDirectory, ended: Exit, notes: list[str]) -> Exit:

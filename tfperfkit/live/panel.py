@@ -1,0 +1,86 @@
+"""The lines of the live view: what a run has come to so far, for one screen. Pure."""
+
+from __future__ import annotations
+
+import os
+import statistics
+
+from rich.text import Text
+
+from tfperfkit.live.progress import Progress
+from tfperfkit.records.parts import words_of
+from tfperfkit.report import numbers
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.text import shorten, visible
+
+#: So many lines, always: the room is set aside before there is anything to say.
+HEIGHT = 4
+_BAR = 30  # at most, and a quarter of the screen
+_PHASES = {"starting": "starting", "warm-up": "warm-up", "clean": "clean steps"}
+
+
+def panel(progress: Progress, passed_s: float, screen: Screen) -> list[Text]:
+    """A rule, the steps, the parts of the time, and the window with the retraces; no line is wider than the screen."""
+    signs = screen.symbols
+    title = " tfperf "
+    rule = Text(signs.rule * 2 + title + signs.rule * max(screen.width - 2 - len(title), 0), "dim")
+    rows = [rule, Text(signs.dot.join(_steps(progress, passed_s, screen)), "bold"), _parts(progress, screen)]
+    rows.append(Text(signs.dot.join([_phase(progress, screen), *_retraces(progress, screen)])))
+    for row in rows:
+        row.truncate(screen.width, overflow="ellipsis" if screen.unicode else "crop")
+    return rows
+
+
+def _steps(progress: Progress, passed_s: float, screen: Screen) -> list[str]:
+    steps = progress.steps
+    clock = f"{int(passed_s) // 60}:{int(passed_s) % 60:02d}"
+    if not steps.count:
+        return ["no training step yet", clock]
+    said = [f"step {steps.count:,}"]
+    if steps.recent_ns:
+        median = statistics.median(steps.recent_ns) / 1e6
+        said.append(f"{numbers.alone(median, 'ms', screen.symbols)} (median of the last {len(steps.recent_ns)})")
+        if steps.batch_size and median > 0:
+            said.append(f"{steps.batch_size / median * 1000:,.0f} examples/s")
+    return [*said, clock]
+
+
+def _parts(progress: Progress, screen: Screen) -> Text:
+    total = sum(progress.parts_ms.values())
+    if total <= 0:
+        return Text("no samples yet", "dim")
+    line = Text()
+    signs = iter(screen.symbols.bar)
+    legend = []
+    for part, ms in sorted(progress.parts_ms.items(), key=lambda item: -item[1])[: len(screen.symbols.bar)]:
+        share, sign = ms / total, next(signs)
+        words = words_of(part)
+        cells = round(share * min(_BAR, screen.width // 4))
+        if cells:
+            line.append(sign * cells, "cyan")
+        if share >= 0.01:
+            legend.append(f"{sign} {words.label if words is not None else part} {share * 100:.0f} %")
+    return line.append("  " + "  ".join(legend))
+
+
+def _phase(progress: Progress, screen: Screen) -> str:
+    known = _PHASES.get(progress.phase)
+    if known is not None:
+        return known
+    first, last = progress.window
+    steps = f", steps {first:,} to {last:,}" if first else ""
+    return f"window of {_name(progress.phase, screen)} is open{steps}"
+
+
+def _retraces(progress: Progress, screen: Screen) -> list[str]:
+    if not progress.retraces:
+        return []
+    (file, line, called), count = max(progress.traces.items(), key=lambda item: item[1])
+    worst = f"{_name(called, screen)}, {_name(os.path.basename(file), screen)}:{line}"
+    of = f" ({worst})" if count - 1 == progress.retraces else f" ({count - 1} of {worst})"
+    return [f"{progress.retraces:,} retrace{'s' * (progress.retraces != 1)}{of}"]
+
+
+def _name(text: str, screen: Screen) -> str:
+    """A name of somebody's, short and harmless."""
+    return visible(shorten(text, 40, screen.symbols.ellipsis), unicode=screen.unicode)

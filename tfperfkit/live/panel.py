@@ -49,18 +49,16 @@ def _parts(progress: Progress, screen: Screen) -> Text:
     total = sum(progress.parts_ms.values())
     if total <= 0:
         return Text("no samples yet", "dim")
-    line = Text()
-    signs = iter(screen.symbols.bar)
-    legend = []
-    for part, ms in sorted(progress.parts_ms.items(), key=lambda item: -item[1])[: len(screen.symbols.bar)]:
-        share, sign = ms / total, next(signs)
-        words = words_of(part)
-        cells = round(share * min(_BAR, screen.width // 4))
-        if cells:
-            line.append(sign * cells, "cyan")
-        if share >= 0.01:
-            legend.append(f"{sign} {words.label if words is not None else part} {share * 100:.0f} %")
-    return line.append("  " + "  ".join(legend))
+    line, legend = Text(), ""
+    width = min(_BAR, screen.width // 4)
+    parts = sorted(progress.parts_ms.items(), key=lambda item: -item[1])
+    for (part, ms), sign in zip(parts, screen.symbols.bar, strict=False):
+        share, words = ms / total, words_of(part)
+        line.append(sign * round(share * width), "cyan")
+        said = f"  {sign} {words.label if words is not None else part} {share * 100:.0f} %"
+        if share >= 0.01 and width + len(legend + said) < screen.width:  # a part that is cut in two says nothing
+            legend += said
+    return line.append(legend)
 
 
 def _phase(progress: Progress, screen: Screen) -> str:

@@ -39,6 +39,9 @@ _OPTIONS: list[click.Parameter] = [
     ),
     click.Option(["--live"], is_flag=True, help="Draw steps, time, retraces and windows below the script's output."),
     click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
+    click.Option(
+        ["--watch-only"], is_flag=True, help="For runs of days: no windows until something changes, bounded files."
+    ),
     click.Option(["--prove"], is_flag=True, help="Then measure what the findings gain, as tfperf prove does."),
 ]
 

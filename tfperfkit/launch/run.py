@@ -21,9 +21,11 @@ from tfperfkit.launch.left_out import LeftOut
 from tfperfkit.launch.revision import revision
 from tfperfkit.option import Declared, convert
 from tfperfkit.recording.schedule import parse_window
+from tfperfkit.records.history import WatchPlan
 from tfperfkit.records.rank import rank_of
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
+from tfperfkit.watching.monitor import Monitor
 
 if TYPE_CHECKING:
     from tfperfkit.tracking.destinations import Destination
@@ -67,7 +69,10 @@ def run(
         shown = registry.shown(settings["probes"].value or "none", options["show"])
     except UsageError as error:
         raise UsageError(f"{error}{_origin(settings['probes'])}") from None
+    watched = is_watched(options, os.environ)
     windows = _windows(options["window"], names)
+    if watched and windows:
+        raise UsageError(f"--window {options['window'][0]}: watch mode opens windows only when something changes")
     left = LeftOut(parts, names, windows)
     left_out = left.reasons
     windows |= dict.fromkeys(left_out, "none")
@@ -98,6 +103,7 @@ def run(
         left_out=left_out,
         shown=list(shown) if shown is not None else None,
         module=parts.is_module,
+        watch=_watch_plan(os.environ) if watched else None,
         rank=rank_of(os.environ),
     )
     try:
@@ -117,13 +123,17 @@ def run(
         print_header(file, parts, names, folder, reason, source, left_out)
         if reason:
             supervisor.explain(directory, names, reason)
+        monitor = Monitor(folder, manifest.watch) if manifest.watch is not None and not reason else None
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
             None if reason else supervisor.environment(directory, target.needs_profile(source)),
             directory,
             room,
             live(folder) if live is not None and not reason else None,
+            monitor,
         )
+        if monitor is not None:
+            monitor.close()
         if ended.restored:
             output.tell(f"the run directory was removed while the script ran; written back: {folder}")
         final = supervisor.with_notes(directory, ended.exit, left.after(directory, ended.exit))
@@ -134,6 +144,26 @@ def run(
         if afterwards is not None and not reason:
             afterwards(folder, file)
     return ended.exit_code
+
+
+def is_watched(options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    """Whether ``--watch-only`` was given, or ``TFPERF=watch``. Raises UsageError for another value of that."""
+    mode = environ.get("TFPERF", "")
+    if mode not in ("", "watch"):
+        raise UsageError(f"TFPERF={mode!s:.40}: it takes watch, or nothing")
+    return bool(options.get("watch_only")) or mode == "watch"
+
+
+def _watch_plan(environ: Mapping[str, str]) -> WatchPlan:
+    """Raises UsageError."""
+    text = environ.get("TFPERF_WATCH_BLOCK", "")
+    try:
+        block_s = float(text) if text else WatchPlan().block_s
+    except ValueError:
+        block_s = 0.0
+    if not 0.05 <= block_s <= 600:
+        raise UsageError(f"TFPERF_WATCH_BLOCK={text:.40}: it takes seconds, 0.05 to 600")
+    return WatchPlan(block_s=block_s)
 
 
 def launch_workers(count: int, out: str | None, words: Sequence[str]) -> int:

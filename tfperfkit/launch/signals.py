@@ -60,6 +60,8 @@ class Relay:
 
     def __init__(self) -> None:
         self.interrupted = False
+        #: Called for a SIGUSR2 that is sent to us and that the script does not use; without it that is passed on too.
+        self.asked: Callable[[], None] | None = None
         self._signals = forwarded()
         self._before: Any = None
         self._children_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
@@ -123,7 +125,11 @@ class Relay:
         # SIGALRM is of a timer that was set before we were started: plain python's.
         if info.si_code > _SENT_BY_PROCESS and info.si_signo != signal.SIGALRM:
             return  # from the terminal, which told the script too
-        if not to_group and child.poll() is None:
+        if to_group or child.poll() is not None:
+            return
+        if info.si_signo == signal.SIGUSR2 and self.asked is not None and not _uses(child.pid, signal.SIGUSR2):
+            self.asked()
+        else:
             os.kill(child.pid, info.si_signo)
 
     # --- the witness ----------------------------------------------------------------------------------------------
@@ -168,12 +174,21 @@ class Relay:
 
 
 def _pending(pid: int, number: int) -> bool:
+    return _in_mask(pid, number, b"ShdPnd:")
+
+
+def _uses(pid: int, number: int) -> bool:
+    """Whether a process catches, ignores or blocks a signal: then it is not ours."""
+    return _in_mask(pid, number, b"SigCgt:", b"SigIgn:", b"SigBlk:")
+
+
+def _in_mask(pid: int, number: int, *names: bytes) -> bool:
     try:
         with open(f"/proc/{pid}/status", "rb") as status:
-            mask = next(line for line in status if line.startswith(b"ShdPnd:")).split()[1]
-    except (OSError, StopIteration):
+            masks = [int(line.split()[1], 16) for line in status if line.startswith(names)]
+    except OSError:
         return False
-    return bool(int(mask, 16) >> (number - 1) & 1)
+    return any(mask >> (number - 1) & 1 for mask in masks)
 
 
 def _parent_death_signal() -> Callable[[], object]:
@@ -194,6 +209,7 @@ class HandlerRelay:
 
     def __init__(self) -> None:
         self.interrupted = False
+        self.asked: Callable[[], None] | None = None  # never: what the script does with a signal can't be told here
         self._child: subprocess.Popen[bytes] | None = None
         self._before: dict[int, Any] = {}
         self.in_child: Callable[[], None] | None = None

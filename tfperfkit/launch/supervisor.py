@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -127,25 +126,43 @@ def keep_room(run: RunDirectory) -> Room:
         raise RunDirectoryError(f"can't write the run directory {run.path}: {error.strerror}") from error
 
 
+class Beside(Protocol):
+    """Who looks at the run now and then while the script runs, and is told of a person's SIGUSR2."""
+
+    def look(self) -> None: ...
+    def signalled(self) -> None: ...
+
+
 def supervise(
     command: Sequence[str],
     environ: dict[str, str] | None,
     run: RunDirectory,
     room: Room,
     live: Live | None = None,
+    beside: Beside | None = None,
 ) -> Ended:
     """Run the script to its end and write down how it ended; without ``environ`` in the environment as it is.
 
-    ``room`` is given back then; ``live`` looks now and then. Raises UsageError when the script can't be started.
+    ``room`` is given back then; ``live`` and ``beside`` look now and then. Raises UsageError when the script can't be
+    started.
     """
     keeper = Keeper(run.path)
+
+    def look() -> None:
+        keeper.look()
+        for looking in (live, beside):
+            if looking is not None:
+                looking.look()
+
     with signals.relay() as relay:
+        if beside is not None:
+            relay.asked = beside.signalled
         try:
             child = subprocess.Popen(command, env=environ, close_fds=False, preexec_fn=relay.in_child)
         except (OSError, subprocess.SubprocessError) as error:
             raise UsageError(f"can't start {command[0]}: {error}") from error
         try:
-            returncode = relay.wait(child, keeper.look if live is None else partial(_look, keeper, live))
+            returncode = relay.wait(child, look)
         finally:
             if live is not None:
                 live.close()
@@ -156,11 +173,6 @@ def supervise(
     room.free()
     _write(run, exit_record)
     return Ended(exit_record, restored)
-
-
-def _look(keeper: Keeper, live: Live) -> None:
-    keeper.look()
-    live.look()
 
 
 def with_notes(run: RunDirectory, ended: Exit, notes: list[str]) -> Exit:

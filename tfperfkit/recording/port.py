@@ -21,7 +21,10 @@ class SessionPort(Protocol):
     streams: Streams
     origin: Origin
     sampler: Sampler
-    step: int  # the number of the step that runs, from 1; 0 before the first
+
+    @property
+    def step(self) -> int:
+        """The number of the step that runs, from 1; 0 before the first."""
 
     def event(self, kind: EventKind, **fields: Any) -> None:
         """Append to the session's events."""

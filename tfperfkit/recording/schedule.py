@@ -94,6 +94,10 @@ class Scheduler:
         """Nothing is open, nothing is to come, and the warm-up is over."""
         return not self._waiting and self._open is None and self.warm_at > 0
 
+    def settle(self, number: int) -> None:
+        """The warm-up has long been over, when step ``number`` begins."""
+        self.warm_at = number
+
     def give_up(self, window: WindowSpec) -> None:
         """The window is given by time instead: no step was seen."""
         self._waiting.remove(window)

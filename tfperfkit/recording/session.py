@@ -22,12 +22,14 @@ from tfperfkit.instruments.input.file_opens import FileOpens
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.stacks.activity import TENSORFLOW
 from tfperfkit.instruments.stacks.pulse import Pulse
-from tfperfkit.instruments.stacks.sampler import Jitter, Sampler, interval_s
+from tfperfkit.instruments.stacks.sampler import MAX_STACKS, Jitter, Sampler, interval_s
 from tfperfkit.instruments.stacks.switch_interval import Switching
 from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.model import WindowPhase
+from tfperfkit.recording import long_run
 from tfperfkit.recording.active import activate
 from tfperfkit.recording.environment import agent_facts, end_facts
+from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.marker_queue import QuietMarkers
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
@@ -35,11 +37,12 @@ from tfperfkit.recording.schedule import Action, Scheduler, WindowSpec
 from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
 from tfperfkit.recording.timed_windows import Stepless, no_point
-from tfperfkit.recording.trace_listener import TraceWatch
+from tfperfkit.recording.trace_listener import Appendable, TraceWatch
 from tfperfkit.recording.trial import TrialRunner
 from tfperfkit.recording.window_phases import WindowPhases
 from tfperfkit.records.events import EventKind
-from tfperfkit.records.steps import PAUSE, Marker, Site
+from tfperfkit.records.samples import FAST_S
+from tfperfkit.records.steps import PAUSE, Definition, Marker, Site
 from tfperfkit.storage.run_directory import STACKS, Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.storage.stream_writer import Stream
@@ -64,7 +67,10 @@ class Session:
         self.step = 0
         self._pid = os.getpid()
         self._armed = self._finished = False
-        self.streams = Streams(run)
+        watched = manifest.watch is not None
+        self.streams = Streams(run, long_run.MAX_STREAM_BYTES) if watched else Streams(run)
+        self._long = LongRun(self, manifest.watch, self.streams) if manifest.watch is not None else None
+        self.facts: dict[str, Any] = {}
         self._probing = Probing(self)
         self._scheduler = Scheduler(())
         self._follower = StepFollower(self._boundary)
@@ -80,15 +86,20 @@ class Session:
         self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
-        self.sampler = Sampler(self.stream("samples").append, self.origin.is_user, self._contention.active_ns)
+        self.sampler = Sampler(
+            self._long.sampled if self._long is not None else self.stream("samples").append,
+            self.origin.is_user,
+            self._contention.active_ns,
+            long_run.MAX_STACKS if watched else MAX_STACKS,
+        )
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
-        self._watch = TraceWatch(self.streams, self.origin.is_user, self.keep_source, self.markers.functions)
+        self._watch = TraceWatch(self.recent, self.origin.is_user, self.keep_source, self.markers.functions)
         self._phases, self._faults = WindowPhases(run), FaultStacks(run.session / STACKS)
         self._faults_until = 0
         self._points = SafePoints((api_calls, self.markers.watch_entries))
         self._stepless = Stepless(self._points, self._open_by_time, self._probing.close_window)
-        self._rows = self.stream("markers")
+        self._note_marker: Callable[[Marker], object] = (self._long or self.stream("markers")).append
         self._quietly = QuietMarkers(self._hand_over, self.markers.quiet)
         self._trial = TrialRunner(self, manifest.trial) if manifest.trial is not None else None
         activate(self)
@@ -121,7 +132,7 @@ class Session:
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
         self._probing.choose()
-        self._scheduler = Scheduler(self._probing.windows)
+        self._scheduler = Scheduler(self._probing.windows if self._long is None else ())
         self._probing.start()
         self._pulse.start()
 
@@ -161,12 +172,16 @@ class Session:
         self._tell_unopened()
         self._points.withdraw()
         self._probing.finish()
+        if self._long is not None and (window := self._long.window) is not None:
+            self._safely("window", window.leave)  # its probes leave while the seams are there
         self._faults.end()
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
         self._quietly.drain(last=True)
         self._flush()
+        if self._long is not None:
+            self._safely("watch mode", self._long.finish)
         self.streams.free_room()  # if the disk is full, what follows is what must be known
         if self._armed:
             self._safely("source", self._sources.keep_main)
@@ -180,6 +195,7 @@ class Session:
         self.streams.close()
 
     def _introduce(self, facts: dict[str, Any]) -> None:
+        self.facts = facts
         self.event("agent", facts=facts)  # where no new file can be made there will be no agent.json
         self.run.write_json("agent.json", facts)
 
@@ -197,9 +213,14 @@ class Session:
     def _flush(self) -> None:
         self._quietly.drain()
         for row in self._opens.rows():
-            self.stream("opens").append(row)
-        self.streams.costs(now_ns(), self.markers.cost_ns, self._pulse.cost_ns, self._contention.waited_ns())
+            self.recent("opens").append(row)
+        waited = self._contention.waited_ns()
+        self.recent("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns, waited])
         self.streams.flush()
+
+    def recent(self, name: str) -> Appendable:
+        """A stream of which watch mode keeps the first and the last records only."""
+        return self._long.ring(f"session/{name}") if self._long is not None else self.stream(name)
 
     # --- steps (called by the markers, on the training thread) ----------------------------------------------------
 
@@ -223,13 +244,13 @@ class Session:
         if self._finished:
             return
         if self._quietly.drain():
-            self._rows.append(marker)
+            self._note_marker(marker)
             self._follower.marked(marker)
         else:
             self._quietly.note(marker)
 
     def _hand_over(self, marker: Marker) -> None:
-        self._rows.append(marker)
+        self._note_marker(marker)
         self._follower.skip(marker)
 
     def be_quiet(self, quiet: bool) -> None:
@@ -261,12 +282,15 @@ class Session:
         self._probing.announce(number)
         paused = now_ns() - now > _TOLD_NS
         actions = self._scheduler.boundary(number, last_step_ns, traced)
-        self.be_quiet(self._scheduler.idle and not self._probing.follows(number) and self.manifest.last_step is None)
         for action in actions:
             self._act(action)
-        if actions or paused:
+        window = self._long.window if self._long is not None else None
+        acted = window is not None and window.boundary(number, last_step_ns, traced)
+        followed = self._probing.follows(number) or (window is not None and window.follows(number))
+        self.be_quiet(self._scheduler.idle and not followed and self.manifest.last_step is None)
+        if actions or acted or paused:
             pause = Marker(PAUSE, now, now_ns(), 0)
-            self.stream("markers").append(pause)
+            self._note_marker(pause)
             self._follower.paused(pause)
             self._last_boundary = pause.end_ns
 
@@ -317,7 +341,11 @@ class Session:
         pause = self._pause_s(now)
         if pause != self._pause:
             self._pause = pause
-            self.stream("samples").append(["rate", now, round(pause * NS_PER_S)])
+            row = ["rate", now, round(pause * NS_PER_S)]
+            if self._long is not None:
+                self._long.sampled(row)
+            else:
+                self.stream("samples").append(row)
         if self._trial is not None:
             return self._tick_of_trial(now)
         library = self.sampler.take(now, self._driver, anyone=self.markers.thread is None)
@@ -328,10 +356,14 @@ class Session:
             self.be_quiet(False)  # the next step is announced again
             self._next_call = now + max(_CALL_NS, (now - self._armed_ns) // _CALL_PART)
         if now >= self._next_flush:
-            self._next_flush = now + _FLUSH_NS
-            if (self._scheduler.idle or self.step == 0) and now - self._precise_since > 4 * _FLUSH_NS:
+            window = self._long.window if self._long is not None else None
+            self._next_flush = now + (_FLUSH_NS if self._long is None or window is not None else long_run.FLUSH_NS)
+            precise = window is not None or not (self._scheduler.idle or self.step == 0)
+            if not precise and now - self._precise_since > 4 * _FLUSH_NS:
                 self._sample_precisely(False)
             self._flush()
+            if self._long is not None and not self._finished:
+                self._long.tick(now)
             if 0 < self._faults_until < now:
                 self._faults.end()
             if self.step == 0 and not self._finished:
@@ -358,6 +390,11 @@ class Session:
 
     def _pause_s(self, now: int) -> float:
         """Seconds to the next sample: short ones as long as the report draws its shares from them."""
+        watched = self._long.pause_s(now) if self._long is not None else None
+        if watched is not None:
+            return watched
+        if self._long is not None:
+            return FAST_S
         after = now - self._precise_since  # a window's end, or the warm-up's
         shares = self.step == 0 or not self._scheduler.idle or after < 4 * _FLUSH_NS
         return interval_s(now - self._armed_ns, shares)
@@ -378,6 +415,33 @@ class Session:
         """Copy a source file into the run directory, once."""
         self._sources.keep(filename)
 
+    # --- watch mode: what its long run and the runs of windows ask ---------------------------------------------------
+
+    @property
+    def definition(self) -> Definition | None:
+        return self._follower.definition
+
+    def is_fetch(self, site: int) -> bool:
+        return self._follower.is_fetch(site)
+
+    def all_sites(self) -> list[Site]:
+        return self._follower.sites()
+
+    @property
+    def traces(self) -> tuple[int, int]:
+        """How many functions have been traced, and the ns that this took."""
+        return self._watch.count, self._watch.spent_ns
+
+    @property
+    def ours_ns(self) -> int:
+        return self.markers.cost_ns + self._pulse.cost_ns
+
+    def window_begins(self) -> None:
+        """The run of a window has begun: its probes open as steps do."""
+        self._sample_precisely(True)
+        self._precise_since = now_ns()
+        self.be_quiet(False)
+
     def _safely(self, what: str, action: Callable[[], Any]) -> None:
         try:
             action()
@@ -394,6 +458,8 @@ class Session:
         self._switching.end()
         self._opens.stop()
         self.streams.discard()
+        if self._long is not None:
+            self._long.discard()
         try:
             self.markers.restore()
             self._unsubscribe()

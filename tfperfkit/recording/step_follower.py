@@ -34,6 +34,19 @@ class StepFollower:
         self._counter.add_site(site)
         self._kinds[site.id] = site.kind
 
+    @property
+    def definition(self) -> Definition | None:
+        """What a step is, as far as is known."""
+        return self._definition
+
+    def is_fetch(self, site: int) -> bool:
+        """Whether batches are fetched at a site."""
+        return self._kinds.get(site) == "next"
+
+    def sites(self) -> list[Site]:
+        """All sites so far."""
+        return list(self._counter.sites.values())
+
     def entering(self, site: int) -> None:
         """A call at a site is about to begin: it may open a step."""
         cutter = self._cutter

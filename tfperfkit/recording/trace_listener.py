@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from tfperfkit.instruments.steps.functions import Functions
 from tfperfkit.instruments.steps.updates import own_code
-from tfperfkit.storage.stream_set import Streams
+
+
+class Appendable(Protocol):
+    """A stream."""
+
+    def append(self, record: Any, /) -> object: ...
 
 
 class TraceWatch:
-    """``traced`` is called with each trace (see ``instruments.graphs.tracing``); ``count`` is how many there were."""
+    """``traced`` is called with each trace (see ``instruments.graphs.tracing``); ``count`` is how many there were,
+    ``spent_ns`` what those took that stood in no other."""
 
     def __init__(
-        self, streams: Streams, is_user: Callable[[str], bool], keep_source: Callable[[str], None], functions: Functions
+        self,
+        stream: Callable[[str], Appendable],
+        is_user: Callable[[str], bool],
+        keep_source: Callable[[str], None],
+        functions: Functions,
     ) -> None:
         self.count = 0
-        self._streams = streams
+        self.spent_ns = 0
+        self._stream = stream
         self._is_user = is_user
         self._keep_source = keep_source
         self._functions = functions
@@ -26,11 +37,12 @@ class TraceWatch:
         """Record it; calls of a function whose graph updates weights are observed from now on."""
         self.count += 1
         if traced.outer_id is None:
-            self._streams.session("tracing").append([traced.begin_ns, traced.end_ns])
+            self.spent_ns += traced.end_ns - traced.begin_ns
+            self._stream("tracing").append([traced.begin_ns, traced.end_ns])
         code = own_code(traced.python_function)
         if code is not None and self._is_user(code.co_filename):
             row = [code.co_filename, code.co_firstlineno, code.co_name, traced.begin_ns, traced.end_ns]
-            self._streams.session("traces").append(row)
+            self._stream("traces").append(row)
             self._keep_source(code.co_filename)
         if traced.function is not None and traced.concrete is not None:
             self._functions.traced(traced.function, traced.python_function, traced.concrete)

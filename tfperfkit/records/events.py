@@ -18,6 +18,7 @@ EventKind = Literal[
     "probe",  # probe, status ("skipped", "failed"), reason
     "note",  # text, of one probe (probe) or of the session; stopped: the probe no longer follows the steps
     "lost",  # file, reason; not_json: a record could not be encoded; full: it reached its size
+    "asked",  # why, text, ns: a window was asked for; window: its folder, or refused: why there is none
     "stopped",  # step: the last one that the person wanted
     "end",  # ns, failed: the process's goodbye
 ]

@@ -11,6 +11,8 @@ Layout (schema 1)::
     RUN/session/            events.jsonl: why nothing was recorded, or what no longer went into records.jsonl
     RUN/probes/NAME/        each probe's own folder
     RUN/trace/              profiler traces in TensorBoard's layout
+    RUN/details/, blocks/, windows/, minutes.jsonl, changes.jsonl, asked.json, answer.json
+                            of watch mode only, see ``records.history``
 
 Nothing in it is ever unpickled or executed, and no link in it is followed: ``inside`` opens its files.
 """
@@ -25,9 +27,10 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import RunDirectoryError, Unavailable
+from tfperfkit.records.history import DETAILS, WatchPlan
 from tfperfkit.records.rank import Rank
 from tfperfkit.records.trials import TrialPlan
-from tfperfkit.storage import safe_reader
+from tfperfkit.storage import ring, safe_reader
 from tfperfkit.storage.stream_writer import encoder
 
 SCHEMA = 1
@@ -62,6 +65,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     shown: list[str] | None = None  # probes whose sections the report shows in full; None: all
     module: bool | None = None  # whether argv names a module (-m); None: not known
     rank: Rank | None = None  # of several processes of one training
+    watch: WatchPlan | None = None  # watch mode: no windows but where something changes, bounded files
+    because: str = ""  # this is the run of a window that watch mode has opened: why
     trial: TrialPlan | None = None  # this is a trial: the changes to make, and when it ends
 
 
@@ -183,6 +188,9 @@ class RunDirectory:
         Lines that are cut or damaged are left out."""
         if self._recorded is None:
             self._recorded = safe_reader.read_streams(self.path, RECORDS, self.read_in_part.add)
+            for _, name in ring.files(self.path, DETAILS):
+                for stream, lines in safe_reader.read_streams(self.path, name, self.read_in_part.add).items():
+                    self._recorded[stream] = self._recorded.get(stream, b"") + lines
         yield from safe_reader.records(self._recorded.get(relative.removesuffix(".jsonl"), b""))
         yield from safe_reader.read_stream(self.path, relative, self.read_in_part.add)
 

@@ -154,6 +154,22 @@ def trace_files(trace_dir: Path) -> list[Path]:
     return sorted(found)
 
 
+def names(root: Path, relative: str) -> list[str]:
+    """The names in a folder below ``root`` that is reached without any link; none where there is no such folder."""
+    try:
+        folder, name = _descend(root, relative)
+        try:
+            below = os.open(name, _FOLDER | _FLAGS, dir_fd=folder)
+        finally:
+            os.close(folder)
+        try:
+            return sorted(os.listdir(below))[:MAX_TRACES]
+        finally:
+            os.close(below)
+    except OSError:
+        return []
+
+
 def _descend(root: Path, relative: str) -> tuple[int, str]:
     """A descriptor of the folder that holds the file, and its name there."""
     *folders, name = relative.split("/")

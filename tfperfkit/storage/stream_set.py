@@ -12,7 +12,7 @@ from tfperfkit.storage import reserved_space
 from tfperfkit.storage.descriptors import scarce
 from tfperfkit.storage.reserved_space import Room
 from tfperfkit.storage.run_directory import RECORDS, RunDirectory
-from tfperfkit.storage.stream_writer import Stream, StreamFile, StreamWriter
+from tfperfkit.storage.stream_writer import MAX_STREAM_BYTES, Stream, StreamFile, StreamWriter
 
 _EVENTS = "session/events"
 
@@ -20,8 +20,9 @@ _EVENTS = "session/events"
 class Streams:
     """The streams of one run directory in one process; a forked child's are dead from the start."""
 
-    def __init__(self, run: RunDirectory) -> None:
+    def __init__(self, run: RunDirectory, limit_bytes: int = MAX_STREAM_BYTES) -> None:
         self._run = run
+        self._limit = limit_bytes
         self._pid = os.getpid()
         self._file = StreamFile(run.path / RECORDS)
         self._streams: dict[str, Stream] = {}
@@ -51,7 +52,7 @@ class Streams:
         if stream is None:
             if os.getpid() != self._pid:
                 self._file.discard()
-            stream = self._streams[name] = self._file.stream(name, essential=name == _EVENTS)
+            stream = self._streams[name] = self._file.stream(name, self._limit, essential=name == _EVENTS)
         return stream
 
     def event(self, kind: EventKind, **fields: Any) -> None:
@@ -70,10 +71,6 @@ class Streams:
                 self.event(
                     "lost", file=f"{name}.jsonl", reason=stream.failure, not_json=stream.not_json, full=stream.full
                 )
-
-    def costs(self, now: int, markers_ns: int, pulse_ns: int, waited_ns: int | None) -> None:
-        """Our own time so far, and how long the training thread has waited for a processor (None: not known)."""
-        self.session("cost").append([now, markers_ns, pulse_ns, waited_ns])
 
     def close(self) -> None:
         """End all streams. Where their file takes no more, the last events get a file of their own: they say what is

@@ -132,6 +132,16 @@ class StreamFile:
         self._ended = False
         self._writing = threading.Lock()
 
+    @property
+    def written(self) -> int:
+        """Bytes that we have written."""
+        return self._written
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will be written."""
+        return self._ended
+
     def stream(self, name: str = "", limit_bytes: int = MAX_STREAM_BYTES, essential: bool = False) -> Stream:
         """A new stream; without a name the only one."""
         made = Stream(self, name, limit_bytes, essential)

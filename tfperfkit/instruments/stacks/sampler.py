@@ -113,8 +113,10 @@ class Sampler:
         write: Callable[[Any], None],
         is_user: Callable[[str], bool],
         ran_ns: Callable[[], int | None] = lambda: None,
+        max_stacks: int = MAX_STACKS,
     ) -> None:
         self._write = write
+        self._max_stacks = max_stacks
         self._ran_ns = ran_ns  # how long the main thread has had a processor
         self._main = threading.main_thread().ident
         self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run
@@ -134,6 +136,10 @@ class Sampler:
     def samples(self) -> int:
         """Samples since ``forget_hits``."""
         return self._counts.total()
+
+    def stacks(self) -> list[list[Any]]:
+        """The rows of all stacks so far, as they were written."""
+        return [["stack", number, key[3:][::-1], *key[:3]] for key, number in list(self._stacks.items())]
 
     def hits(self) -> Counter[Function]:
         """Samples since ``forget_hits`` in which a function was on the stack."""
@@ -252,7 +258,7 @@ class Sampler:
         key = (library, doing, around, *rows)
         stack = self._stacks.get(key)
         if stack is None:
-            if len(self._stacks) >= MAX_STACKS:
+            if len(self._stacks) >= self._max_stacks:
                 return 0
             stack = self._stacks[key] = len(self._stacks) + 1
             self._functions[stack] = list({(row[0], row[1], row[2]) for row in rows})

@@ -1,0 +1,264 @@
+"""Watch mode in the script's process: no window until somebody asks for one, and files and memory that don't grow.
+
+Kept are: the first records and those of the last minutes in full (``storage.ring``), a row for each minute, a row for
+each few seconds for the parent, which looks for changes and asks for windows by a file (``tfperfkit.watching``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol
+
+import msgspec
+
+from tfperfkit.clock import NS_PER_S, now_ns, wall_s
+from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.hooks.interrupts import words_of
+from tfperfkit.instruments.memory.process import Resident
+from tfperfkit.recording.minutes import Minutes
+from tfperfkit.recording.stretch_counter import StretchCounter
+from tfperfkit.recording.window_run import WindowOwner, WindowRun
+from tfperfkit.records.history import ANSWER, ASKED, ASKED_FOR, BLOCKS, DETAILS, Answer, Asked, Stretch, WatchPlan, joined
+from tfperfkit.records.step_cutter import StepCutter
+from tfperfkit.records.steps import Definition, Marker, Step
+from tfperfkit.storage.ring import Ring, RingStream
+from tfperfkit.storage.stream_set import Streams
+
+#: Of each stream that is not in the ring no more than this.
+MAX_STREAM_BYTES = 3 * 1024 * 1024
+#: The files of the ring.
+_SEGMENT_BYTES, _SEGMENTS = 2 * 1024 * 1024, 6
+_BLOCK_BYTES = 256 * 1024
+MAX_STACKS = 2000
+_MINUTE_NS = 60 * NS_PER_S
+_RECENT = 4096  # markers, for the steps before a window
+#: Seconds between two samples, while the run is young and then; and between two writes.
+_YOUNG_NS = 600 * NS_PER_S
+_YOUNG_S, _OLD_S = 0.2, 1.0
+FLUSH_NS = 2 * NS_PER_S
+
+
+class LongSession(WindowOwner, Protocol):
+    """What the session is to its long run."""
+
+    @property
+    def definition(self) -> Definition | None: ...
+    def is_fetch(self, site: int) -> bool: ...
+    @property
+    def traces(self) -> tuple[int, int]: ...
+    @property
+    def ours_ns(self) -> int: ...
+    def window_begins(self) -> None: ...
+
+
+class LongRun:
+    """Of one session. ``append`` is given each marker, ``sampled`` each row of the sampler, on one thread at a time;
+    ``tick`` is called by the pulse, ``boundary`` by the training thread, if a window's run is under way."""
+
+    def __init__(self, session: LongSession, plan: WatchPlan, streams: Streams) -> None:
+        self._session, self._plan, self._streams = session, plan, streams
+        path = session.run.path
+        self.steps = self._last_step_ns = 0
+        self._details = Ring(path / DETAILS, _SEGMENT_BYTES, _SEGMENTS, head=self._head)
+        self._blocks = Ring(path / BLOCKS, _BLOCK_BYTES, 2, pinned=False)
+        self._minutes = Minutes(path)
+        self._markers = self._details.stream("session/markers")
+        self._samples = self._details.stream("session/samples")
+        self._rows = self._blocks.stream("session/blocks")
+        self._recent: deque[Marker] = deque(maxlen=_RECENT)
+        self._definition: Definition | None = None
+        self._cutter: StepCutter | None = None
+        self._doing: dict[int, str] = {}  # activity by stack
+        self._begun = now_ns()
+        self._block = StretchCounter(self._begun)
+        self._minute: list[Stretch] = []
+        self._traces, self._ours = (0, 0), 0
+        self._spent_ns = self._closed_ns = 0
+        self._expected_ns = NS_PER_S
+        self._number = 0
+        self.window: WindowRun | None = None
+        try:
+            self._resident: Callable[[], int] = self._reader(Resident())
+        except Unavailable:
+            self._resident = lambda: 0
+
+    @staticmethod
+    def _reader(resident: Resident) -> Callable[[], int]:
+        return lambda: resident.read()[0]
+
+    def ring(self, name: str) -> RingStream:
+        """A stream of which the first and the last records are kept."""
+        return self._details.stream(name)
+
+    def _head(self) -> list[Any]:
+        """Of each file of the ring: when it began, and after how many steps."""
+        return [now_ns(), self.steps]
+
+    # --- what comes in --------------------------------------------------------------------------------------------
+
+    def append(self, marker: Marker) -> None:
+        """A marker, in order."""
+        self._markers.append(marker)
+        self._recent.append(marker)
+        window = self.window
+        if window is not None:
+            window.markers.append(marker)
+        definition = self._session.definition
+        if definition is not self._definition and definition is not None:
+            first, self._definition, self._cutter = self._cutter is None, definition, StepCutter(definition)
+            if first:
+                for known in self._recent:
+                    self._feed(self._cutter, known)
+                return
+        if self._cutter is not None:
+            self._feed(self._cutter, marker)
+
+    def _feed(self, cutter: StepCutter, marker: Marker) -> None:
+        step = cutter.feed(marker, self._session.is_fetch(marker.site))
+        if step is not None:
+            self._count(step)
+
+    def _count(self, step: Step) -> None:
+        self.steps += step.count
+        self._last_step_ns = step.end_ns
+        self._block.durations.add(step.duration_ns, step.count)
+
+    def sampled(self, row: Any) -> None:
+        """A row of the sampler: of stacks all are kept, of samples the first and the last."""
+        if row[0] == "stack":
+            self._doing[row[1]] = row[4]
+            self._streams.session("samples").append(row)
+        else:
+            self._samples.append(row)
+            if row[0] == "s":
+                self._block.samples[self._doing.get(row[2], "")] += 1
+        window = self.window
+        if window is not None:
+            window.samples.append(row)
+
+    # --- the pulse ------------------------------------------------------------------------------------------------
+
+    def pause_s(self, now: int) -> float | None:
+        """Seconds to the next sample; None: as without watch mode, for a window."""
+        if self.window is not None:
+            return None
+        return _YOUNG_S if now - self._begun < _YOUNG_NS else _OLD_S
+
+    def tick(self, now: int) -> None:
+        """Now and then, after the markers have been handed over."""
+        if now - self._block.begin_ns >= self._plan.block_s * NS_PER_S:
+            self._end_block(now)
+        self._details.flush()
+        self._blocks.flush()
+        self._minutes.flush()
+        window = self.window
+        if window is not None:
+            window.flush()
+            if window.over(now):
+                self._close_window(now)
+        self._look(now)
+
+    def _end_block(self, now: int) -> None:
+        block, self._block = self._block, StretchCounter(now)
+        traces, ours = self._session.traces, self._session.ours_ns
+        block.windows = int(self.window is not None)
+        made = block.close(
+            now,
+            wall_s(),
+            self.steps,
+            self._last_step_ns,
+            traces[0] - self._traces[0],
+            traces[1] - self._traces[1],
+            self._resident(),
+            ours - self._ours,
+        )
+        self._traces, self._ours = traces, ours
+        self._rows.append(made)
+        self._minute.append(made)
+        if now - self._minute[0].begin_ns >= _MINUTE_NS:
+            self._end_minute()
+
+    def _end_minute(self) -> None:
+        if self._minute:
+            minute, self._minute = self._minute, []
+            self._minutes.append(joined(minute))
+
+    # --- windows --------------------------------------------------------------------------------------------------
+
+    def _look(self, now: int) -> None:
+        """Whether somebody asks for a window."""
+        asked = self._asked()
+        if asked is None:
+            return
+        refused = self._refusal(asked, now)
+        window = ""
+        if not refused:
+            try:
+                window = self._begin(asked, now)
+            except Exception as error:  # a full disk, a folder that is gone
+                refused = words_of(error)
+        self._session.event("asked", why=asked.why, text=asked.text, ns=now, refused=refused, window=window)
+        with suppress(OSError):
+            self._session.run.write_json(ANSWER, Answer(id=asked.id, window=window, refused=refused))
+
+    def _asked(self) -> Asked | None:
+        path = self._session.run.path / ASKED
+        if not path.exists():
+            return None
+        raw = self._session.run.read_json(ASKED)
+        with suppress(OSError):
+            path.unlink()
+        try:
+            return msgspec.convert(raw, Asked)
+        except msgspec.ValidationError:
+            return None
+
+    def _refusal(self, asked: Asked, now: int) -> str:
+        if self.window is not None:
+            return "a window is open already"
+        if asked.why in ASKED_FOR:
+            return ""
+        plan = self._plan
+        if self._closed_ns and now - self._closed_ns < plan.cooldown_s * NS_PER_S:
+            return f"the last window was less than {plan.cooldown_s:.0f} s ago"
+        if self._spent_ns + self._expected_ns > plan.budget * (now - self._begun):
+            return f"windows would take more than {100 * plan.budget:.1f} % of the time"
+        return ""
+
+    def _begin(self, asked: Asked, now: int) -> str:
+        self._number += 1
+        window = WindowRun(self._session, self._number, asked, list(self._recent), self.steps)
+        self.window = window
+        self._session.window_begins()
+        return window.name
+
+    def _close_window(self, now: int) -> None:
+        window, self.window = self.window, None
+        if window is not None:
+            window.finish(now)
+            self._closed_ns = now
+            self._spent_ns += window.spent_ns
+            self._expected_ns = max(window.spent_ns, NS_PER_S // 10)
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Write what is left."""
+        now = now_ns()
+        self._close_window(now)
+        self._end_block(now)
+        self._end_minute()
+        self._minutes.close()
+        self._details.close()
+        self._blocks.close()
+
+    def discard(self) -> None:
+        """In a forked child."""
+        self._details.discard()
+        self._blocks.discard()
+        self._minutes.discard()
+        window, self.window = self.window, None
+        if window is not None:
+            window.discard()

@@ -1,0 +1,125 @@
+"""What watch mode keeps of a run of days: rows of some seconds, rows of a minute, and why windows were opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+#: Folders of a run directory: the last minutes in full, rows of seconds, runs of the windows.
+DETAILS, BLOCKS, WINDOWS = "details", "blocks", "windows"
+#: Files of it: rows of minutes (of the script's process), changes that were found (of the parent), a window that is
+#: asked for, and the answer.
+MINUTES, CHANGES, ASKED, ANSWER = "minutes.jsonl", "changes.jsonl", "asked.json", "answer.json"
+
+#: Why a window was opened.
+Why = Literal["slower", "retrace", "memory", "stall", "signal", "poke"]
+#: These a person asked for: neither cooldown nor budget keeps them waiting.
+ASKED_FOR = frozenset({"signal", "poke"})
+
+
+class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run is watched. ``block_s``: length of a row that the tests for changes are fed with; ``cooldown_s``: after a
+    window; ``budget``: the share of the run's time that windows may take, but for those that a person asks for."""
+
+    block_s: float = 5.0
+    cooldown_s: float = 300.0
+    budget: float = 0.005
+
+
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of the run: some seconds, a minute, or several that were joined later.
+
+    ``steps`` that ended in it and what they took: of neighbours that were joined the median and p90 are means by steps.
+    ``step``: number of the last one. ``traces``: functions that were traced, in ``traced_ns``. ``rss_bytes``: resident
+    memory at its end. ``samples``: stack samples by activity (``records.parts``). ``ours_ns``: processor time of
+    tfperf's thread and hooks. ``wall_s``: the calendar's time at its end.
+    """
+
+    begin_ns: int
+    end_ns: int
+    wall_s: float = 0.0
+    step: int = 0
+    steps: int = 0
+    total_ns: int = 0
+    median_ns: float = 0.0
+    p90_ns: float = 0.0
+    max_ns: float = 0.0
+    last_step_ns: int = 0  # when the last step so far ended; 0: none has
+    traces: int = 0
+    traced_ns: int = 0
+    rss_bytes: int = 0
+    samples: dict[str, int] = {}
+    ours_ns: int = 0
+    windows: int = 0  # that were open in it
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """Something changed, at ``ns``: in words for a person, and the step that ran."""
+
+    why: Why
+    ns: int
+    text: str
+    wall_s: float = 0.0
+    step: int = 0
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A window that is asked for; ``id`` tells requests apart."""
+
+    id: int
+    why: Why
+    text: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of it: the folder of the window's own run, or why there is none."""
+
+    id: int
+    window: str = ""
+    refused: str = ""
+
+
+def joined(parts: list[Stretch]) -> Stretch:
+    """Neighbours as one stretch, in order; at least one."""
+    first, last = parts[0], parts[-1]
+    steps = sum(part.steps for part in parts)
+    samples: dict[str, int] = {}
+    for part in parts:
+        for name, count in part.samples.items():
+            samples[name] = samples.get(name, 0) + count
+
+    def mean(values: Iterable[float]) -> float:
+        weighted = sum(value * part.steps for value, part in zip(values, parts, strict=True))
+        return weighted / steps if steps else 0.0
+
+    return Stretch(
+        begin_ns=first.begin_ns,
+        end_ns=last.end_ns,
+        wall_s=last.wall_s,
+        step=last.step,
+        steps=steps,
+        total_ns=sum(part.total_ns for part in parts),
+        median_ns=mean(part.median_ns for part in parts),
+        p90_ns=mean(part.p90_ns for part in parts),
+        max_ns=max(part.max_ns for part in parts),
+        last_step_ns=last.last_step_ns,
+        traces=sum(part.traces for part in parts),
+        traced_ns=sum(part.traced_ns for part in parts),
+        rss_bytes=last.rss_bytes,
+        samples=samples,
+        ours_ns=sum(part.ours_ns for part in parts),
+        windows=sum(part.windows for part in parts),
+    )
+
+
+def read(rows: Iterable[Any], kind: type[Any]) -> list[Any]:
+    """The rows that are of this kind; damaged ones are left out."""
+    found = []
+    for row in rows:
+        try:
+            found.append(msgspec.convert(row, kind))
+        except msgspec.ValidationError:
+            continue
+    return found

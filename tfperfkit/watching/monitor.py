@@ -1,0 +1,67 @@
+"""Beside a watched run, in the parent: reads its rows now and then, keeps the changes it finds, asks for windows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from tfperfkit.clock import NS_PER_S, now_ns, wall_s
+from tfperfkit.records.history import CHANGES, Change, WatchPlan
+from tfperfkit.storage.stream_writer import StreamWriter
+from tfperfkit.watching.asking import ask
+from tfperfkit.watching.blocks import BlockReader
+from tfperfkit.watching.triggers import STALL_S, Triggers
+
+#: Of the changes no more than this.
+_MAX_BYTES = 1024 * 1024
+
+
+class Monitor:
+    """``look`` each second or so; ``signalled`` when a person asks by a signal. Neither raises."""
+
+    def __init__(self, folder: Path, plan: WatchPlan) -> None:
+        self._folder, self._plan = folder, plan
+        self._reader = BlockReader(folder)
+        self._triggers = Triggers(plan.block_s)
+        self._changes = StreamWriter(folder / CHANGES, _MAX_BYTES)
+        self._next = 0
+        self._heard = 0  # when a row last came
+        self._silent = False
+
+    def look(self) -> None:
+        now = now_ns()
+        if now < self._next:
+            return
+        self._next = now + round(self._plan.block_s * NS_PER_S)
+        with suppress(OSError):
+            heard = False
+            for row in self._reader.new():
+                heard = True
+                for change in self._triggers.add(row):
+                    self._tell(change)
+            self._listen(now, heard)
+
+    def signalled(self) -> None:
+        self._tell(Change(why="signal", ns=now_ns(), wall_s=wall_s(), text="asked for by a signal (SIGUSR2)"))
+
+    def close(self) -> None:
+        self._changes.close()
+
+    def _tell(self, change: Change) -> None:
+        self._changes.append(change)
+        self._changes.flush()
+        with suppress(OSError):
+            ask(self._folder, change.why, change.text)
+
+    def _listen(self, now: int, heard: bool) -> None:
+        """Where rows don't come any more, nothing of Python runs in the process: it can't be asked for a window."""
+        if heard:
+            self._heard, self._silent = now, False
+        elif self._heard and not self._silent and now - self._heard > STALL_S * NS_PER_S + 2 * self._plan.block_s * NS_PER_S:
+            self._silent = True
+            text = (
+                f"nothing was heard of the script's process for {(now - self._heard) / NS_PER_S:.0f} s: it is stopped, or "
+                "a call holds the interpreter's lock"
+            )
+            self._changes.append(Change(why="stall", ns=now, wall_s=wall_s(), text=text))
+            self._changes.flush()

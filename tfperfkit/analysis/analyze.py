@@ -9,7 +9,9 @@ from typing import Any
 import msgspec
 
 from tfperfkit import registry
+from tfperfkit.analysis import summary
 from tfperfkit.analysis.gather import gather, lost_samples
+from tfperfkit.analysis.history import history
 from tfperfkit.analysis.overhead import overhead
 from tfperfkit.analysis.pictures import album
 from tfperfkit.analysis.probe_results import probe_result
@@ -24,6 +26,7 @@ from tfperfkit.diagnosis.headline import headline, not_looked_for
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Finding,
@@ -112,7 +115,8 @@ def study(
     )
     breakdown = evidence.offer(StepBreakdown)
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
-    work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent else []
+    gap = bool(facts.steps.gaps)  # then what work took of the run is not known
+    work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent and not gap else []
     looked = bool(manifest.probes and agent)
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
     if looked:
@@ -145,10 +149,24 @@ def study(
         work=tuple(of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
         run_account=evidence.run_account,
+        history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
         album=album(evidence, outcomes, ranked, captured) if pictures else None,
     )
     return report, evidence
+
+
+def _headline_of(folder: Path) -> str:
+    """Of the run of a window; made once, where its folder can be written."""
+    known = summary.read(folder)
+    if known is not None:
+        return known.headline
+    try:
+        report = analyze(folder)
+    except RunDirectoryError as error:
+        return str(error)
+    summary.write(folder, report)
+    return report.headline
 
 
 def _measured(run: RunDirectory) -> tuple[Measured, ...]:

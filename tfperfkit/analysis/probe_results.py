@@ -74,6 +74,8 @@ def _no_window(manifest: Manifest, name: str, facts: Facts) -> str:
         return f"its window was {manifest.left_out[name]}"
     if manifest.windows.get(name) == "none":
         return f"--window {name}=none: it had no window"
+    if manifest.watch is not None:
+        return "watch mode: its windows, if any, have reports of their own (below)"
     return f"the run ended before its window came, after {facts.steps.count} steps"
 
 

@@ -15,9 +15,9 @@ from tfperfkit.records.events import of_kind
 
 
 def run_account(facts: RunFacts) -> RunAccount | None:
-    """None when the recording does not say when TensorFlow came."""
+    """None when the recording does not say when TensorFlow came, or records were dropped in between."""
     begun = beginning(facts.agent, facts.started_ns)
-    if begun is None:
+    if begun is None or facts.steps.gaps:
         return None
     samples = facts.log.inside(facts.log.whole)
     goodbye = next((event["ns"] for event in of_kind(facts.events, "end") if isinstance(event.get("ns"), int)), None)

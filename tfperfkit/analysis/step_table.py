@@ -15,6 +15,7 @@ from tfperfkit.model import WindowSummary
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.step_cutter import cut
 from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
+from tfperfkit.storage.ring import SEGMENTS
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: One call holds no more steps than this (``steps_per_execution``, a loop in a graph).
@@ -116,7 +117,10 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         note = f"--steps-from {steps_from}: no call of such a function was seen, so the steps were found otherwise"
     else:
         note = ""
-    steps = _one_after_another(cut(counter, markers, definition))
+    segments = _segments(run)
+    gaps = _gaps(segments, markers)
+    steps = _one_after_another(cut(counter, _parted(markers, gaps), definition))
+    steps, dropped = _numbered(steps, segments, gaps)
     warm = next((int(e["ns"]) for e in of_kind(events, "warm") if isinstance(e.get("ns"), int)), None)
     involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
     batch = next((site.batch_size for site in involved if site.batch_size), 0)
@@ -128,7 +132,52 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         batch_size=batch,
         note=note,
         pauses=tuple((marker.begin_ns, marker.end_ns) for marker in markers if marker.site == PAUSE),
+        gaps=gaps,
+        dropped=dropped,
     )
+
+
+def _segments(run: RunDirectory) -> list[tuple[int, int, int]]:
+    """Of the files that watch mode kept: number, when it began (ns), after how many steps."""
+    rows = run.records(f"{SEGMENTS}.jsonl")
+    found = [tuple(row) for row in rows if isinstance(row, list) and len(row) == 3 and all(type(v) is int for v in row)]
+    return sorted(found)
+
+
+def _gaps(segments: Sequence[tuple[int, int, int]], markers: Sequence[Marker]) -> tuple[tuple[int, int], ...]:
+    """When the records are missing, as files in between were dropped."""
+    ends = [marker.end_ns for marker in markers]
+    found = []
+    for before, after in itertools.pairwise(segments):
+        if after[0] > before[0] + 1:
+            index = bisect.bisect_right(ends, after[1]) - 1
+            found.append((max(ends[index] if index >= 0 else 0, before[1]), after[1]))
+    return tuple(found)
+
+
+def _parted(markers: list[Marker], gaps: Sequence[tuple[int, int]]) -> list[Marker]:
+    """The markers, with one in each gap that no step goes across."""
+    if not gaps:
+        return markers
+    return sorted([*markers, *(Marker(PAUSE, begin, end, 0) for begin, end in gaps)], key=lambda m: m.begin_ns)
+
+
+def _numbered(
+    steps: tuple[Step, ...], segments: Sequence[tuple[int, int, int]], gaps: Sequence[tuple[int, int]]
+) -> tuple[tuple[Step, ...], int]:
+    """The steps with the numbers that they had in the run, and how many are missing between the first and the last."""
+    if not segments or not steps:
+        return steps, 0
+    known = {when: number for _, when, number in segments}
+    ends = [end for _, end in gaps]
+    first = segments[0][2] if segments[0][0] == 0 else 0
+    shift, dropped, made = first, 0, []
+    for step in steps:
+        while ends and step.begin_ns >= ends[0]:
+            missing = max(known[ends.pop(0)] - (step.number + shift - 1), 0)
+            shift, dropped = shift + missing, dropped + missing
+        made.append(msgspec.structs.replace(step, number=step.number + shift) if shift else step)
+    return tuple(made), dropped
 
 
 def _one_after_another(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+import msgspec
+
 from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
 from tfperfkit.config import NAMES, Setting, find_run, resolve, resolve_options, runs_folder
@@ -155,15 +157,17 @@ def is_watched(options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
 
 
 def _watch_plan(environ: Mapping[str, str]) -> WatchPlan:
-    """Raises UsageError."""
-    text = environ.get("TFPERF_WATCH_BLOCK", "")
+    """As it is, or with what ``TFPERF_WATCH_PLAN`` says: ``block_s=1 cooldown_s=60 budget=0.01``. Raises UsageError."""
+    text = environ.get("TFPERF_WATCH_PLAN", "")
     try:
-        block_s = float(text) if text else WatchPlan().block_s
-    except ValueError:
-        block_s = 0.0
-    if not 0.05 <= block_s <= 600:
-        raise UsageError(f"TFPERF_WATCH_BLOCK={text:.40}: it takes seconds, 0.05 to 600")
-    return WatchPlan(block_s=block_s)
+        given = {name: float(value) for name, value in (word.split("=", 1) for word in text.split())}
+        plan = msgspec.convert({**msgspec.structs.asdict(WatchPlan()), **given}, WatchPlan)
+    except (ValueError, msgspec.ValidationError):
+        plan = None
+    fits = plan is not None and 0.05 <= plan.block_s <= 600 and plan.cooldown_s >= 0 and 0 <= plan.budget <= 1
+    if plan is None or not fits or set(given) - set(WatchPlan.__struct_fields__):
+        raise UsageError(f"TFPERF_WATCH_PLAN={text!r:.80}: it takes block_s=SECONDS cooldown_s=SECONDS budget=SHARE")
+    return plan
 
 
 def launch_workers(count: int, out: str | None, words: Sequence[str]) -> int:

@@ -20,7 +20,18 @@ from tfperfkit.instruments.memory.process import Resident
 from tfperfkit.recording.minutes import Minutes
 from tfperfkit.recording.stretch_counter import StretchCounter
 from tfperfkit.recording.window_run import WindowOwner, WindowRun
-from tfperfkit.records.history import ANSWER, ASKED, ASKED_FOR, BLOCKS, DETAILS, Answer, Asked, Stretch, WatchPlan, joined
+from tfperfkit.records.history import (
+    ANSWER,
+    ASKED,
+    ASKED_FOR,
+    BLOCKS,
+    DETAILS,
+    Answer,
+    Asked,
+    Stretch,
+    WatchPlan,
+    joined,
+)
 from tfperfkit.records.step_cutter import StepCutter
 from tfperfkit.records.steps import Definition, Marker, Step
 from tfperfkit.storage.ring import Ring, RingStream
@@ -37,7 +48,7 @@ _RECENT = 4096  # markers, for the steps before a window
 #: Seconds between two samples, while the run is young and then; and between two writes.
 _YOUNG_NS = 600 * NS_PER_S
 _YOUNG_S, _OLD_S = 0.2, 1.0
-FLUSH_NS = 2 * NS_PER_S
+_FLUSH_NS = 2 * NS_PER_S
 
 
 class LongSession(WindowOwner, Protocol):
@@ -72,6 +83,7 @@ class LongRun:
         self._cutter: StepCutter | None = None
         self._doing: dict[int, str] = {}  # activity by stack
         self._begun = now_ns()
+        self.flush_ns = min(_FLUSH_NS, round(plan.block_s * NS_PER_S))  # between two writes
         self._block = StretchCounter(self._begun)
         self._minute: list[Stretch] = []
         self._traces, self._ours = (0, 0), 0
@@ -229,7 +241,13 @@ class LongRun:
 
     def _begin(self, asked: Asked, now: int) -> str:
         self._number += 1
-        window = WindowRun(self._session, self._number, asked, list(self._recent), self.steps)
+        recent, definition = list(self._recent), self._session.definition
+        counted = 0
+        if definition is not None:
+            cutter = StepCutter(definition)
+            cutted = (cutter.feed(marker, self._session.is_fetch(marker.site)) for marker in recent)
+            counted = sum(step.count for step in cutted if step is not None)
+        window = WindowRun(self._session, self._number, asked, recent, max(self.steps - counted, 0))
         self.window = window
         self._session.window_begins()
         return window.name

@@ -357,7 +357,7 @@ class Session:
             self._next_call = now + max(_CALL_NS, (now - self._armed_ns) // _CALL_PART)
         if now >= self._next_flush:
             window = self._long.window if self._long is not None else None
-            self._next_flush = now + (_FLUSH_NS if self._long is None or window is not None else long_run.FLUSH_NS)
+            self._next_flush = now + (_FLUSH_NS if self._long is None or window is not None else self._long.flush_ns)
             precise = window is not None or not (self._scheduler.idle or self.step == 0)
             if not precise and now - self._precise_since > 4 * _FLUSH_NS:
                 self._sample_precisely(False)
@@ -423,6 +423,9 @@ class Session:
 
     def is_fetch(self, site: int) -> bool:
         return self._follower.is_fetch(site)
+
+    def window_probes(self) -> list[str]:
+        return [window.probe for window in self._probing.windows if not window.never]
 
     def all_sites(self) -> list[Site]:
         return self._follower.sites()

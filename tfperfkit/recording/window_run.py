@@ -25,6 +25,7 @@ from tfperfkit.recording.window_phases import WindowPhases
 from tfperfkit.records.events import EventKind
 from tfperfkit.records.history import WINDOWS, Asked
 from tfperfkit.records.steps import Marker, Site
+from tfperfkit.storage.ring import SEGMENTS
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.user_code import Origin
@@ -43,14 +44,17 @@ class WindowOwner(SessionPort, Protocol):
     @property
     def facts(self) -> dict[str, Any]: ...
     def is_user(self, filename: str) -> bool: ...
+    def window_probes(self) -> list[str]: ...
     def all_sites(self) -> Sequence[Site]: ...
 
 
 class WindowRun:
     """See the module. It is the session to its probes (``port.SessionPort``)."""
 
-    def __init__(self, session: WindowOwner, number: int, asked: Asked, recent: Sequence[Marker], steps: int) -> None:
-        """Raises RunDirectoryError or OSError when its folder can't be written."""
+    def __init__(self, session: WindowOwner, number: int, asked: Asked, recent: Sequence[Marker], before: int) -> None:
+        """``recent`` markers are the clean steps before the window; ``before`` them there were so many steps.
+
+        Raises RunDirectoryError or OSError when its folder can't be written."""
         self._session = session
         self.name = f"{WINDOWS}/{number:03}"
         self.origin: Origin = session.origin
@@ -58,7 +62,14 @@ class WindowRun:
         whole = session.manifest
         begun = now_ns()
         self.manifest: Manifest = msgspec.structs.replace(
-            whole, watch=None, because=asked.text, started_ns=begun, started_wall_s=wall_s(), windows={}, shown=None
+            whole,
+            watch=None,
+            because=asked.text,
+            probes=session.window_probes(),
+            windows={},
+            shown=None,
+            started_ns=begun,
+            started_wall_s=wall_s(),
         )
         folder = session.run.path / WINDOWS
         folder.mkdir(exist_ok=True)
@@ -71,12 +82,12 @@ class WindowRun:
         self._probing.choose()
         self._scheduler = Scheduler(self._probing.windows)
         self.markers, self.samples = self.streams.session("markers"), self.streams.session("samples")
-        self._introduce(recent, steps)
+        self._introduce(recent, before)
         self._begun, self._stepped = begun, False
         self._opened_ns = self._done_ns = 0
         self.spent_ns = 0
 
-    def _introduce(self, recent: Sequence[Marker], steps: int) -> None:
+    def _introduce(self, recent: Sequence[Marker], before: int) -> None:
         facts = {name: value for name, value in self._session.facts.items() if name not in _NOT_OF_IT}
         self.event("agent", facts=facts)
         self.run.write_json("agent.json", facts)
@@ -90,6 +101,7 @@ class WindowRun:
             self.samples.append(row)
         for marker in recent:
             self.markers.append(marker)
+        self.streams.stream(SEGMENTS).append([0, recent[0].begin_ns if recent else now_ns(), before])
 
     # --- for its probes -------------------------------------------------------------------------------------------
 

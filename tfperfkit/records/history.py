@@ -14,14 +14,15 @@ DETAILS, BLOCKS, WINDOWS = "details", "blocks", "windows"
 MINUTES, CHANGES, ASKED, ANSWER = "minutes.jsonl", "changes.jsonl", "asked.json", "answer.json"
 
 #: Why a window was opened.
-Why = Literal["slower", "retrace", "memory", "stall", "signal", "poke"]
+Why = Literal["slower", "traced", "growth", "stall", "signal", "poke"]
 #: These a person asked for: neither cooldown nor budget keeps them waiting.
 ASKED_FOR = frozenset({"signal", "poke"})
 
 
 class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run is watched. ``block_s``: length of a row that the tests for changes are fed with; ``cooldown_s``: after a
-    window; ``budget``: the share of the run's time that windows may take, but for those that a person asks for."""
+    """How a run is watched. ``block_s``: length of a row that the tests for changes are fed with; ``cooldown_s``:
+    after a window; ``budget``: the share of the run's time that windows may take, but for those that a person asks
+    for."""
 
     block_s: float = 5.0
     cooldown_s: float = 300.0

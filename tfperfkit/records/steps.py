@@ -103,10 +103,12 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     batch_size: int = 0  # 0: not known
     pauses: tuple[tuple[int, int], ...] = ()  # begin, end in ns: our own work between two steps
+    gaps: tuple[tuple[int, int], ...] = ()  # begin, end in ns: where watch mode dropped the records
+    dropped: int = 0  # steps in the gaps
 
     @property
     def count(self) -> int:
-        return sum(step.count for step in self.steps)
+        return sum(step.count for step in self.steps) + self.dropped
 
     def in_window(self, window: str) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.window == window)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from tfperfkit.model import ProbeOutcome, Report, Table
 from tfperfkit.report.findings import finding_sections, headroom_section
+from tfperfkit.report.history import over_time
 from tfperfkit.report.layout import heading, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
 from tfperfkit.report.summary import bottom_lines, nothing_lines, nothing_recorded, top_lines
@@ -46,6 +47,9 @@ def report_lines(report: Report, screen: Screen) -> list[Text]:
     sections = [top_lines(report, screen), finding_sections(report, screen), headroom_section(report, screen)]
     full = [probe for probe in report.probes if report.shown is None or probe.name in report.shown]
     brief = [probe for probe in report.probes if probe not in full]
+    history = over_time(report)
+    if history is not None:
+        sections.append(_probe(history, None, screen))
     # The sign before rows is explained where it is first met.
     first = next((table for probe in full for table in probe.tables if table.marked), None)
     sections += [_probe(probe, first, screen) for probe in full]

@@ -2,11 +2,11 @@
 
 Each value is ranked among all before it. As long as they are exchangeable these ranks are independent and uniform,
 whatever the values are distributed like, so what is bet on high ranks grows on average no more than it is fed: the
-Shiryaev-Roberts sum of these bets crosses a limit A after A values on average, at the earliest. That is the stated rate
-of false alarms. (Conformal test martingales: Vovk, Nouretdinov and Gammerman, ICML 2003; as change detectors: Volkhonskiy
-et al., COPA 2017; the bound on the run length: Shin, Ramdas and Rinaldo, "E-detectors", 2023.)
+Shiryaev-Roberts sum of these bets crosses a limit A after A values on average, at the earliest. That is the stated
+rate of false alarms. (Conformal test martingales: Vovk, Nouretdinov and Gammerman, ICML 2003; as change detectors:
+Volkhonskiy et al., COPA 2017; the bound on the run length: Shin, Ramdas and Rinaldo, "E-detectors", 2023.)
 
-Neighbouring values must not resemble each other: whoever feeds it joins as many of them as ``autocorrelation_time`` says.
+Neighbouring values must not resemble each other: whoever feeds it joins as many as ``autocorrelation_time`` says.
 """
 
 from __future__ import annotations

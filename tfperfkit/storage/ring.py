@@ -1,4 +1,4 @@
-"""Streams of which only the first and the last records are kept: files of a bounded size in a folder, the oldest dropped.
+"""Streams of which only the first and the last records are kept: files of bounded size, the oldest of them dropped.
 
 Each file has lines as ``records.jsonl`` has; its first one is ``["session/segments",[number,...]]``. The first file is
 kept for good: how a run began tells most of it. A full disk ends one file; with the next there is another try.
@@ -43,7 +43,7 @@ class Ring:
         keep: int,
         *,
         pinned: bool = True,
-        head: Callable[[], list[Any]] = lambda: [],
+        head: Callable[[], list[Any]] = list,
     ) -> None:
         self._folder, self._size, self._keep, self._pinned, self._head = folder, size, keep, pinned, head
         self._number = 0

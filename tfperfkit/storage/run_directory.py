@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import RunDirectoryError, Unavailable
-from tfperfkit.records.history import DETAILS, WatchPlan
+from tfperfkit.records.history import BLOCKS, DETAILS, WatchPlan
 from tfperfkit.records.rank import Rank
 from tfperfkit.records.trials import TrialPlan
 from tfperfkit.storage import ring, safe_reader
@@ -193,6 +193,12 @@ class RunDirectory:
                     self._recorded[stream] = self._recorded.get(stream, b"") + lines
         yield from safe_reader.records(self._recorded.get(relative.removesuffix(".jsonl"), b""))
         yield from safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+
+    def blocks(self) -> Iterator[Any]:
+        """The rows of some seconds that watch mode keeps, the last ones, in order."""
+        for _, name in ring.files(self.path, BLOCKS):
+            lines = safe_reader.read_streams(self.path, name, self.read_in_part.add)
+            yield from safe_reader.records(lines.get("session/blocks", b""))
 
 
 def read_stream(path: Path) -> Iterator[Any]:

@@ -45,5 +45,3 @@ class BlockReader:
                     yield msgspec.json.decode(line[len(_HEAD) : -1], type=Stretch)
                 except (msgspec.DecodeError, RecursionError):
                     continue
-
-

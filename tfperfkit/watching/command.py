@@ -38,8 +38,8 @@ def poke(name: str) -> None:
         if time.monotonic() > until:
             _check_runs(run, shown)
             click.echo(
-                f"No answer within {_PATIENCE_S:.0f} s: a call holds the interpreter's lock, or the process is stopped. "
-                "The window opens when it goes on."
+                f"No answer within {_PATIENCE_S:.0f} s: the process is stopped, or a call holds the interpreter's "
+                "lock. The window opens when it goes on."
             )
             return
         time.sleep(0.1)

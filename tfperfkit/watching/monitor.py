@@ -57,11 +57,15 @@ class Monitor:
         """Where rows don't come any more, nothing of Python runs in the process: it can't be asked for a window."""
         if heard:
             self._heard, self._silent = now, False
-        elif self._heard and not self._silent and now - self._heard > STALL_S * NS_PER_S + 2 * self._plan.block_s * NS_PER_S:
+        elif (
+            self._heard
+            and not self._silent
+            and now - self._heard > STALL_S * NS_PER_S + 2 * self._plan.block_s * NS_PER_S
+        ):
             self._silent = True
             text = (
-                f"nothing was heard of the script's process for {(now - self._heard) / NS_PER_S:.0f} s: it is stopped, or "
-                "a call holds the interpreter's lock"
+                f"nothing was heard of the script's process for {(now - self._heard) / NS_PER_S:.0f} s: it is stopped, "
+                "or a call holds the interpreter's lock"
             )
             self._changes.append(Change(why="stall", ns=now, wall_s=wall_s(), text=text))
             self._changes.flush()

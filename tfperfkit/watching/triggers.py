@@ -66,8 +66,9 @@ class Slower:
         before, apart = self._usual, self._size * self._block_s
         self._forget()
         return (
-            f"steps have become slower than their own past: {before / NS_PER_MS:.4g} ms before, {now / NS_PER_MS:.4g} ms "
-            f"now (test by ranks of {apart:.3g} s each, at most one false alarm a day on average)"
+            f"steps have become slower than their own past: {before / NS_PER_MS:.4g} ms before, "
+            f"{now / NS_PER_MS:.4g} ms now (test by the ranks of {apart:.3g} s each; a false alarm a day at most, on "
+            "average)"
         )
 
     def _learn(self, value: float) -> None:
@@ -123,7 +124,8 @@ class Stalled:
         if waited < max(STALL_S * NS_PER_S, STALL_TIMES * self._longest):
             return ""
         self._reported = True
-        return f"no step for {waited / NS_PER_S:.0f} s, where none took longer than {self._longest / NS_PER_S:.3g} s before"
+        longest = self._longest / NS_PER_S
+        return f"no step for {waited / NS_PER_S:.0f} s, where none took longer than {longest:.3g} s before"
 
 
 class Memory:
@@ -164,10 +166,10 @@ class Triggers:
     def add(self, row: Stretch) -> Iterator[Change]:
         """What this row shows."""
         for why, text in (
-            ("retrace", self._retraced.add(row)),
+            ("traced", self._retraced.add(row)),
             ("slower", self._slower.add(row)),
             ("stall", self._stalled.add(row)),
-            ("memory", self._memory.add(row)),
+            ("growth", self._memory.add(row)),
         ):
             if text:
                 yield Change(why=why, ns=row.end_ns, wall_s=row.wall_s, step=row.step, text=text)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfperfkit.model import ProbeOutcome, Report, Table
 from tfperfkit.report import numbers
+from tfperfkit.report.history import over_time
 from tfperfkit.report.html.words import name, text
 from tfperfkit.report.text import visible
 
@@ -14,8 +15,10 @@ _ROWS, _CELL = 120, 500
 
 
 def probes(report: Report) -> list[dict[str, Any]]:
-    """Every probe with its words and tables."""
-    return [_probe(probe, report.run.folder) for probe in report.probes]
+    """Every probe with its words and tables; before them a long run over time."""
+    history = over_time(report)
+    every = [*([history] if history is not None else []), *report.probes]
+    return [_probe(probe, report.run.folder) for probe in every]
 
 
 def _probe(probe: ProbeOutcome, folder: str) -> dict[str, Any]:

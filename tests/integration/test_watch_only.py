@@ -1,0 +1,167 @@
+"""Watch mode in real processes: one run is watched, poked, signalled, reported on while it trains, and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tfperf_runner import Tfperf
+
+#: Trains until the file "stop" is there; says when it has made steps.
+SCRIPT = """
+import os, sys, time
+import tensorflow as tf
+
+w = tf.Variable(tf.zeros([4, 4]))
+
+@tf.function
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((x @ w) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+
+x, step = tf.ones([4, 4]), 0
+while not os.path.exists("stop"):
+    train_step(x)
+    step += 1
+    if step == 50:
+        print("trains", flush=True)
+    time.sleep(0.002)
+print("steps", step)
+"""
+
+
+def _wait(for_what: Callable[[], Any]) -> Any:
+    """Until it is there; the test's own limit of time ends a wait in vain."""
+    while not (found := for_what()):
+        time.sleep(0.1)
+    return found
+
+
+class Watched:
+    """What was seen of the run."""
+
+    def __init__(self, tfperf: Tfperf) -> None:
+        self.run = tfperf.folder / "watched"
+        tfperf.script(SCRIPT)
+        process = tfperf.start(
+            "run", "--probes", "lines,retrace", "--out", "watched", "train.py", env={"TFPERF": "watch"}
+        )
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        self.poked = tfperf("poke", "watched")
+        _wait((self.run / "windows/001/end.json").exists)
+        os.kill(process.pid, signal.SIGUSR2)
+        _wait((self.run / "windows/002/end.json").exists)
+        self.while_it_runs = tfperf("report", "watched", "--json", "-")
+        self.window = tfperf("report", "watched/windows/001", "--json", "-")
+        (tfperf.folder / "stop").touch()
+        out, self.err = process.communicate(timeout=200)
+        self.out = first + out
+        self.status = process.returncode
+        self.poked_late = tfperf("poke", "watched")
+        self.report = tfperf("report", "watched", "--json", "-")
+        self.text = tfperf("report", "watched", env={"COLUMNS": "240"}).stdout
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    yield Watched(Tfperf(tmp_path_factory.mktemp("watched")))
+
+
+def _document(done: Any) -> dict[str, Any]:
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_script_ran_as_ever(watched: Watched) -> None:
+    assert watched.status == 0
+    assert watched.out.startswith("trains\nsteps ")
+
+
+def test_the_steps_are_all_counted_and_nothing_but_asked_windows_opened(watched: Watched) -> None:
+    report = _document(watched.report)
+    assert report["steps"]["count"] == int(watched.out.split()[-1])
+    assert report["windows"] == []
+    history = report["history"]
+    assert sum(period["steps"] for period in history["periods"]) >= report["steps"]["count"] - 5
+    assert [window["why"] for window in history["windows"]] == ["poke", "signal"]
+    assert not any(window["refused"] for window in history["windows"])
+    assert [change["why"] for change in history["changes"]] == ["signal"]
+
+
+def test_a_poke_says_what_comes(watched: Watched) -> None:
+    assert watched.poked.returncode == 0
+    assert watched.poked.stdout.endswith("tfperf report watched/windows/001\n")
+    assert watched.poked_late.returncode == 2
+    assert watched.poked_late.stderr == "tfperf: watched has ended: there is nothing to look at any more\n"
+
+
+def test_a_window_is_a_run_of_its_own(watched: Watched) -> None:
+    window = _document(watched.window)
+    assert window["run"]["status"] == "finished"
+    (lines,) = window["probes"]
+    assert (lines["name"], lines["status"]) == ("lines", "ok")
+    assert {name["function"] for name in lines["data"]["python_functions"]} == {"<module>"}
+    assert window["steps"]["clean"] > 20
+    assert [each["name"] for each in window["windows"]] == ["lines"]
+
+
+def test_a_report_comes_while_it_runs(watched: Watched) -> None:
+    report = _document(watched.while_it_runs)
+    assert report["run"]["status"] == "running"
+    assert report["steps"]["count"] > 50
+    assert len(report["history"]["windows"]) == 2
+
+
+def test_a_person_reads_it(watched: Watched) -> None:
+    assert "over time" in watched.text
+    assert "asked for by tfperf poke" in watched.text
+    assert "asked for by a signal (SIGUSR2)" in watched.text
+    assert "watched/windows/002" in watched.text
+
+
+def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
+    tfperf.script(
+        "import signal\n"
+        "signal.signal(signal.SIGUSR2, lambda *_: None)\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+        "print('had it', flush=True)\n"
+    )
+    process = tfperf.start("run", "--watch-only", "--out", "used", "train.py")
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    os.kill(process.pid, signal.SIGUSR2)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "had it\n")
+    assert not (tfperf.folder / "used/changes.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "says"),
+    [
+        (("run", "train.py"), {"TFPERF": "wtach"}, "TFPERF=wtach: it takes watch, or nothing"),
+        (("run", "--watch-only", "train.py"), {"TFPERF_WATCH_PLAN": "block_s=x"}, "it takes block_s=SECONDS"),
+        (("run", "--watch-only", "train.py"), {"TFPERF_WATCH_PLAN": "blocks=1"}, "it takes block_s=SECONDS"),
+        (("run", "--watch-only", "--window", "lines=5:5", "train.py"), {}, "only when something changes"),
+        (("poke", "no-such-run"), {}, "no such run: no-such-run"),
+    ],
+)
+def test_mistakes_are_one_line(tfperf: Tfperf, words: tuple[str, ...], environment: dict[str, str], says: str) -> None:
+    tfperf.script("")
+    assert says in tfperf.refuses(*words, env=environment)
+
+
+def test_a_run_that_is_not_watched_can_not_be_poked(tfperf: Tfperf) -> None:
+    tfperf.script("")
+    assert tfperf("run", "--out", "plain", "train.py").returncode == 0
+    assert "plain is not watched" in tfperf.refuses("poke", "plain")
+    assert not (Path(tfperf.folder) / "plain/asked.json").exists()

@@ -50,6 +50,11 @@ class Base:
         return f"{self.name} needs {what}: {self.usage}"
 
 
+def advised(finding: Finding, name: str) -> int | None:
+    """The figure that its advice names, by the name of its measurement; None where it names none."""
+    return next((int(item.value) for item in finding.evidence if item.name == name and item.value > 0), None)
+
+
 def functions(finding: Finding) -> Iterator[str]:
     """The functions that a finding names, each once, the first first."""
     seen = set()

@@ -102,6 +102,27 @@ def test_the_experiments_are_listed(tfperf: Tfperf) -> None:
     assert "threads=INTRA,INTER" in done.stdout and "[no fix, a ceiling]" in done.stdout
 
 
+EARLY = """
+import early
+import numpy as np, tensorflow as tf
+weight = tf.Variable(1.0)
+for row in tf.data.Dataset.from_tensor_slices(np.ones((40, 2), "float32")):
+    weight.assign_add(tf.reduce_sum(row) * early.load()[0] * early.Rows.size(2))
+"""
+
+
+def test_a_module_that_comes_before_tensorflow_is_changed_too(tfperf: Tfperf) -> None:
+    tfperf.script(
+        "def load():\n    return [0.5]\n\nclass Rows:\n    @staticmethod\n    def size(x):\n        return x\n",
+        "early.py",
+    )
+    tfperf.script(EARLY)
+    words = ["--with", "once:load", "--with", "once:Rows.size", "--steps-from", "load", "--steps", "12"]
+    done = tfperf("try", *words, "--time", "1s", "--json", "-", "train.py")
+    (item,) = json.loads(done.stdout)["measured"]
+    assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item
+
+
 SLEEPS = """
 import os, subprocess, sys, time
 open("pids", "w").close()
@@ -139,7 +160,10 @@ def test_whatever_strikes_nothing_of_a_trial_is_left(tfperf: Tfperf, tmp_path: P
     _until(begun.exists)
     overlaid = not (work / "pids").exists()
     process.send_signal(number)
-    process.communicate(timeout=60)
+    shown = process.communicate(timeout=60)[0]
+    if number != signal.SIGKILL:
+        assert process.returncode == 128 + number
+        assert "Interrupted: this is what had been measured." in shown
     _until(lambda: os.listdir(temporary) == [])
     assert os.listdir(work) == [f"{mark}.py"]
     if overlaid and "copy" not in str(work):

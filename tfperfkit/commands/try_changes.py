@@ -9,7 +9,8 @@ import click
 
 from tfperfkit.commands import HELP
 from tfperfkit.commands._splitting import ScriptCommand
-from tfperfkit.commands._trial_options import COMMON
+from tfperfkit.commands._trial_options import COMMON, time_for_all
+from tfperfkit.trials import TRY_TIME
 
 
 class _Try(ScriptCommand):
@@ -53,6 +54,7 @@ COMMAND = _Try(
         click.Option(["--steps"], type=click.IntRange(6, 1_000_000), help="Steps of a trial. Default: by time."),
         click.Option(["--steps-from"], metavar="FUNCTION", help="One call of this function is one training step."),
         click.Option(["--list", "listing"], is_flag=True, help="List the experiments."),
+        time_for_all(TRY_TIME),
         *COMMON,
     ],
     options_metavar="[OPTIONS]",

@@ -18,7 +18,7 @@ from tfperfkit.records.trials import Change, TrialEnd, TrialPlan
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: After this many times the time that is asked for, so many steps are enough.
-_SLOW, _MIN_SLOW = 2.5, 4
+_SLOW, _MIN_SLOW = 2.5, 3
 
 
 class TrialPort(Protocol):

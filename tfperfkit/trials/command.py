@@ -15,14 +15,14 @@ from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.launch import target
 from tfperfkit.launch.arguments import Split
 from tfperfkit.records.trials import TrialReport
+from tfperfkit.trials import PROVE_TIME
 from tfperfkit.trials.choice import Choice, varied
 from tfperfkit.trials.prove import prove_run
 from tfperfkit.trials.session import Wishes, run_trials, terminal, working_folder
+from tfperfkit.trials.stopping import Struck, stopped_by_signals
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|)")
 _SECONDS = {"s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
-_INTERRUPTED = 130
-_DEFAULT_TIME = "3m"
 
 
 def try_changes(parts: Split, options: dict[str, Any]) -> int:
@@ -51,21 +51,23 @@ def try_changes(parts: Split, options: dict[str, Any]) -> int:
         seed=options["seed"],
     )
     _check_json(options["json"])
-    result = run_trials(parts, wishes, choice, terminal())
-    return _show(result, options["json"])
+    with stopped_by_signals() as struck:
+        result = run_trials(parts, wishes, choice, terminal())
+        return _show(result, options["json"], struck)
 
 
 def prove(options: dict[str, Any]) -> int:
     """Returns the exit status; raises UsageError or RunDirectoryError."""
     _check_json(options["json"])
-    result = prove_run(
-        find_run(options["run"]),
-        seconds(options["budget"]),
-        only=options["only"] or "",
-        in_place=options["in_place"],
-        seed=options["seed"],
-    )
-    return _show(result, options["json"])
+    with stopped_by_signals() as struck:
+        result = prove_run(
+            find_run(options["run"]),
+            seconds(options["budget"]),
+            only=options["only"] or "",
+            in_place=options["in_place"],
+            seed=options["seed"],
+        )
+        return _show(result, options["json"], struck)
 
 
 def prove_after_run(folder: Path, file: TextIO) -> None:
@@ -74,7 +76,8 @@ def prove_after_run(folder: Path, file: TextIO) -> None:
     from tfperfkit.report.trials import render
 
     try:
-        render(prove_run(folder, seconds(_DEFAULT_TIME)), file)
+        with stopped_by_signals():
+            render(prove_run(folder, seconds(PROVE_TIME)), file)
     except TfperfError as error:
         tell(f"nothing was proven: {error}")
 
@@ -92,7 +95,7 @@ def _check_json(file: str | None) -> None:
         raise UsageError(f"can't write {file}")
 
 
-def _show(result: TrialReport, json_file: str | None) -> int:
+def _show(result: TrialReport, json_file: str | None, struck: Struck) -> int:
     """On stdout; with ``--json -`` the JSON instead."""
     from tfperfkit.report.trials import render
 
@@ -107,4 +110,4 @@ def _show(result: TrialReport, json_file: str | None) -> int:
             except OSError as error:
                 raise UsageError(f"can't write {json_file}: {error.strerror}") from error
         render(result, sys.stdout)
-    return _INTERRUPTED if result.ended == "interrupted" else 0
+    return struck.status if result.ended == "interrupted" else 0

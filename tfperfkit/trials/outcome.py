@@ -15,6 +15,8 @@ from tfperfkit.storage.run_directory import RunDirectory
 
 #: Fewer steady steps than this are not timed.
 MIN_STEADY = 3
+#: So many calls are warm-up at least, however many steps they hold.
+MIN_WARM = 2
 #: A step in the first quarter that takes this many times the median still belongs to the warm-up.
 _WARM_FACTOR = 5.0
 _MINUTE_NS = 60e9
@@ -82,10 +84,10 @@ def read(folder: Path, plan: TrialPlan, begun_ns: int, ended_ns: int, status: in
 
 
 def split(steps: tuple[Step, ...], warm_steps: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Warm-up and steady steps. At least two calls are warm-up, however many steps they hold."""
+    """Warm-up and steady steps. At least ``MIN_WARM`` calls are warm-up."""
     count = done = 0
     for step in steps:
-        if done >= 2 and count >= warm_steps:
+        if done >= MIN_WARM and count >= warm_steps:
             break
         count += step.count
         done += 1

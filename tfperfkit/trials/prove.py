@@ -25,6 +25,8 @@ from tfperfkit.trials.session import Wishes, run_trials, terminal
 _CODE = re.compile(r"[A-Z]{2,5}\d{3}(-\d+)?")
 #: A pair of whole runs, and as much again for a second one.
 _RUNS = 4
+#: Steps that take this long are few in a trial: else one pair of runs would take all of the time.
+_SLOW_MS = 1000.0
 
 
 def prove_run(
@@ -66,6 +68,7 @@ def prove_run(
             folder=cwd,
             # Where all that was found is outside of steps, or no step was seen, the whole run is what counts.
             whole=report.steps.count == 0 or all(item.whole for item in variants),
+            slow=(report.steps.median_ms or 0.0) >= _SLOW_MS,
         )
         result = run_trials(parts, wishes, choice, terminal())
     finally:

@@ -53,6 +53,8 @@ class Group:
         #: By variant, the plain run and the changed one of each round.
         self._pairs: dict[str, list[tuple[Outcome, Outcome]]] = {}
         self._longest = 0.0
+        #: What the last trial of each took, in seconds; None: of the script as it is.
+        self._took: dict[str | None, float] = {}
         self.interrupted = False
 
     def begin(self) -> Outcome:
@@ -71,7 +73,7 @@ class Group:
     @property
     def room(self) -> bool:
         """Whether one more pair fits into the budget."""
-        return self._time_for(2)
+        return self._time_for(None, None)
 
     @property
     def capacity(self) -> int:
@@ -86,7 +88,7 @@ class Group:
         results: dict[str, Measured] = {}
         try:
             for number in range(rounds):
-                if not active or (number > 0 and not self._time_for(len(active) + 1)):
+                if not active or (number > 0 and not self._time_for(None, *active)):
                     break
                 active = self._round(number, active, results)
         except KeyboardInterrupt:
@@ -128,8 +130,12 @@ class Group:
     def _trial(self, variant: Variant | None) -> Outcome:
         begun = self._budget.passed
         outcome = self._run(variant, self._plan)
-        self._longest = max(self._longest, self._budget.passed - begun)
+        took = self._budget.passed - begun
+        self._longest = max(self._longest, took)
+        self._took[variant.text if variant else None] = took
         return outcome
 
-    def _time_for(self, trials: int) -> bool:
-        return self._budget.left >= trials * self._longest * 0.9
+    def _time_for(self, *trials: Variant | None) -> bool:
+        """Each is taken to last as it did before, one that has not run yet as the longest did."""
+        needed = sum(self._took.get(item.text if item else None, self._longest) for item in trials)
+        return self._budget.left >= 0.9 * needed

@@ -20,7 +20,7 @@ from tfperfkit.recording.environment import processors
 from tfperfkit.records.trials import TRIALS_SCHEMA, Measured, TrialPlan, TrialReport
 from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.judging import ORDER, Variant, baseline
-from tfperfkit.trials.outcome import Outcome
+from tfperfkit.trials.outcome import MIN_WARM, Outcome
 from tfperfkit.trials.process import Script
 from tfperfkit.trials.progress import Progress
 from tfperfkit.trials.rounds import PLAIN, Budget, Group
@@ -30,11 +30,13 @@ from tfperfkit.trials.workspace import workspace
 #: A plain run that differs from another by this factor is no ground to compare on.
 _UNSTEADY = 1.25
 _USUAL_MULTIPLE, _MAX_MULTIPLE = 16, 500
+#: With slow steps: a trial ends after three to five of them, by their length.
+_SLOW_STEADY_S = 2.0
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for. ``choose`` gets a sketch of the script once it has run, and says what else to try;
-    ``together``: the best of all are tried together at the end."""
+    ``together``: the best of all are tried together at the end; ``slow``: a step is known to take a second or more."""
 
     variants: tuple[Variant, ...] = ()
     choose: Callable[[Report], list[Variant]] | None = None
@@ -47,6 +49,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     steps_from: str | None = None
     folder: Path | None = None
     seed: int | None = None
+    slow: bool = False
 
 
 def run_trials(parts: Split, wishes: Wishes, choice: Choice, terminal: TextIO | None) -> TrialReport:
@@ -141,6 +144,10 @@ class _Trials:
             limit_s=limit,
             multiple=multiple if multiple <= _MAX_MULTIPLE else _USUAL_MULTIPLE,
         )
+        if self._wishes.slow:
+            plan = msgspec.structs.replace(
+                plan, warm_steps=MIN_WARM, seconds=min(self._wishes.steady_s, _SLOW_STEADY_S)
+            )
         return Group(self._runner, self._budget, plan, self._dice)
 
     def _check(self, first: Outcome) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import Base
+from tfperfkit_experiments.base import Base, advised
+
+_USUAL = 4
 
 
 def factor(change: Change) -> int | None:
@@ -31,13 +34,15 @@ class Batch(Base):
         return None if factor(change) is not None and not change.target else self.needs("a factor")
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """Four times: small enough to fit, large enough to see."""
-        yield Change(self.name, value="x4")
+        """As many as the finding speaks of; else four times: small enough to fit, large enough to see."""
+        now, wanted = advised(finding, "examples in a batch"), advised(finding, "examples in a batch to try")
+        times = math.ceil(wanted / now) if now and wanted else _USUAL
+        yield Change(self.name, value=f"x{max(times, 2)}")
 
     def untold(self, report: Report) -> Iterator[Change]:
         """Where there is training."""
         if report.steps.count:
-            yield Change(self.name, value="x4")
+            yield Change(self.name, value=f"x{_USUAL}")
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

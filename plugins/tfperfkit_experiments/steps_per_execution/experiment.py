@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import Base
+from tfperfkit_experiments.base import Base, advised
 
 _USUAL = "16"
 
@@ -30,7 +30,7 @@ class StepsPerExecution(Base):
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """Where steps are ``fit``'s."""
         if report.steps.source == "keras" and not finding.work:
-            yield Change(self.name, value=_USUAL)
+            yield Change(self.name, value=str(advised(finding, "steps in one call to try") or _USUAL))
 
     def untold(self, report: Report) -> Iterator[Change]:
         """The same."""

@@ -39,7 +39,11 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
             share_of_step=max(0.0, min(found.fixed_share, 1.0)),
             predicted_speedup=None,
             where=places,
-            evidence=(Measurement("examples in a batch", float(batch), "count", "run"), *found.evidence()),
+            evidence=(
+                Measurement("examples in a batch", float(batch), "count", "run"),
+                Measurement("examples in a batch to try", float(times * batch), "count", "advice"),
+                *found.evidence(),
+            ),
             advice=(
                 f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
                 "(in proportion, or by the square root for Adam): it is another training, so watch the loss."

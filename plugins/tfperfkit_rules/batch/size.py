@@ -52,7 +52,11 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
         where=places,
-        evidence=(Measurement("examples in a batch", float(batch), "count", "run"), *cost.evidence()),
+        evidence=(
+            Measurement("examples in a batch", float(batch), "count", "run"),
+            Measurement("examples in a batch to try", float(TRY), "count", "advice"),
+            *cost.evidence(),
+        ),
         advice=(
             f"Try {size_code(evidence, places, batch)}: the step takes about as long, and an epoch has "
             f"{TRY / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the square "

@@ -43,6 +43,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
             Measurement("of it outside of the compiled step", around, "ms", "breakdown"),
             Measurement("in operations of the compiled step", cost.operations_ms, "ms", "breakdown"),
             Measurement("steps", float(evidence.steps.count), "count", "run"),
+            Measurement("steps in one call to try", float(TOGETHER), "count", "advice"),
         ),
         advice=(
             f"{model}.compile(..., steps_per_execution={TOGETHER}) runs {TOGETHER} steps in one call. Callbacks then "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.calibration import shared
@@ -42,7 +42,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
         predicted_speedup=None,
         where=(place,),
-        evidence=found.evidence(),
+        evidence=(*found.evidence(), Measurement("steps in one call to try", float(TOGETHER), "count", "advice")),
         advice=_fit_advice(evidence, place) if fit else _loop_advice(),
         parts=("dispatch", "eager_ops"),
         headroom=True,

@@ -50,7 +50,17 @@ def _strings(node: ast.expr, tree: ast.Module) -> Iterable[str]:
 
 
 def test_the_documented_words() -> None:
-    assert {"run", "baseline", "samples", "breakdown", "after the run", "lines", "tfprof", "devices"} == words()
+    assert {
+        "run",
+        "baseline",
+        "samples",
+        "breakdown",
+        "after the run",
+        "advice",
+        "lines",
+        "tfprof",
+        "devices",
+    } == words()
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "plugins")))

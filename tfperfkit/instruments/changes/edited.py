@@ -1,21 +1,34 @@
 """Functions of the person's that an experiment decorates as they are defined.
 
 The launcher (``tfperfkit.launch.edited_main``) compiles the person's files with a decorator of ours on the functions
-that are named; it finds this module's ``decorate`` in builtins.
+that are named; it finds this module's ``decorate`` in builtins. What is defined before TensorFlow has come gets a
+shell, which hands calls on, and from the moment at which the experiments are there to what they make of the function.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 _left: list[Callable[[], object]] = []
 _decorators: dict[str, list[Callable[[Any], Any]]] = {}
+#: What makes the functions anew that were defined before there was a decorator, by their target.
+_waiting: dict[str, list[Callable[[Callable[[Any], Any]], None]]] = {}
+#: The targets of which a function was defined.
+_defined: set[str] = set()
 
 
 def provide(target: str, decorator: Callable[[Any], Any]) -> None:
-    """``decorator`` is for the functions that ``target`` names."""
+    """``decorator`` is for the functions that ``target`` names, those to come and those that are there."""
     _decorators.setdefault(target, []).append(decorator)
+    for remake in _waiting.get(target, ()):
+        remake(decorator)
+
+
+def was_defined(target: str) -> bool:
+    """Whether a function that ``target`` names has been defined so far."""
+    return target in _defined
 
 
 def when_left_out(callback: Callable[[], object]) -> None:
@@ -31,6 +44,32 @@ def left_out() -> None:
 
 def decorate(target: str, function: Any) -> Any:
     """What stands in the place of a function that ``target`` names."""
+    _defined.add(target)
+    if isinstance(function, (staticmethod, classmethod)):
+        # What binds stays outside: else a static method would be handed the instance.
+        return type(function)(_decorated(target, function.__func__))
+    return _decorated(target, function)
+
+
+def _decorated(target: str, function: Any) -> Any:
+    if target not in _decorators and callable(function):
+        return _shell(target, function)
     for decorator in _decorators.get(target, ()):
         function = decorator(function)
     return function
+
+
+def _shell(target: str, function: Any) -> Any:
+    """A plain function, so that it binds as the one in it."""
+    stands = function
+
+    @functools.wraps(function)
+    def shell(*arguments: Any, **named: Any) -> Any:
+        return stands(*arguments, **named)
+
+    def remake(decorator: Callable[[Any], Any]) -> None:
+        nonlocal stands
+        stands = decorator(stands)
+
+    _waiting.setdefault(target, []).append(remake)
+    return shell

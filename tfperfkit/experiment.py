@@ -46,7 +46,7 @@ class Trial(Protocol):
         """The change took effect, once more. One that never did is reported as not applicable."""
 
     def refuse(self, reason: str) -> None:
-        """Why it does not."""
+        """Why it does not; the last reason counts."""
 
 
 @runtime_checkable

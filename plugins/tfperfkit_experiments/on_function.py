@@ -34,9 +34,7 @@ class OnFunction(Base):
     @contextmanager
     def install(self, trial: Trial, change: Change, /) -> Iterator[None]:
         """All is done by ``decorate``."""
-        trial.refuse(
-            f"no function {change.target} was defined after TensorFlow had been imported, or it was not called"
-        )
+        trial.refuse(f"no function {change.target} of the script's was called in the steps that ran")
         yield
 
     def decorate(self, trial: Trial, change: Change, function: Any, /) -> Any:

@@ -208,3 +208,48 @@ def test_all_seams_of_fit_and_datasets_are_there(tfperf: Tfperf) -> None:
     done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words, "train.py")
     (item,) = json.loads(done.stdout)["measured"]
     assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item
+
+
+LOOP = """
+import numpy as np, tensorflow as tf, keras
+
+class Options:
+    def __init__(self, weight):
+        self.weight = weight
+
+def scale(x):
+    return (x - 0.5) / 2.0
+
+rows = np.random.default_rng(0).random((640, 4)).astype("float32")
+data = tf.data.Dataset.from_tensor_slices(rows).map(scale).shuffle(100).batch(8)
+lengths = (np.ones(3 + i % 40, "float32") for i in range(640))
+words = tf.data.Dataset.from_generator(lambda: lengths, output_signature=tf.TensorSpec([None])).padded_batch(8)
+model = keras.Sequential([keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD()
+
+@tf.function
+def train_step(x, n, options):
+    with tf.GradientTape() as tape:
+        loss = options.weight * tf.reduce_mean(model(x) ** 2) + 0 * tf.reduce_sum(n)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return loss
+
+losses = []
+for x, n in tf.data.Dataset.zip((data, words)):
+    losses.append(train_step(x, n, Options(0.5)).numpy())
+    if len(losses) % 8 == 0:
+        print(f"{losses[-1]:.4f}", round(losses[-1], 3), min(losses), np.mean(losses))
+"""
+
+
+@pytest.mark.long
+def test_changes_of_a_loop_keep_its_results(tfperf: Tfperf) -> None:
+    tfperf.script(LOOP)
+    texts = ["batch-then-map:scale", "host-reads-late", "same-objects:train_step", "cache:batch", "pad-to=32"]
+    words = [word for text in texts for word in ("--with", text)]
+    done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words[:-4], "train.py")
+    (item,) = json.loads(done.stdout)["measured"]
+    assert (item["verdict"], item["results"]) == ("undecided", "same bits"), item
+    done = tfperf("try", "--steps", "16", "--time", "1s", "--json", "-", *words[-4:], "train.py")
+    (item,) = json.loads(done.stdout)["measured"]
+    assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item

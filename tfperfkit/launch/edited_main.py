@@ -19,27 +19,41 @@ from importlib.machinery import SourceFileLoader
 from typing import Any
 
 #: They end as they begin: other names with two underscores are changed in classes.
-_HOOK, _LEFT_OUT = "__tfperf_edit__", "__tfperf_left_out__"
+_HOOK, _LEFT_OUT, _AGAIN = "__tfperf_edit__", "__tfperf_left_out__", "__tfperf_again__"
 _FOREIGN = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 class Editor(ast.NodeTransformer):
-    """Edits the syntax tree of one file. ``count``: how many edits found their place."""
+    """Edits the syntax tree of one file. ``count``: how many edits found their place.
+
+    Of the statements that are left out, a call of its own goes; an assignment that a loop repeats is made twice, then
+    its last result stands.
+    """
 
     def __init__(self, names: frozenset[str], lines: frozenset[int]) -> None:
         self._names, self._lines = names, lines
         self._outer: list[str] = []
+        self._loops = 0
         self.count = 0
         #: First line, column and last line of each statement that is left out.
         self.left_out: list[tuple[int, int, int]] = []
 
     def visit(self, node: ast.AST) -> Any:
-        """A statement that is nothing but a call, and begins on one of the lines, becomes another call."""
+        """A statement that begins on one of the lines."""
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno in self._lines:
             self.count += 1
             self.left_out.append((node.lineno, node.col_offset, node.end_lineno or node.lineno))
             call = ast.Expr(ast.Call(ast.Name(_LEFT_OUT, ast.Load()), [], []))
             return ast.fix_missing_locations(ast.copy_location(call, node))
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and node.lineno in self._lines and self._loops:
+            self.count += 1
+            again = ast.Call(ast.Name(_AGAIN, ast.Load()), [ast.Constant(node.lineno)], [])
+            return ast.fix_missing_locations(ast.copy_location(ast.If(again, [node], []), node))
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            self._loops += 1
+            made = super().visit(node)
+            self._loops -= 1
+            return made
         return super().visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
@@ -58,7 +72,9 @@ class Editor(ast.NodeTransformer):
 
     def _inside(self, node: Any) -> Any:
         self._outer.append(node.name)
+        loops, self._loops = self._loops, 0  # what is local begins anew with each call
         self.generic_visit(node)
+        self._loops = loops
         self._outer.pop()
         return node
 
@@ -67,7 +83,7 @@ def compiled(source: bytes, filename: str, edits: Sequence[str]) -> types.CodeTy
     """The code of a file with the edits that concern it; raises SyntaxError as Python would."""
     names = frozenset(edit for edit in edits if ":" not in edit)
     tree = ast.parse(source, filename)
-    editor = Editor(names, _lines(filename, edits))
+    editor = Editor(names, lines_of(filename, edits))
     tree = editor.visit(tree)
     if editor.left_out:
         _show(filename, source.decode("utf-8", "replace").splitlines(keepends=True), editor.left_out)
@@ -82,7 +98,8 @@ def _show(filename: str, lines: list[str], left_out: Sequence[tuple[int, int, in
     linecache.cache[filename] = (sum(map(len, lines)), None, lines, filename)
 
 
-def _lines(filename: str, edits: Sequence[str]) -> frozenset[int]:
+def lines_of(filename: str, edits: Sequence[str]) -> frozenset[int]:
+    """The lines of this file that edits name."""
     found = set()
     for edit in edits:
         name, colon, line = edit.rpartition(":")
@@ -105,6 +122,12 @@ def _left_out() -> None:
     left_out()
 
 
+def _again(line: int) -> bool:
+    from tfperfkit.instruments.changes.edited import again
+
+    return again(line)
+
+
 def _edit_imports(edits: Sequence[str]) -> None:
     """The person's own modules, too."""
     original = SourceFileLoader.get_code
@@ -115,7 +138,7 @@ def _edit_imports(edits: Sequence[str]) -> None:
         library = os.path.dirname(os.__file__) + os.sep
         if not path.startswith(library) and not any(part in path for part in _FOREIGN):
             source = loader.get_data(path)
-            if _lines(path, edits) or any(word in source for word in words):
+            if lines_of(path, edits) or any(word in source for word in words):
                 return compiled(source, path, edits)
         return original(loader, fullname)
 
@@ -128,6 +151,7 @@ def main(arguments: Sequence[str]) -> None:
     edits, words = arguments[:end], list(arguments[end + 1 :])
     setattr(builtins, _HOOK, _hook)
     setattr(builtins, _LEFT_OUT, _left_out)
+    setattr(builtins, _AGAIN, _again)
     _edit_imports(edits)
     if words[0] == "-m":
         sys.argv = words[1:]

@@ -54,7 +54,7 @@ class _Changing:
         self._end["applied"][self._text] += 1
 
     def refuse(self, reason: str) -> None:
-        self._end["refused"].setdefault(self._text, reason)
+        self._end["refused"][self._text] = reason  # what is said later is said of more
 
 
 class TrialRunner:

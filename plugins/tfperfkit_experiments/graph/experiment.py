@@ -14,7 +14,7 @@ class Graph(OnFunction):
     name = "graph"
     keeps: ClassVar[Keeps] = "mathematics"
     usage = "graph:FUNCTION"
-    codes = ("EAG001", "EAG005", "EAG008", "GRF004")
+    codes = ("EAG001", "EAG005", "EAG008", "EAG010", "GRF004")
 
     def decorate(self, trial: Trial, change: Change, function: Any, /) -> Any:
         """See ``install``."""

@@ -18,7 +18,7 @@ class Once(OnFunction):
     name = "once"
     keeps: ClassVar[Keeps] = "results"
     usage = "once:FUNCTION"
-    codes = ("INP002", "INP011", "EAG009")
+    codes = ("INP002", "INP011", "EAG009", "RET012")
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """What is called first on the way to the file: who calls it may do more, such as drawing a batch."""

@@ -1,7 +1,9 @@
-"""``without-line:FILE:LINE``: a statement that is a call of its own is left out. A ceiling, no fix."""
+"""``without-line:FILE:LINE``: a statement that is a call of its own is left out; an assignment that a loop repeats
+is made twice, then its last result stands. A ceiling, no fix."""
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -12,13 +14,34 @@ from tfperfkit.model import Finding, Report
 from tfperfkit_experiments.base import Base
 
 
+def stands_alone(file: str, line: int) -> bool:
+    """Whether a statement that can be left out begins there."""
+    try:
+        with open(file, "rb") as stream:
+            tree = ast.parse(stream.read())
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        return False
+    return any(_begins(node, line, False) for node in tree.body)
+
+
+def _begins(node: ast.AST, line: int, repeated: bool) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno == line:
+        return True
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
+        return repeated and node.lineno == line
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        repeated = False
+    repeated = repeated or isinstance(node, (ast.For, ast.AsyncFor, ast.While))
+    return any(_begins(child, line, repeated) for child in ast.iter_child_nodes(node))
+
+
 class WithoutLine(Base):
     """What it does is missing."""
 
     name = "without-line"
     keeps: ClassVar[Keeps] = "ceiling"
     usage = "without-line:FILE:LINE"
-    codes = ("STP001", "STP004", "STP005", "SYN001", "OPS006")
+    codes = ("STP001", "STP004", "STP005", "SYN001", "OPS006", "STP007", "MEM001", "RET009", "EAG011", "EAG013")
 
     def problem(self, change: Change, /) -> str | None:
         """A file and a line."""
@@ -26,8 +49,9 @@ class WithoutLine(Base):
         return None if file and line.isdecimal() and not change.value else self.needs("a file and a line")
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """The first place."""
-        for span in finding.where[:1]:
+        """The first place where it can be done, as far as the source is there."""
+        fits = [span for span in finding.where if stands_alone(span.file, span.line)]
+        for span in (fits or finding.where)[:1]:
             yield Change(self.name, f"{os.path.basename(span.file)}:{span.line}")
 
     def edits(self, change: Change, /) -> Iterable[str]:

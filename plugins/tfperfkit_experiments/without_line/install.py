@@ -12,6 +12,6 @@ from tfperfkit.instruments.changes.edited import when_left_out
 @contextmanager
 def install(trial: Trial) -> Iterator[None]:
     """The launcher leaves it out."""
-    trial.refuse("no statement that is a call of its own begins there, or it was not reached")
+    trial.refuse("no call of its own and no assignment in a loop begins there, or it was not reached")
     when_left_out(trial.applied)
     yield

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import pickle
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from side_builder import make_finding
+from tfperfkit_experiments.host_reads_late.install import Late
 from tfperfkit_experiments.once.install import first_kept
+from tfperfkit_experiments.same_objects.install import content
+from tfperfkit_experiments.without_line.experiment import stands_alone
 
 from tfperfkit.experiment import Change
 from tfperfkit.instruments.changes import edited
@@ -130,3 +137,49 @@ def test_the_figures_of_a_finding_are_what_is_tried() -> None:
         report = Report(schema=1, run=run, probes=(), steps=steps, findings=(finding,), overhead=Overhead())
         texts = [item.text for item in Choice().of_findings(report)]
         assert expected in texts, texts
+
+
+def test_a_late_value_is_read_when_it_is_used() -> None:
+    read: list[str] = []
+
+    def late(value: Any) -> Any:
+        def give() -> Any:
+            read.append("")
+            return value
+
+        return Late(give)
+
+    held = [late(np.float32(value)) for value in (3.0, 1.0, 2.0)]
+    assert read == []
+    assert f"{held[0]:.2f}" == "3.00" and len(read) == 1 and str(held[0]) == "3.0" and len(read) == 1
+    assert float(np.mean(held)) == 2.0 and min(held) == 1.0 and sum(held) == 6.0 and len(read) == 3
+    assert held[1] + 1 == 2 and 1 - held[1] == 0 and held[1] < held[2] and round(held[2]) == 2
+    assert np.add(held[0], held[1]) == 4 and math.sqrt(held[1]) == 1
+    assert {held[1]: "x"}[np.float32(1.0)] == "x" and held[1].item() == 1.0 and held[0].dtype == np.float32
+    assert [1, 2, 3][late(np.int64(1))] == 2
+    rows = late(np.arange(6.0).reshape(2, 3))
+    assert rows.shape == (2, 3) and rows[1, 2] == 5 and len(rows) == 2 and [row.sum() for row in rows] == [3, 12]
+    assert np.asarray(rows, np.float32).dtype == np.float32 and np.array_equal(pickle.loads(pickle.dumps(rows)), rows)
+    assert not late(np.float32(0)) and not isinstance(held[0], float)
+
+
+class Options:
+    def __init__(self, **held: Any) -> None:
+        self.__dict__.update(held)
+
+
+def test_equal_objects_are_those_that_trace_alike() -> None:
+    assert content(Options(a=1, b="x")) == content(Options(b="x", a=1)) is not None
+    for other in (Options(a=1.0), Options(a=True), Options(a=2), Options(b=1)):
+        assert content(other) != content(Options(a=1))
+    for unknown in (Options(a=[1]), Options(a=Options(b=1)), Options(), object(), 3, "x", [1]):
+        assert content(unknown) is None
+
+
+def test_a_line_that_can_be_left_out_is_found(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("x = 1\nfor i in [2]:\n    x = i\n    def f():\n        y = 2\n        print(y)\n    x += 1\n")
+    assert [line for line in range(1, 9) if stands_alone(str(script), line)] == [3, 6, 7]
+    assert not stands_alone(str(tmp_path / "gone.py"), 1)
+    script.write_bytes(b"\x00 =")
+    assert not stands_alone(str(script), 1)

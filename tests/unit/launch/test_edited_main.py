@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tfperfkit.instruments.changes import edited
 from tfperfkit.launch import edited_main
 
 SOURCE = b'''"""Words."""
@@ -70,8 +71,27 @@ def test_a_call_of_its_own_is_left_out(capsys: pytest.CaptureFixture[str]) -> No
     assert run("train.py:9")[0] == ["left out"]
     assert capsys.readouterr().out == "kept\n"
     assert run("a/train.py:9")[0] == ["left out"]
-    assert run("train.py:10")[0] == []  # an assignment stays
+    assert run("train.py:10")[0] == []  # an assignment that no loop repeats stays
     assert run("other.py:9")[0] == []
+
+
+def test_an_assignment_in_a_loop_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edited, "_left", [lambda: left.append(1)])
+    monkeypatch.setattr(edited, "_times", {})
+    left: list[int] = []
+    source = b"""
+def count(turns):
+    rows = []
+    for turn in range(turns):
+        row = (turn,
+               0)
+        rows.append(row)
+    return rows
+"""
+    names: dict[str, Any] = {}
+    monkeypatch.setattr(builtins, edited_main._AGAIN, edited_main._again, raising=False)
+    exec(edited_main.compiled(source, "/a/train.py", ["train.py:5"]), names)
+    assert names["count"](4) == [(0, 0), (1, 0), (1, 0), (1, 0)] and left == [1, 1]
 
 
 def test_as_a_program(tmp_path: Path) -> None:

@@ -8,9 +8,13 @@ shell, which hands calls on, and from the moment at which the experiments are th
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
+#: So often an assignment is made that is left out.
+_RUNS = 2
+_times: dict[int, int] = {}
 _left: list[Callable[[], object]] = []
 _decorators: dict[str, list[Callable[[Any], Any]]] = {}
 #: What makes the functions anew that were defined before there was a decorator, by their target.
@@ -40,6 +44,18 @@ def left_out() -> None:
     """A statement stood here."""
     for callback in _left:
         callback()
+
+
+def again(line: int) -> bool:
+    """Whether the assignment in ``line`` is made: twice, so that what it makes at first is made, and wherever a graph
+    is built: what it gives there is that graph's own."""
+    context: Any = sys.modules.get("tensorflow.python.eager.context")
+    if not _left or (context is not None and not context.executing_eagerly()):
+        return True
+    _times[line] = done = _times.get(line, 0) + 1
+    if done > _RUNS:
+        left_out()
+    return done <= _RUNS
 
 
 def decorate(target: str, function: Any) -> Any:

@@ -115,6 +115,21 @@ EPOCHS_LEFT_MIN = Calibration(
 EPOCHS_LEFT_MAX = Calibration(
     0.5, "share", "of what follows each epoch, what is left at worst", Derived("every second epoch")
 )
+EPOCH_GAP = Calibration(
+    0.25,
+    "share",
+    "of the pauses that hold half of the time between steps: from it on a pause ends an epoch",
+    Measured("between batches 0.0 to 0.2 ms, between epochs of 3 steps 180 to 1,600 ms", TWO_BUSY_CORES, 400),
+)
+LONG_EPOCH = Calibration(
+    100,
+    "steps",
+    "of an epoch, as the advice makes it",
+    Chosen("a hundredth of what an epoch costs is left for each step, and callbacks still hear of every 100th"),
+)
+JOINED_MIN = Calibration(
+    5, "epochs", "made one by the advice, at least", Derived("what is left is at most EPOCHS_LEFT_MIN")
+)
 MOMENT_MAX_NS = Calibration(
     500_000_000,
     "ns",

@@ -9,6 +9,7 @@ from tfperfkit_rules.step.joined_steps import several_steps
 from tfperfkit_rules.step.on_purpose import collects, waits
 from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python
+from tfperfkit_rules.step.short_epochs import short_epochs
 from tfperfkit_rules.step.side_work import hot_path
 from tfperfkit_rules.step.slowing import grows_slower
 
@@ -19,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     waits,
     collects,
     after_epochs,
+    short_epochs,
     grows_slower,
     every_nth,
     several_steps,

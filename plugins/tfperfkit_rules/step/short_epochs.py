@@ -1,0 +1,121 @@
+"""STP010: epochs of ``fit`` have so few steps that beginning and ending them is what the run waits for."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import itertools
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.called import FIT, called_at, calls
+from tfperfkit_rules.measures.step_shares import span
+
+
+class _Epochs(NamedTuple):
+    """``gaps``: (end of an epoch's last step, begin of the next one's first), ns; ``steps`` of a usual epoch."""
+
+    gaps: list[tuple[int, int]]
+    steps: int
+
+
+def short_epochs(evidence: Evidence) -> Iterable[Finding]:
+    """What Keras itself does between two epochs, as a share of the run; callbacks, validation and saving are not it."""
+    whole = evidence.run.wall_s * 1e9
+    if evidence.work is not None or evidence.steps.source != "keras" or whole <= 0:
+        return
+    found = _epochs(evidence)
+    if found is None or len(found.gaps) < calibrated.EPOCHS_MIN.value:
+        return
+    own: Counter[Place] = Counter()
+    seen = 0
+    for _, stack in evidence.log.inside(found.gaps):
+        seen += 1
+        if stack.frames and not stack.context and stack.activity != "saving" and calls(evidence, stack.frames[-1], FIT):
+            own[stack.frames[-1].file, stack.frames[-1].line] += 1
+    if own.total() < MIN:
+        return
+    between_ns = sum(end - begin for begin, end in found.gaps) * own.total() / seen
+    share = min(between_ns / whole, 1.0)
+    if share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+        yield _finding(evidence, found, share, between_ns, own)
+
+
+def _epochs(evidence: Evidence) -> _Epochs | None:
+    """Where epochs end: between two batches of one Keras does next to nothing, so the pauses fall into two groups;
+    where all are alike, each step is an epoch. None: the pauses tell no epochs."""
+    steps = evidence.steps.steps
+    gaps = [(before.end_ns, after.begin_ns) for before, after in zip(steps, steps[1:], strict=False)]
+    if len(gaps) < calibrated.EPOCHS_MIN.value:
+        return None
+    lengths = [end - begin for begin, end in gaps]
+    limit = calibrated.EPOCH_GAP.value * _long(lengths)
+    ends = [index for index, length in enumerate(lengths) if length >= limit]
+    apart = [after - before for before, after in zip(ends, ends[1:], strict=False)]
+    each = round(statistics.median(apart)) if apart else len(steps)
+    return _Epochs([gaps[index] for index in ends], each * steps[0].count)
+
+
+def _long(lengths: list[int]) -> int:
+    """Half of all the pauses' time is in pauses of this length or longer."""
+    ordered = sorted(lengths, reverse=True)
+    until = bisect.bisect_left(list(itertools.accumulate(ordered)), sum(ordered) / 2)
+    return ordered[min(until, len(ordered) - 1)]
+
+
+def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
+    times = max(math.ceil(calibrated.LONG_EPOCH.value / found.steps), calibrated.JOINED_MIN.value)
+    low, high = interval(share, own.total())
+    bounds = speedups(low * (1 - calibrated.EPOCHS_LEFT_MIN.value), high * (1 - 1 / times))
+    each_ms = between_ns / 1e6 / len(found.gaps)
+    number = f"{found.steps} step{'s' if found.steps > 1 else ''}"
+    return Finding(
+        code="STP010",
+        family="step",
+        title=f"An epoch is {number}: beginning and ending epochs takes {100 * share:.0f} % of the run",
+        severity=severity(share),
+        basis="run",
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(span(evidence, *place) for place, _ in own.most_common(1)),
+        evidence=(
+            Measurement("share of the run", share, "share", "run"),
+            Measurement("for each epoch", each_ms, "ms", "samples"),
+            *([Measurement("a step", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
+            Measurement("epochs", float(len(found.gaps) + 1), "count", "run"),
+            Measurement("samples", float(own.total()), "count", "samples"),
+        ),
+        advice=(
+            f"Make one epoch of {times}: {_longer(evidence, *own.most_common(1)[0][0], times)}. The model takes as "
+            f"many steps, each pass over the data as before; callbacks, validation and the history see every {times}th."
+        ),
+        detail=(
+            "For each epoch Keras makes a new iterator (tf.data builds the pipeline and starts its threads), resets "
+            "the metrics and calls the callbacks, however few batches follow."
+        ),
+        absorbs_here=("STP003", "INP001", "INP012", "RET012"),
+        parts=("eager_ops", "dispatch", "other"),
+    )
+
+
+def _longer(evidence: Evidence, file: str, line: int, times: int) -> str:
+    """The call of ``fit`` with longer epochs, in the script's own words where its source is known."""
+    call = called_at(evidence, (file, line), FIT)
+    given = {str(word.arg): ast.unparse(word.value) for word in call.keywords} if call is not None else {}
+    given |= dict(zip(("x", "y", "batch_size", "epochs"), map(ast.unparse, call.args), strict=False)) if call else {}
+    x, epochs = given.get("x", "x"), given.get("epochs", "epochs")
+    count = str(max(round(int(epochs) / times), 1)) if epochs.isdecimal() else f"{epochs} // {times}"
+    data = f"{x}.repeat({times})"
+    if "y" in given or call is None:
+        made = f"tf.data.Dataset.from_tensor_slices(({x}, {given.get('y', 'y')})).shuffle(len({x}))"
+        data = f"{made}.batch({given.get('batch_size', '32')}).repeat({times})"
+    return f"data = {data}, then fit(data, epochs={count})"

@@ -10,9 +10,10 @@ from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Space, open_space
 from tfperfkit.xplane.hlo import Module, read_modules
 from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
+from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
-from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner, base_name
+from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
 from tfperfkit_probes.lines.graph.pipeline import in_pipeline
 from tfperfkit_probes.lines.graph.trace import Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
@@ -177,7 +178,7 @@ class _Joint:
         inner = _module_graph(key.module, origins)
         found = []
         for part in module.parts(key.name):
-            origin = origins.origin(graph if inner is None else inner, part.operation)
+            origin = origins.origin(graph if inner is None else inner, part.operation, root=graph)
             if origin is not None:
                 found.append((origin, part.share, part.operation))
         return found

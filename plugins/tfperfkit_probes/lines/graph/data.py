@@ -33,7 +33,7 @@ class LineTime(msgspec.Struct, frozen=True, kw_only=True):
     function: str = ""
     kind: str = "line"  # "line", "layer", "part"
     name: str = ""  # of a layer or part
-    detail: str = ""  # of a layer: its class
+    detail: str = ""  # of a layer: its class; of a line: others that may as well have called what ran
     shape: str = ""  # of a layer's output
     children: tuple[LineTime, ...] = ()
 

@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator
 
 from tfperfkit.records.graphs import Graph, Graphs
-
-#: An operation, seen through the functions that lead to it: (graph, operation) from the root inwards.
-Chain = tuple[tuple[int, int], ...]
+from tfperfkit_probes.lines.graph.calls import Calls, Chain
 
 _LOWERED = re.compile(r"^(?:body|cond|then|else|branch_?\d*)/_\d+/")
 _INLINED_EDGE = re.compile(r"^Func/(?P<caller>.+)/(?:input|output|input_control_node|output_control_node)/_\d+$")
@@ -31,8 +29,9 @@ _DEPTH = 12
 class Locator:
     """Looks up names in the graphs of one trace."""
 
-    def __init__(self, graphs: Graphs) -> None:
+    def __init__(self, graphs: Graphs, calls: Calls | None = None) -> None:
         self._graphs = graphs
+        self.calls = calls or Calls(graphs)
         self._names: dict[int, dict[str, int]] = {}
         self._scopes: dict[int, dict[str, int]] = {}
 
@@ -41,8 +40,13 @@ class Locator:
         return self._known(graph).get(name)
 
     def find(self, root: int, name: str) -> Chain | None:
-        """The operation that runs under ``name`` in a function or in one that it calls; None if nothing is like it.
+        """The first of ``find_all``; None if nothing is like the name."""
+        return next(iter(self.find_all(root, name)), None)
 
+    def find_all(self, root: int, name: str) -> list[Chain]:
+        """The operation that runs under ``name`` in a function or in one that it calls, by each way that leads there.
+
+        A name tells the way, but where a function is executed by itself: then there is one for each call of it.
         What a name does not lead to itself goes to the loop or call whose lowering added it, else to its scope.
         """
         spellings = list(_spellings(name))
@@ -51,13 +55,14 @@ class Locator:
             for path, graph in reached:
                 chain = self._descend(graph, spelling, 0)
                 if chain is not None:
-                    return (*path, *chain)
+                    ways = self.calls.ways(root, graph) if path else ()
+                    return [(*way, *chain) for way in ways or (path,)]
         for look in (self._calling, self._in_scope):
             for spelling in spellings:
                 near = look(root, spelling)
                 if near is not None:
-                    return ((root, near),)
-        return None
+                    return [((root, near),)]
+        return []
 
     def _reached(self, root: int) -> Iterator[tuple[Chain, int]]:
         """All functions that are called, with the way there: executions of their own carry no caller's prefix."""

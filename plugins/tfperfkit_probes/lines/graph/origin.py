@@ -10,7 +10,8 @@ import re
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.graphs import BACKWARD, FORWARD, HEAVY, LAYER_CALL, Graph
-from tfperfkit_probes.lines.graph.locate import Chain, Locator
+from tfperfkit_probes.lines.graph.calls import Calls, Chain
+from tfperfkit_probes.lines.graph.locate import Locator
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, Place
 
 NodeKind = Literal["line", "layer", "part"]
@@ -23,7 +24,7 @@ class Node(NamedTuple):
     name: str  # the function; the layer's name; "optimizer", "loss" ...
     file: str = ""
     line: int = 0
-    detail: str = ""  # of a layer: its class
+    detail: str = ""  # of a layer: its class; of a line: the others that may as well have called what ran
     shape: str = ""
 
 
@@ -55,7 +56,6 @@ _PARTS = {
 #: Gradients of gradients are followed this far.
 _ORDER = 4
 _GRADIENT_OF = re.compile(r"gradients(?:_\d+)?/")
-_FUNCTION_NAME = re.compile(r"^(?:__(?:inference|forward|backward)_)+(?P<name>.*?)(?:_\d+)*$")
 
 
 class Origins:
@@ -65,9 +65,9 @@ class Origins:
         self.built = built
         self._definition = definition or built
         self._graphs = built.graphs
-        self._locator = Locator(built.graphs)
-        self._known: dict[tuple[int, str], Origin | None] = {}
-        self._functions = {number for name, number in built.graphs.functions.items() if name.startswith("__")}
+        self.calls = Calls(built.graphs)
+        self._locator = Locator(built.graphs, self.calls)
+        self._known: dict[tuple[int, int, str], Origin | None] = {}
 
     @property
     def owner(self) -> Owner:
@@ -82,15 +82,18 @@ class Origins:
         """The graph of a function by the runtime's name for it."""
         return self._graphs.functions.get(function)
 
-    def origin(self, graph: int, name: str, kind: str = "") -> Origin | None:
+    def origin(self, graph: int, name: str, kind: str = "", root: int | None = None) -> Origin | None:
         """The origin of the operation that runs under ``name``; None if it can't be told.
 
-        ``kind`` is the type that runs: a fused kernel goes by the name of one of its operations.
+        ``kind`` is the type that runs: a fused kernel goes by the name of one of its operations. ``root``: the graph
+        that was called, where ``graph`` is a function's that it calls and that is executed by itself.
         """
-        key = (graph, name)
+        key = (graph if root is None else root, graph, name)
         if key not in self._known:
-            chain = self._locator.find(graph, name)
-            self._known[key] = self._of(chain, kind) if chain is not None else None
+            chains = self._locator.find_all(graph, name)
+            if root is not None and root != graph:
+                chains = [(*way, *chain) for chain in chains[:1] for way in self.calls.ways(root, graph) or ((),)]
+            self._known[key] = _either([origin for chain in chains if (origin := self._of(chain, kind)) is not None])
         return self._known[key]
 
     def _of(self, chain: Chain, runs: str) -> Origin | None:
@@ -121,8 +124,11 @@ class Origins:
             own = self._graphs.graphs[target[0]].work.get(target[1])
         return own
 
-    def target(self, number: int, index: int, depth: int = 0) -> tuple[int, int] | None:
-        """The operation whose line counts: of a gradient the one that it differentiates; None if it is not known."""
+    def target(self, number: int, index: int, depth: int = 0, within: tuple[int, ...] = ()) -> tuple[int, int] | None:
+        """The operation whose line counts: of a gradient the one that it differentiates; None if it is not known.
+
+        ``within``: the graphs that the call at hand is of, where the one that is differentiated stands first of all.
+        """
         graph = self._graphs.graphs[number]
         if graph.stages[index] != BACKWARD or depth > _ORDER:
             return number, index
@@ -130,24 +136,24 @@ class Origins:
         found = self._locator.index(of[0], of[1]) if of is not None else None
         if of is not None and found is not None:
             return self.target(of[0], found, depth + 1)
-        return self._by_name(graph, graph.operations[index], depth)
+        return self._by_name(graph, graph.operations[index], depth, within)
 
-    def _by_name(self, graph: Graph, name: str, depth: int) -> tuple[int, int] | None:
+    def _by_name(self, graph: Graph, name: str, depth: int, within: tuple[int, ...]) -> tuple[int, int] | None:
         """``gradients/<operation>_grad/...``: how the gradient of a whole graph is named."""
         for match in _GRADIENT_OF.finditer(name):
             rest = name[match.end() :]
             for end in re.finditer(r"_grad(?:_\d+)?(?:/|$)", rest):
                 forward = rest[: end.start()]
-                for other in self._related(graph):
+                for other in self._related(graph, within):
                     found = self._locator.index(other.id, forward)
                     if found is not None:
                         return self.target(other.id, found, depth + 1)
         return None
 
-    def _related(self, graph: Graph) -> list[Graph]:
+    def _related(self, graph: Graph, within: tuple[int, ...]) -> list[Graph]:
         """The graphs that this one may be the gradient of, the likeliest first."""
         others = [item for item in self._graphs.graphs if item.id != graph.id]
-        return sorted(others, key=lambda item: (item.name not in graph.name, -len(item.name)))
+        return sorted(others, key=lambda item: (item.id not in within, item.name not in graph.name, -len(item.name)))
 
     def stack(self, number: int, index: int) -> int:
         """The stack of an operation, or of one of its name scope where it has none of its own."""
@@ -156,9 +162,6 @@ class Origins:
             return graph.stacks[index]
         near = self._locator.near(number, graph.operations[index])
         return graph.stacks[near] if near is not None else -1
-
-    def is_function(self, number: int) -> bool:
-        return number in self._functions
 
     def items(self, stack: int) -> list[Place | None]:
         """A stack's frames, outermost first; None stands for the call of a layer."""
@@ -174,9 +177,6 @@ class Origins:
 
     def area(self, stack: int) -> str:
         return self._graphs.areas[stack]
-
-    def graph_name(self, number: int) -> str:
-        return self._graphs.graphs[number].name
 
     def layers(self, number: int, name: str) -> list[Node]:
         """The layers whose name scopes enclose an operation, outermost first."""
@@ -216,13 +216,14 @@ class _Walk:
         self.saved = False
         self._base: tuple[Node, ...] = ()  # the path at the call of the function that we are in
         self._layers: list[Node] = []  # since then
-        self._function = ""
+        self._within: tuple[int, ...] = ()  # the graphs that the last call is of; of a gradient: that it differentiates
 
     def step(self, number: int, index: int) -> None:
         origins = self._origins
-        if self.path and origins.is_function(number):
-            self._base, self._layers, self._function = self.path, [], origins.graph_name(number)
-        target = origins.target(number, index)
+        if self.path and origins.calls.is_function(number):
+            self._base, self._layers = self.path, []
+        target = origins.target(number, index, within=self._within)
+        self._within = origins.calls.called(*target) if target is not None else ()
         if target is None:
             if self.path:
                 return  # a gradient of something unknown: the call that leads here is all that can be told
@@ -231,7 +232,7 @@ class _Walk:
         if stack < 0:
             return
         items = origins.items(stack)
-        items = self._cut(items) if self._base else origins.anchored(items)
+        items = self._cut(items, target[0]) if self._base else origins.anchored(items)
         name = origins.built.graphs.graphs[target[0]].operations[target[1]]
         layers = origins.layers(target[0], name)
         self._layers = self._layers + [layer for layer in layers if layer not in self._layers]
@@ -242,19 +243,16 @@ class _Walk:
         if part is not None:
             nodes.append(Node("part", part))
         base = self._base
-        if base and nodes and nodes[0][:3] == base[-1][:3] and nodes[0].line > base[-1].line:
+        same = base and nodes and nodes[0][:3] == base[-1][:3] and nodes[0].line > base[-1].line
+        if same and not origins.calls.entered(target[0]):
             base = base[:-1]  # the body of a loop over a dataset: a function to TensorFlow, a line below to the person
         self.path = (*base, *nodes)
 
-    def _cut(self, items: list[Place | None]) -> list[Place | None]:
+    def _cut(self, items: list[Place | None], graph: int) -> list[Place | None]:
         """The frames of a function that is called: it was traced once, perhaps from another line than this one."""
-        below = self._below(items)
-        first = next((item for item in below if item is not None), None)
-        if first is not None and first.function == self._function:
-            return below
-        for index, item in enumerate(items):
-            if item is not None and item.function == self._function:
-                return items[index:]
+        depth = self._origins.calls.depth(graph)
+        if depth is not None:
+            return items[depth:]
         known = {(node.file, node.line) for node in self._base if node.kind == "line"}
         for index in reversed(range(len(items))):
             item = items[index]
@@ -263,15 +261,25 @@ class _Walk:
         last = next((item for item in reversed(items) if item is not None), None)
         return [last] if last is not None else []
 
-    def _below(self, items: list[Place | None]) -> list[Place | None]:
-        """The frames after those that lead to this call, where it was traced from here: functions of one name call one
-        another (each layer's ``call``)."""
-        lines = [(node.file, node.line) for node in self._base if node.kind == "line"]
-        reached = after = 0
-        for index, item in enumerate(items, 1):
-            if item is not None and reached < len(lines) and (item.file, item.line) == lines[reached]:
-                reached, after = reached + 1, index
-        return items[after:] if reached == len(lines) else []
+
+def _either(origins: list[Origin]) -> Origin | None:
+    """What may come from each of several calls of one function, with the lines of the others beside the first's."""
+    if not origins:
+        return None
+    first = origins[0]
+    for index, node in enumerate(first.path):
+        others = dict.fromkeys(
+            origin.path[index].line
+            for origin in origins[1:]
+            if len(origin.path) > index
+            and origin.path[:index] == first.path[:index]
+            and (origin.path[index].kind, origin.path[index].file) == ("line", node.file)
+        )
+        others.pop(node.line, None)
+        if others and node.kind == "line":
+            words = f"either, or line {' or '.join(map(str, sorted(others)))}"
+            return first._replace(path=(*first.path[:index], node._replace(detail=words), *first.path[index + 1 :]))
+    return first
 
 
 def _nodes(items: list[Place | None], layers: list[Node]) -> list[Node]:
@@ -290,9 +298,3 @@ def _nodes(items: list[Place | None], layers: list[Node]) -> list[Node]:
         elif waiting:
             nodes.append(waiting.pop(0))
     return nodes + waiting
-
-
-def base_name(function: str) -> str:
-    """The Python function's name in the runtime's: ``__backward_step_12`` gives ``step``."""
-    match = _FUNCTION_NAME.match(function)
-    return match["name"] if match else function

@@ -149,7 +149,8 @@ def _text(item: LineTime, source: Source) -> str:
     if item.kind == "line":
         lines = source(item.file)
         if 0 < item.line <= len(lines):
-            return lines[item.line - 1].strip()
+            code = lines[item.line - 1].strip()
+            return f"{code}  # {item.detail}" if item.detail else code
         return f"({item.function}: source not kept)"
     if item.kind == "layer":
         return f"{item.name} · {item.shape}" if item.shape else f"{item.name} · {item.detail}"

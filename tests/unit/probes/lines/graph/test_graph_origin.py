@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from graphlines_builder import FILE, GraphsBuilder
+from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.model import Place
-from tfperfkit_probes.lines.graph.origin import Origin, Origins, base_name
+from tfperfkit_probes.lines.graph.origin import Origin, Origins
 
 from tfperfkit.records.graphs import Layer
 
@@ -88,6 +89,40 @@ def test_a_called_function_is_entered_from_each_of_its_callers() -> None:
     assert words(origins.origin(0, "call_1/Tanh")) == [21, 40]
     backward = origins.origin(0, "grad/gradients/Tanh_grad/TanhGrad")
     assert words(backward) == [21, 40] and backward is not None and backward.stage == "b"
+
+
+def test_what_two_lines_call_and_is_executed_by_itself_is_of_either() -> None:
+    make = GraphsBuilder()
+    first, second = make.stack((90, "main"), (20, "step")), make.stack((90, "main"), (21, "step"))
+    inside = make.stack((90, "main"), (20, "step"), (40, "inner"))
+    make.graph(
+        "step",
+        [("call", "PartitionedCall", first, "f"), ("call_1", "PartitionedCall", second, "f")],
+        function="__inference_step_1",
+        calls={0: ["__inference_inner_2"], 1: ["__inference_inner_2"]},
+    )
+    make.graph("inner", [("Tanh", "Tanh", inside, "f")], function="__inference_inner_2")
+    origins = Origins(make.built())
+    for origin in (origins.origin(0, "Tanh"), origins.origin(1, "Tanh", root=0)):  # a name without a way; XLA's module
+        assert words(origin) == [20, 40] and origin is not None
+        assert [node.detail for node in origin.path] == ["either, or line 21", ""]
+    assert words(origins.origin(0, "call_1/Tanh")) == [21, 40]
+
+
+def test_functions_of_one_name_are_told_apart() -> None:
+    """As the ``call`` of Keras models is: what leads to the call goes by the call's own frames, not by the name."""
+    make = GraphsBuilder()
+    first, second = make.stack((90, "main"), (20, "call")), make.stack((90, "main"), (21, "call"))
+    inside = make.stack((90, "main"), (20, "call"), (40, "call"))
+    make.graph(
+        "call",
+        [("call", "PartitionedCall", first, "f"), ("call_1", "PartitionedCall", second, "f")],
+        function="__inference_call_1",
+        calls={0: ["__inference_call_2"], 1: ["__inference_call_2"]},
+    )
+    make.graph("call", [("Tanh", "Tanh", inside, "f")], function="__inference_call_2")
+    origins = Origins(make.built(function="call"))
+    assert words(origins.origin(0, "call_1/Tanh")) == [21, 40]
 
 
 def test_what_a_conditional_update_runs_is_update() -> None:

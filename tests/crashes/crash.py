@@ -18,6 +18,10 @@ HERE = Path(__file__).parent
 STEPS = 160
 #: The windows of all probes are over by then.
 _LAST_STEP = 140
+#: Small, as the time of a run is nearly all its steps': what strikes does not ask how long they compute.
+BATCH_SIZE = 4
+#: A script that dies late waits so long in each step, so that some are far enough before its death to have been kept.
+LATE, PAUSE_S = 60, 0.02
 #: Part of the cases that strike before the first step: while TensorFlow is imported, and while graphs are traced.
 _EARLY = 0.2
 TIMEOUT_S = 280
@@ -121,11 +125,14 @@ class Struck:
             self.case.fate.name,
             str(self.case.step),
             str(self.case.delay_s),
+            str(PAUSE_S if self.case.fate.ends and self.case.step > LATE else 0),
             "--",
             "--stage",
             "graph",
             "--steps",
             str(STEPS),
+            "--batch-size",
+            str(BATCH_SIZE),
             "--digits",
             "2000",
             "--cache",

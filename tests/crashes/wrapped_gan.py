@@ -1,6 +1,7 @@
-"""Runs the GAN's trainer as it is, with a misfortune from inside at a moment: ``wrapped_gan.py KIND STEP DELAY -- …``.
+"""Runs the GAN's trainer as it is, with a misfortune from inside: ``wrapped_gan.py KIND STEP DELAY PAUSE -- …``.
 
-``STEP`` 0 is while TensorFlow is imported and graphs are traced; ``DELAY`` then counts from the start, in seconds.
+``STEP`` 0 is while TensorFlow is imported and graphs are traced; ``DELAY`` then counts from the start, in seconds. The
+script waits ``PAUSE`` seconds in each step.
 """
 
 from __future__ import annotations
@@ -43,16 +44,20 @@ INSIDE = {"os._exit": exit_hard, "segfault": segfault, "MemoryError": memory_err
 
 
 def main() -> None:
-    kind, step, delay = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    kind, step, delay, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
     arguments = sys.argv[sys.argv.index("--") + 1 :]
-    if kind in INSIDE:
-        reached = threading.Event()
-        plain_print = builtins.print
+    reached = threading.Event()
+    plain_print = builtins.print
 
-        def watching(*words: object, **options: object) -> None:
-            plain_print(*words, **options)  # type: ignore[call-overload]
-            if str(words[0]).startswith(f"step {step:4d} "):
-                reached.set()
+    def watching(*words: object, **options: object) -> None:
+        plain_print(*words, **options)  # type: ignore[call-overload]
+        if str(words[0]).startswith(f"step {step:4d} "):
+            reached.set()
+        time.sleep(pause)
+
+    if kind in INSIDE or pause:
+        builtins.print = watching  # type: ignore[assignment]
+    if kind in INSIDE:
 
         def strike() -> None:
             if step:
@@ -60,7 +65,6 @@ def main() -> None:
             time.sleep(delay)
             INSIDE[kind]()
 
-        builtins.print = watching  # type: ignore[assignment]
         threading.Thread(target=strike, daemon=True).start()
     sys.path[0] = str(GAN)
     sys.argv = [str(GAN / "train.py"), *arguments]

@@ -5,19 +5,23 @@ The report goes to a file, so that stderr too is the script's alone and can be c
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
+import functools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import pytest
 import tfperfkit_probes
+from warm import WarmPython
 
 import tfperfkit
 
@@ -66,10 +70,18 @@ class Program:
     since: tuple[int, int] = (3, 10)  # the Python that it needs
     needs: str = ""  # a module that need not be installed
     inherited: int = 0  # descriptors that its parent left open
+    own_import: bool = False  # how it imports TensorFlow matters, what it does before, or what that draws of `random`
     ignored: tuple[str, ...] = ()  # patterns of files whose contents have times in them; that they exist is compared
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def may_be_warm(self) -> bool:
+        """Under plain Python it may begin in a fork of an interpreter that has imported TensorFlow."""
+        started = self.flags, self.environment, self.links, self.user_site, self.command
+        alike = started == ((), (), (), False, ("script.py",)) and sys.platform == "linux"
+        return alike and not self.own_import and "import tensorflow as tf\n" in self.source
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,9 +107,18 @@ def environment(runs: Path) -> dict[str, str]:
     }
 
 
-def plainly(program: Program, folder: Path) -> Outcome:
+@functools.cache
+def _warm() -> tuple[Path, WarmPython]:
+    """One for all tests of this process, and the folder in which its scripts stand, plain and profiled."""
+    folder = Path(tempfile.mkdtemp(prefix="transparency-")).resolve()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    here = _emptied(folder)
+    return folder, WarmPython("script.py", here, environment(folder / "runs"))
+
+
+def plainly(program: Program, folder: Path, warm: WarmPython | None = None) -> Outcome:
     """Under plain Python."""
-    return _run(program, folder, [])
+    return _run(program, folder, [], warm)
 
 
 def profiled(program: Program, folder: Path, probes: str) -> Outcome:
@@ -108,10 +129,15 @@ def profiled(program: Program, folder: Path, probes: str) -> Outcome:
     return dataclasses.replace(outcome, report=report.read_text())
 
 
-def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
+def _emptied(folder: Path) -> Path:
     here = folder / "work"
     shutil.rmtree(here, ignore_errors=True)
     here.mkdir(parents=True)
+    return here
+
+
+def _run(program: Program, folder: Path, ours: list[str], warm: WarmPython | None = None) -> Outcome:
+    here = _emptied(folder)
     for name, text in (("script.py", program.source), *program.files):
         if text:
             path = here / name
@@ -128,6 +154,10 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
         python = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
         added["PYTHONPATH"] = os.pathsep.join([*OURS, *filter(None, [added.get("PYTHONPATH")])])
     words = [*program.flags, *ours, *program.command, *(["--"] if ours else []), *program.arguments]
+    if warm is not None:
+        kept = environment(folder / "runs")
+        done = warm.run(program.arguments, environment=kept, input=program.stdin, timeout=TIMEOUT_S)
+        return Outcome(done.returncode, done.stdout, done.stderr, _files(program, here))
     with contextlib.ExitStack() as left_open:
         inherited = [left_open.enter_context(open(os.devnull)).fileno() for _ in range(program.inherited)]
         done = subprocess.run(
@@ -141,16 +171,17 @@ def _run(program: Program, folder: Path, ours: list[str]) -> Outcome:
             start_new_session=True,  # a program that signals its group must not hit the tests
             pass_fds=inherited,
         )
-    files = (
-        {
-            str(path.relative_to(here)): b"" if any(path.match(item) for item in program.ignored) else path.read_bytes()
-            for path in sorted(here.rglob("*"))
-            if path.is_file() and path.suffix != ".zip"
-        }
-        if here.is_dir()
-        else {}
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr, files)
+    return Outcome(done.returncode, done.stdout, done.stderr, _files(program, here))
+
+
+def _files(program: Program, here: Path) -> dict[str, bytes]:
+    if not here.is_dir():
+        return {}
+    return {
+        str(path.relative_to(here)): b"" if any(path.match(item) for item in program.ignored) else path.read_bytes()
+        for path in sorted(here.rglob("*"))
+        if path.is_file() and path.suffix != ".zip"
+    }
 
 
 def _filled(text: str, places: dict[str, str]) -> str:
@@ -188,7 +219,10 @@ def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Ou
         pytest.skip(f"needs Python {program.since[0]}.{program.since[1]}")
     if program.needs and not (APART / program.needs).is_dir():
         pytest.skip(f"needs {program.needs} in {APART.name} of the environment: make test puts it there")
-    plain = plainly(program, folder)
+    warm = None
+    if program.may_be_warm:
+        folder, warm = _warm()
+    plain = plainly(program, folder, warm)
     assert plain.status == program.status, f"the program itself: {plain.status}\n{plain.stderr.decode()}"
     assert program.shows in plain.stdout + plain.stderr, (plain.stdout, plain.stderr)
     ours = profiled(program, folder, probes)

@@ -161,7 +161,7 @@ model.fit(np.ones((800, 2)), np.ones(800), batch_size=8, verbose=0, callbacks=[I
 PROGRAMS = [
     Program("interrupted", INTERRUPTED, status=-2, shows=b"interrupted", stderr="logs"),
     Program("fit", FIT, status=1, shows=b"LookupError: stop here", stderr="logs"),
-    Program("loop", LOOP, status=1, shows=b"Dimensions must be equal", stderr="logs"),
+    Program("loop", LOOP, own_import=True, status=1, shows=b"Dimensions must be equal", stderr="logs"),
     Program("hard exit", HARD_EXIT, status=11, shows=b"tensorflow\n", stderr="logs"),
     Program("terminated", TERMINATED, status=21, shows=b"saved 15\nfinally", stderr="logs"),
 ]

@@ -224,7 +224,9 @@ PROGRAMS = [
     Program("asyncio", ASYNCIO, options=WINDOWS, status=1, shows=b"CancelledError", stderr="logs", since=(3, 11)),
     Program("threads", THREADS, options=WINDOWS, status=6, shows=b"[True, True, True]", stderr="logs"),
     Program("signals", SIGNALS, options=WINDOWS, status=1, shows=b"terminated in", stderr="logs"),
-    Program("few descriptors from the start", FEW, options=WINDOWS, shows=b"at most 24", stderr="logs"),
+    Program(
+        "few descriptors from the start", FEW, own_import=True, options=WINDOWS, shows=b"at most 24", stderr="logs"
+    ),
     *(
         Program(
             f"closes what it did not open, {n} inherited",

@@ -212,7 +212,7 @@ print('done', 'tensorflow.python' in sys.modules)
 
 PROGRAMS = [
     Program("tf.config", CONFIG, status=1, shows=b"RuntimeError", stderr="logs"),
-    Program("XLA", XLA_BEFORE, shows=b"mixed_float16", stderr="logs"),
+    Program("XLA", XLA_BEFORE, own_import=True, shows=b"mixed_float16", stderr="logs"),
     Program("an XLA flag that is none", XLA_WRONG, status=-6 if OLDEST else 1, shows=b"set", stderr="logs"),
     Program("deterministic", DETERMINISTIC, shows=b"RuntimeError", stderr="logs"),
     Program("absl", ABSL, ("--steps=130", "rest"), status=3, shows=b"['script.py', 'rest'] 130", stderr="logs"),
@@ -246,6 +246,7 @@ print('tensorflow' in sys.modules, [type(f).__name__ for f in sys.meta_path if t
 import tensorflow
 """,
         status=1,
+        own_import=True,
         shows=b"halted; None in sys.modules",
         stderr="logs",
     ),

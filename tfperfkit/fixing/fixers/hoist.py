@@ -1,0 +1,298 @@
+"""Work that gives the same at every step, done once: out of the loop, or behind a function that keeps its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import libcst as cst
+
+from tfperfkit.fixing.case import Case, Fixer
+from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.module import Module, dotted, method, walk
+
+_LOOPS = (cst.For, cst.While)
+_LEAVES = (cst.Return, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.Break, cst.Continue, cst.Raise)
+#: Methods that change what they are called on; and ``shuffle``, which changes what it is given.
+# fmt: off
+_CHANGES = frozenset((
+    "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault", "sort", "reverse", "add",
+    "discard", "fill", "put", "resize", "partition", "shuffle", "itemset", "setflags",
+))
+# fmt: on
+
+
+def fix(case: Case) -> list[Edit]:
+    """At the first of the finding's places that is a statement by itself in a loop, or in a function."""
+    reasons = []
+    lines: dict[str, set[int]] = {}
+    for span in case.finding.where:
+        lines.setdefault(span.file, set()).add(span.line)
+    for module, span in case.places():
+        try:
+            return _at(module, span.line, lines[span.file])
+        except NoFix as error:
+            reasons.append(str(error))
+    raise NoFix(reasons[0] if reasons else "no statement of its own stands at its place")
+
+
+def _at(module: Module, line: int, near: set[int]) -> list[Edit]:
+    statement = _statement(module, line)
+    body = next(iter(module.around(statement)))
+    above = [node for node in module.around(statement) if not isinstance(node, cst.IndentedBlock)]
+    if isinstance(body, cst.IndentedBlock) and above and isinstance(above[0], cst.FunctionDef):
+        return _kept(module, above[0], statement, near)
+    if isinstance(body, cst.IndentedBlock) and above and isinstance(above[0], _LOOPS):
+        return _before_loop(module, statement, above)
+    raise NoFix("it does not stand directly in a loop or in a function")
+
+
+def _statement(module: Module, line: int) -> Any:
+    """The statement of a block that a line belongs to: with the ``with`` around it."""
+    for node in module.lines_at(line):
+        at: cst.CSTNode = node
+        for outer in module.around(node):
+            if isinstance(outer, cst.With):
+                at = outer
+            elif not isinstance(outer, cst.IndentedBlock):
+                break
+        return at
+    for node in walk(module.tree):
+        if isinstance(node, cst.With) and module.line(node) == line:
+            return node
+    raise NoFix("no statement of its own stands at its place")
+
+
+# --- out of the loop ----------------------------------------------------------------------------------------------
+
+
+def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CSTNode]) -> list[Edit]:
+    name, value = _assigned(statement)
+    loop = None
+    for node in above:
+        if not isinstance(node, _LOOPS):
+            break
+        if _bound(node, statement) & _read(value):
+            break
+        loop = node
+    if loop is None:
+        raise NoFix("it uses what the loop changes")
+    _unchanged(loop, {name})
+    parent = next(iter(module.around(loop)))
+    if not isinstance(parent, (cst.IndentedBlock, cst.Module)):
+        raise NoFix("the loop does not stand in a block")
+    again = name in _bound(loop, statement)  # the loop gives the name another value later
+    kept = f"{name}_once" if again else name
+    if again and any(isinstance(node, cst.Name) and node.value == kept for node in walk(module.tree)):
+        raise NoFix(f"{kept} is a name of the file already")
+    moved = _renamed(statement, kept)
+    edits = [Edit(module.file, loop, partial(_behind, first=moved))]
+    if again:
+        use = cst.parse_statement(f"{name} = {kept}")
+        return [*edits, Edit(module.file, statement, lambda node: use)]
+    return [*edits, Edit(module.file, statement, lambda node: cst.RemoveFromParent())]
+
+
+def _assigned(statement: cst.CSTNode) -> tuple[str, cst.BaseExpression]:
+    """The name and the value of ``name = value``."""
+    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        only = statement.body[0]
+        if isinstance(only, cst.Assign) and len(only.targets) == 1 and isinstance(only.targets[0].target, cst.Name):
+            return only.targets[0].target.value, only.value
+    raise NoFix("it is no plain assignment to one name")
+
+
+def _renamed(statement: Any, name: str) -> Any:
+    only = statement.body[0]
+    target = only.targets[0].with_changes(target=cst.Name(name))
+    return statement.with_changes(body=[only.with_changes(targets=[target])], leading_lines=())
+
+
+def _behind(loop: Any, first: cst.CSTNode) -> cst.FlattenSentinel:
+    """The loop's own comments and empty lines stay above both."""
+    lines = loop.leading_lines
+    return cst.FlattenSentinel([first.with_changes(leading_lines=lines), loop.with_changes(leading_lines=())])
+
+
+# --- behind a function that keeps its result ----------------------------------------------------------------------
+
+
+def _kept(module: Module, function: cst.FunctionDef, statement: cst.CSTNode, near: set[int]) -> list[Edit]:
+    if function not in module.tree.body:
+        raise NoFix(f"{function.name.value} is no function at the top level of the file")
+    if function.asynchronous is not None or any("cache" in (_plain(item) or "") for item in function.decorators):
+        raise NoFix(f"{function.name.value} keeps its result already, or is async")
+    body = list(function.body.body)
+    first = body.index(statement)
+    last = max(index for index, item in enumerate(body) if any(module.spans(item, at) for at in near))
+    block = body[first : max(last, first) + 1]
+    if any(isinstance(node, _LEAVES) for item in block for node in walk(item)):
+        raise NoFix("it leaves the function")
+    made = _binds(block)
+    for item in body[first + len(block) :]:  # what only takes a part of it comes along: archive["faces"]
+        if not _is_part(item, made):
+            break
+        block.append(item)
+        made |= _binds([item])
+    rest = body[first + len(block) :]
+    outer = set().union(*(_read(item) for item in block)) - made
+    local = _parameters(function) | _binds(body)
+    if outer & local:
+        raise NoFix(f"it uses {sorted(outer & local)[0]}, which is another one at each call")
+    for name in sorted(outer):
+        if _bindings(module.tree, name) > 1:
+            raise NoFix(f"it uses {name}, which gets several values")
+    used = sorted(made & set().union(*(_read(item) for item in rest), set()))
+    if not used or any(not isinstance(item, (cst.SimpleStatementLine, cst.With)) for item in block):
+        raise NoFix("nothing that could be kept comes of it")
+    for item in rest:
+        _unchanged(item, set(used))
+    return _edits(module, function, block, used)
+
+
+def _edits(module: Module, function: cst.FunctionDef, block: Sequence[Any], used: Sequence[str]) -> list[Edit]:
+    helper = f"_{used[-1]}_once"
+    if any(isinstance(node, cst.Name) and node.value == helper for node in walk(module.tree)):
+        raise NoFix(f"{helper} is a name of the file already")
+    names = ", ".join(used)
+    inside = [block[0].with_changes(leading_lines=()), *block[1:], cst.parse_statement(f"return {names}")]
+    made = cst.FunctionDef(
+        cst.Name(helper),
+        cst.Parameters(),
+        cst.IndentedBlock(inside),
+        decorators=[cst.Decorator(cst.parse_expression("functools.cache"))],
+        leading_lines=function.leading_lines,
+    )
+    apart = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]
+    call = cst.parse_statement(f"{names} = {helper}()")
+    edits = [
+        Edit(module.file, block[0], lambda node: call.with_changes(leading_lines=node.leading_lines)),
+        *(Edit(module.file, item, lambda node: cst.RemoveFromParent()) for item in block[1:]),
+        Edit(
+            module.file,
+            function,
+            lambda node: cst.FlattenSentinel([made, node.with_changes(leading_lines=apart)]),
+        ),
+    ]
+    known = any(isinstance(item, cst.Import) and "functools" in _names_of(item) for item in _top(module.tree))
+    return edits if known else [*edits, Edit(module.file, module.tree, _with_import)]
+
+
+def _with_import(tree: cst.Module) -> cst.Module:
+    """``import functools`` before the first import that is not from ``__future__``, else before all code."""
+    body = list(tree.body)
+    for index, line in enumerate(body):
+        only = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+        if isinstance(only, cst.Expr) and isinstance(only.value, (cst.SimpleString, cst.ConcatenatedString)):
+            continue
+        if isinstance(only, cst.ImportFrom) and dotted(only.module or cst.Name("")) == "__future__":
+            continue
+        new = cst.parse_statement("import functools").with_changes(leading_lines=line.leading_lines)
+        body[index : index + 1] = [new, line.with_changes(leading_lines=())]
+        return tree.with_changes(body=body)
+    return tree
+
+
+def _is_part(item: cst.CSTNode, made: set[str]) -> bool:
+    try:
+        _, value = _assigned(item)
+    except NoFix:
+        return False
+    reads = _read(value)
+    calls = any(isinstance(node, cst.Call) for node in walk(value))
+    return bool(reads) and reads <= made and not calls and isinstance(value, (cst.Subscript, cst.Attribute))
+
+
+# --- names --------------------------------------------------------------------------------------------------------
+
+
+def _read(node: cst.CSTNode) -> set[str]:
+    """Every name in it that is no attribute and no keyword; also those that it binds."""
+    found, skipped = set(), set()
+    for at in walk(node):
+        if isinstance(at, cst.Attribute):
+            skipped.add(at.attr)
+        elif isinstance(at, cst.Arg) and at.keyword is not None:
+            skipped.add(at.keyword)
+        if isinstance(at, cst.Name) and at not in skipped:
+            found.add(at.value)
+    return found
+
+
+def _bound(loop: cst.CSTNode, without: cst.CSTNode) -> set[str]:
+    """Names that get a value in a loop, apart from by one of its statements."""
+    own = set(walk(without))
+    return {name for node in walk(loop) if node not in own for name in _gives(node)}
+
+
+def _binds(statements: Iterable[cst.CSTNode]) -> set[str]:
+    return {name for item in statements for node in walk(item) for name in _gives(node)}
+
+
+def _gives(node: cst.CSTNode) -> set[str]:
+    targets: list[cst.CSTNode] = []
+    if isinstance(node, (cst.AssignTarget, cst.For, cst.CompFor, cst.AugAssign, cst.AnnAssign, cst.NamedExpr)):
+        targets = [node.target]
+    elif isinstance(node, cst.AsName):
+        targets = [node.name]
+    elif isinstance(node, cst.Del):
+        targets = [node.target]
+    elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        targets = [node.name]
+    return {at.value for target in targets for at in _plain_names(target)}
+
+
+def _plain_names(target: cst.CSTNode) -> Iterable[cst.Name]:
+    """Of a target: not what is indexed or whose attribute is set."""
+    if isinstance(target, cst.Name):
+        yield target
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for item in target.elements:
+            yield from _plain_names(item.value)
+
+
+def _bindings(tree: cst.Module, name: str) -> int:
+    return sum(name in _gives(node) for node in walk(tree))
+
+
+def _parameters(function: cst.FunctionDef) -> set[str]:
+    return {node.name.value for node in walk(function.params) if isinstance(node, cst.Param)}
+
+
+def _unchanged(node: cst.CSTNode, names: set[str]) -> None:
+    """Raises NoFix where what a name holds is changed in place: then the next step would find it changed."""
+    for at in walk(node):
+        owner: cst.CSTNode | None = None
+        if isinstance(at, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del)):
+            owner = at.target
+            if isinstance(owner, cst.Name) and not isinstance(at, cst.AugAssign):
+                owner = None
+        elif isinstance(at, cst.Call) and method(at) in _CHANGES and isinstance(at.func, cst.Attribute):
+            if any(isinstance(item.value, cst.Name) and item.value.value in names for item in at.args):
+                owner = at.args[0].value if method(at) == "shuffle" else None
+            owner = owner or at.func.value
+        while isinstance(owner, (cst.Subscript, cst.Attribute)):
+            owner = owner.value
+        if isinstance(owner, cst.Name) and owner.value in names:
+            raise NoFix(f"{owner.value} is changed afterwards")
+
+
+def _plain(item: cst.Decorator) -> str | None:
+    return dotted(item.decorator.func if isinstance(item.decorator, cst.Call) else item.decorator)
+
+
+def _top(tree: cst.Module) -> Iterable[cst.CSTNode]:
+    for line in tree.body:
+        yield from line.body if isinstance(line, cst.SimpleStatementLine) else ()
+
+
+def _names_of(item: cst.Import) -> set[str]:
+    return {alias.evaluated_name for alias in item.names if alias.asname is None}
+
+
+FIXER = Fixer(
+    "does it once",
+    fix,
+    "the same object is used at every step: what a function that gets it changes in it stays changed",
+)

@@ -1,3 +1,3 @@
 """The version, for whoever must say it without importing the package's front."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"

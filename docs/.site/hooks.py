@@ -28,6 +28,11 @@ def _unfolded(entry: Any, root: Path) -> Any:
     return [page.relative_to(root).as_posix() for page in sorted((root / entry).glob("*.md"))]
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Called with a page's body: what marks a literal block in a docstring is no text."""
+    return html.replace("<p>::</p>", "").replace("::</p>", ":</p>")
+
+
 def on_post_page(output: str, **_: Any) -> str:
     """Called with each page as it will be written."""
     return _SHIM.sub(lambda _: f"<script>{_WORKER.read_text(encoding='utf-8')}</script>", output)

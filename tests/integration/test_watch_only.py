@@ -131,10 +131,11 @@ def test_a_person_reads_it(watched: Watched) -> None:
 
 def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
     tfperf.script(
-        "import signal\n"
-        "signal.signal(signal.SIGUSR2, lambda *_: None)\n"
+        "import signal, time\n"
+        "had = []\n"
+        "signal.signal(signal.SIGUSR2, lambda *_: had.append(1))\n"
         "print('ready', flush=True)\n"
-        "signal.pause()\n"
+        "while not had: time.sleep(0.05)\n"
         "print('had it', flush=True)\n"
     )
     process = tfperf.start("run", "--watch-only", "--out", "used", "train.py")

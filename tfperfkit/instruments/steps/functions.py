@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 from tfperfkit.instruments.steps.batch_size import of_signature
+from tfperfkit.instruments.steps.callers import Callers
 from tfperfkit.instruments.steps.updates import GraphUpdates, is_keras_own
 from tfperfkit.records.steps import MarkerKind
 
@@ -22,6 +23,7 @@ class Updating:
         self.steps = 0  # that were made by calls of it
         self.batch_size = 0
         self.optimizers: list[weakref.ref[Any]] = []
+        self.callers = Callers()
 
     @property
     def kind(self) -> MarkerKind:

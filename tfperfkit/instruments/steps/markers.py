@@ -182,7 +182,12 @@ class Markers:
             special = known.loop or known.named or searching or not known.number
             if not special and state.quietly is not None and thread == state.thread:
                 # As ``_enter``, for what most steps of a long training are, with as little Python as can be.
-                site = state.sites.find("call", known.number, sys._getframe(2))
+                site = known.callers.site(2)
+                if site is None:
+                    frame = sys._getframe(2)
+                    site = state.sites.find("call", known.number, frame)
+                    if site is not None:
+                        known.callers.remember(frame, state.is_user, site)
                 if site is not None:
                     state.inside += 1
                     token = Token(site, function, True, known)

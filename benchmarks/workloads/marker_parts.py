@@ -1,9 +1,9 @@
 """Runs a workload, and takes parts of tfperf's markers away and puts them back, in turn, within one process.
 
 ``marker_parts.py WORKLOAD STEPS WARM BLOCK SETTLE ROUNDS``, as ``steady.py``. Sides: no hooks; no hooks again; hooks
-that walk the stack at each call, as before callers were remembered; hooks as they are; and with a clock around the walk,
-around the recognition, and around the question whether TensorFlow runs eagerly. Prints of each block its seconds, the ns
-that the hooks say they took, and what that clock measured.
+that walk the stack at each call, as before callers were remembered; hooks as they are; and with a clock around the
+walk, around the recognition, and around the question whether TensorFlow runs eagerly. Prints of each block its seconds,
+the ns that the hooks say they took, and what that clock measured.
 """
 
 import json

@@ -22,7 +22,7 @@ from tfperfkit.instruments.input.file_opens import FileOpens
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.stacks.activity import TENSORFLOW
 from tfperfkit.instruments.stacks.pulse import Pulse
-from tfperfkit.instruments.stacks.sampler import MAX_STACKS, Jitter, Sampler, interval_s
+from tfperfkit.instruments.stacks.sampler import Jitter, Sampler, interval_s
 from tfperfkit.instruments.stacks.switch_interval import Switching
 from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.model import WindowPhase
@@ -90,7 +90,7 @@ class Session:
             self._long.sampled if self._long is not None else self.stream("samples").append,
             self.origin.is_user,
             self._contention.active_ns,
-            long_run.MAX_STACKS if watched else MAX_STACKS,
+            long_run.MAX_STACKS if watched else None,
         )
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)

@@ -113,10 +113,10 @@ class Sampler:
         write: Callable[[Any], None],
         is_user: Callable[[str], bool],
         ran_ns: Callable[[], int | None] = lambda: None,
-        max_stacks: int = MAX_STACKS,
+        max_stacks: int | None = None,
     ) -> None:
         self._write = write
-        self._max_stacks = max_stacks
+        self._max_stacks = MAX_STACKS if max_stacks is None else max_stacks
         self._ran_ns = ran_ns  # how long the main thread has had a processor
         self._main = threading.main_thread().ident
         self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run

@@ -32,6 +32,16 @@ def step():
 def train(steps):
     for n in range(steps): loss = step()
     return loss
+def wait_for(condition):
+    import time
+    while not condition(): time.sleep(.05)
+def written(steps):  # the calls of step, the first site that there was
+    return open('r/records.jsonl', 'rb').read().count(b'["session/markers",[1,') >= steps
+def held():  # by tfperf: all that there is
+    fds = f'/proc/{os.getppid()}/fd'
+    open_there = {os.stat(f'{fds}/{fd}').st_ino for fd in os.listdir(fds) if os.path.exists(f'{fds}/{fd}')}
+    names = [os.path.join(folder, name) for folder, _, files in os.walk('r') for name in files]
+    return {os.stat(name).st_ino for name in names if '/.' not in name} <= open_there
 """
 
 
@@ -45,7 +55,9 @@ def _document(tfperf: Tfperf, name: str) -> Any:
 
 
 def test_killed_while_training(tfperf: Tfperf) -> None:
-    tfperf.script(TRAIN + "import time\ntrain(200)\ntime.sleep(1.2)\nprint('x', flush=True)\nos.kill(os.getpid(), 9)\n")
+    tfperf.script(
+        TRAIN + "train(200)\nwait_for(lambda: written(200))\nprint('x', flush=True)\nos.kill(os.getpid(), 9)\n"
+    )
     done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
     assert (done.returncode, done.stdout) == (128 + signal.SIGKILL, "x\n")
     assert "ended without a goodbye (killed)" in _text(done.stderr)
@@ -55,7 +67,7 @@ def test_killed_while_training(tfperf: Tfperf) -> None:
 
 
 def test_hard_exit_and_a_run_directory_that_is_cut_short(tfperf: Tfperf) -> None:
-    tfperf.script(TRAIN + "import time\ntrain(150)\ntime.sleep(1.2)\nos._exit(7)\n")
+    tfperf.script(TRAIN + "train(150)\nwait_for(lambda: written(150))\nos._exit(7)\n")
     done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
     assert done.returncode == 7
     assert _document(tfperf, "r")["steps"]["count"] == 150
@@ -105,7 +117,9 @@ def test_a_limit_on_the_size_of_files(tfperf: Tfperf) -> None:
 def test_a_run_directory_that_vanishes(tfperf: Tfperf) -> None:
     """It is written back from what was open, once the script has ended; not while it may make a folder of that name."""
     gone = "import os, shutil\nshutil.rmtree('r')\ntrain(400)\ntime.sleep(1.5)\nprint(os.path.exists('r'))\n"
-    tfperf.script(TRAIN + "import time\ntrain(200)\ntime.sleep(2.5)\n" + gone + "raise SystemExit(3)\n")
+    tfperf.script(
+        TRAIN + "import time\ntrain(200)\nwait_for(lambda: written(200) and held())\n" + gone + "raise SystemExit(3)\n"
+    )
     done = tfperf("run", "--probes", "retrace,tfprof", "--out", "r", "train.py")
     assert (done.returncode, done.stdout) == (3, "False\n")
     assert "tfperf: the run directory was removed while the script ran; written back:" in done.stderr
@@ -117,7 +131,7 @@ def test_a_run_directory_that_vanishes(tfperf: Tfperf) -> None:
 def test_a_run_directory_that_can_be_written_no_more(tfperf: Tfperf) -> None:
     """Root may write everywhere, so the folder becomes a file's name: nothing new can be made in it."""
     tfperf.script(
-        TRAIN + "import time\ntrain(50)\ntime.sleep(1.5)\nos.rename('r', 's')\nopen('r', 'w').close()\ntrain(50)\n"
+        TRAIN + "train(50)\nwait_for(lambda: written(50))\nos.rename('r', 's')\nopen('r', 'w').close()\ntrain(50)\n"
         "raise SystemExit(3)\n"
     )
     done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")

@@ -12,8 +12,10 @@ PROGRAMS = [
         "threads",
         """
 import threading, time
+printed = {n: threading.Event() for n in (0, 2, 4)}
 def work(n):
-    time.sleep(n / 20); print(n, threading.current_thread().name, flush=True)
+    if n: printed[n - 2].wait()
+    print(n, threading.current_thread().name, flush=True); printed[n].set()
 threading.Thread(target=time.sleep, args=(99,), daemon=True).start()
 print([t.name for t in threading.enumerate()], flush=True)
 def bad(): raise RuntimeError('in a thread')
@@ -199,7 +201,10 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
         "becomes a daemon",
         """
 import os, sys, time
-if os.fork(): os.wait(); time.sleep(.5); print(open('log').read()); sys.exit(3)
+if os.fork():
+    os.wait()
+    while not (os.path.exists('log') and open('log').read()): time.sleep(.01)
+    print(open('log').read()); sys.exit(3)
 os.setsid()
 if os.fork(): os._exit(0)
 os.closerange(3, 64)

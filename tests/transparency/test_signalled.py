@@ -69,8 +69,14 @@ sys.exit(130)
     Program(
         "keyboard interrupt in a sleep, a thread and an import",
         """
-import _thread, signal, threading, time
-def interrupt(): time.sleep(.1); signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+import _thread, signal, sys, threading, time
+def waits():
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame and frame.f_code.co_name != '<lambda>': frame = frame.f_back
+    return frame
+def interrupt():
+    while not waits(): time.sleep(.01)
+    time.sleep(.1); signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 for wait in (lambda: time.sleep(9), lambda: threading.Event().wait(9), lambda: __import__('slow')):
     threading.Thread(target=interrupt).start()
     try: wait()

@@ -145,10 +145,9 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({tuple(map(tuple, row[2])) for row in rows_of(rows, "stack")}) == len(rows_of(rows, "stack"))
 
 
-def test_stacks_are_counted_no_further_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_STACKS", 0)
+def test_stacks_are_counted_no_further_than_the_limit() -> None:
     rows: list[Any] = []
-    sampler = Sampler(rows.append, lambda name: name == __file__)
+    sampler = Sampler(rows.append, lambda name: name == __file__, max_stacks=0)
     with standing() as found:
         sampler.take(1, found.thread.ident or 0)
     assert rows == []
@@ -209,11 +208,14 @@ def test_a_thread_that_waits_while_an_object_goes_does_no_python(ran: Callable[[
 
     def watch(thread: int) -> None:
         nonlocal when
-        time.sleep(0.1)
+        while sys._current_frames()[thread].f_lineno != here:
+            time.sleep(0.01)
+        time.sleep(0.1)  # it is in the call, or about to be
         for when in range(10_000_000, 60_000_000, 10_000_000):
             sampler.take(when, thread)
         pipe.drain()
 
+    here = next(n for n, text in enumerate(open(__file__).read().splitlines(), 1) if text.endswith("# it goes here"))
     full, pipe.full = pipe.full, None  # type: ignore[assignment]
     watcher = threading.Thread(target=watch, args=(sampler._main,))
     watcher.start()
@@ -221,7 +223,6 @@ def test_a_thread_that_waits_while_an_object_goes_does_no_python(ran: Callable[[
     watcher.join()
     stacks = {row[1]: (row[2][-1][3], row[4]) for row in rows_of(rows, "stack")}
     seen = [stacks[row[2]] for row in rows_of(rows, "s")]
-    here = next(n for n, text in enumerate(open(__file__).read().splitlines(), 1) if text.endswith("# it goes here"))
     assert {line for line, _ in seen} == {here}
     assert [activity for _, activity in seen] == ["python", *[doing] * 4]
 

@@ -41,6 +41,7 @@ COMMAND = _Check(
         ),
     ],
     options_metavar="[OPTIONS] SCRIPT [ARGUMENTS OF THE SCRIPT]",
+    short_help="Check a script against its budget, and against a base.",
     help="""Check a script against the budget in pyproject.toml, and its step time against a base.
 
     Exit status: 0 the budget is kept, 1 it is not, 3 undecided, 2 a mistake in our part or pyproject.toml.""",

@@ -7,7 +7,7 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.command(context_settings=HELP)
+@click.command(context_settings=HELP, short_help="Tell what changed between runs, by how much, and why.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN_A RUN_B...")
 @click.option("--json", "json_file", metavar="FILE", help="Write the comparison as JSON; - for stdout.")
 def compare(runs: tuple[str, ...], json_file: str | None) -> None:

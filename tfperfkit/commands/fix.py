@@ -7,7 +7,7 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.command(context_settings=HELP)
+@click.command(context_settings=HELP, short_help="Show findings as patches of the source; --apply writes them.")
 @click.argument("run")
 @click.argument("identity", required=False, metavar="[ID]")
 @click.option("--apply", "write", is_flag=True, help="Write the patches into the files.")

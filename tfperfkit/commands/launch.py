@@ -6,7 +6,12 @@ import click
 
 
 @click.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
+    short_help="Train with several workers on this machine, for trying.",
+    context_settings={
+        "ignore_unknown_options": True,
+        "allow_interspersed_args": False,
+        "help_option_names": ["--help"],
+    },
 )
 @click.option("-n", "count", type=click.IntRange(2, 64), default=2, help="So many workers. Default: 2.")
 @click.option("--out", metavar="DIR", help="Folder of this run. Default: a new one below the user's state folder.")

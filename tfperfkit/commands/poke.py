@@ -7,7 +7,7 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.command(context_settings=HELP)
+@click.command(context_settings=HELP, short_help="Open a window in a run that is watched.")
 @click.argument("run")
 def poke(run: str) -> None:
     """Open a window in a run that is watched (tfperf run --watch-only). RUN: a folder, a run's name, or last."""

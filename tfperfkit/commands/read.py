@@ -7,7 +7,7 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.command("read", context_settings=HELP)
+@click.command("read", context_settings=HELP, short_help="Read a trace that another profiler recorded.")
 @click.argument("path")
 @click.option("--json", "json_file", metavar="FILE", help="Write what was found as JSON; - for stdout.")
 @click.option("--all", "everything", is_flag=True, help="All rows of the tables.")

@@ -7,7 +7,11 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.group(invoke_without_command=True, context_settings=HELP)
+@click.group(
+    invoke_without_command=True,
+    context_settings=HELP,
+    short_help="List the runs in the runs folder, remove and query them.",
+)
 @click.option(
     "--filter", "word", metavar="WORD", default="", help="Of which name, script, status or finding hold this."
 )

@@ -7,7 +7,7 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.command(context_settings=HELP)
+@click.command(context_settings=HELP, short_help="Write a run for Perfetto, chrome://tracing or speedscope.")
 @click.argument("run")
 @click.option("--out", metavar="FILE", help="Default: NAME.trace.json.gz in the current folder.")
 def trace(run: str, out: str | None) -> None:

@@ -58,6 +58,7 @@ COMMAND = _Try(
         *COMMON,
     ],
     options_metavar="[OPTIONS]",
+    short_help="Measure what a change gains, without an edit.",
     help="""Measure what a change gains: the script as it is and changed, in turn.
 
     \b

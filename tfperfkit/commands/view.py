@@ -7,7 +7,7 @@ import click
 from tfperfkit.commands import HELP
 
 
-@click.command(context_settings=HELP)
+@click.command(context_settings=HELP, short_help="Show runs' traces in TensorBoard.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: a free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address only.")

@@ -32,6 +32,8 @@ _UNSTEADY = 1.25
 _USUAL_MULTIPLE, _MAX_MULTIPLE = 16, 500
 #: With slow steps: a trial ends after three to five of them, by their length.
 _SLOW_STEADY_S = 2.0
+#: Of the time for all trials, what one may take.
+_SHARE, _SLOW_SHARE = 1 / 3, 2 / 3
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +136,7 @@ class _Trials:
         )
 
     def _group(self, whole: bool, variants: Sequence[Variant]) -> Group:
-        limit = max(self._budget.seconds, 30.0) if whole else min(max(self._budget.seconds / 3, 30.0), 180.0)
+        limit = max(self._budget.seconds, 30.0) if whole else self._limit()
         # A multiple of 16 and of all that is made in one call, unless that is out of proportion.
         multiple = math.lcm(_USUAL_MULTIPLE, *(item.multiple for item in variants))
         plan = TrialPlan(
@@ -149,6 +151,11 @@ class _Trials:
                 plan, warm_steps=MIN_WARM, seconds=min(self._wishes.steady_s, _SLOW_STEADY_S)
             )
         return Group(self._runner, self._budget, plan, self._dice)
+
+    def _limit(self) -> float:
+        """For one trial; slow steps need most of the time for a pair."""
+        share = _SLOW_SHARE if self._wishes.slow else _SHARE
+        return min(max(self._budget.seconds * share, 30.0), 180.0)
 
     def _check(self, first: Outcome) -> None:
         """Raises UsageError: with nothing to compare with, all that follows is in vain."""

@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,3 +104,40 @@ def test_closed_folders_are_removed(tmp_path: Path) -> None:
     folder.chmod(0)
     remove(tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0 or not shutil.which("setpriv") or not shutil.which("unshare"),
+    reason="only root can become somebody else",
+)
+def test_as_an_ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = 65534
+    become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+    monkeypatch.setattr(rooms, "_NAMESPACES", tuple([*become, *words] for words in rooms._NAMESPACES))
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    monkeypatch.setattr(os, "getgid", lambda: user)
+    monkeypatch.setattr(os, "mkdir", _for(user, os.mkdir))
+    with tempfile.TemporaryDirectory(dir="/tmp") as outer:  # pytest's own folders are closed to others
+        os.chmod(outer, 0o755)
+        folder, scratch = Path(outer) / "project", Path(outer) / "scratch"
+        for place in (folder, scratch):
+            place.mkdir()
+        for name in ("kept", "gone"):
+            (folder / name).write_text("kept\n")
+            os.chown(folder / name, user, user)
+        place = workspace(folder, None, scratch)
+        if place.way != "overlay":
+            pytest.skip(place.words)  # no user namespaces for users: then it is a copy
+        kept, changed, where, seen = used(place, scratch)
+        assert (kept, changed, where, seen) == ("kept", "changed", str(folder), str(user))
+        assert untouched(folder)
+        remove(scratch)
+        assert not scratch.exists()
+
+
+def _for(user: int, make: Any) -> Any:
+    def mkdir(path: Any, *arguments: Any, **named: Any) -> None:
+        make(path, *arguments, **named)
+        os.chown(path, user, user)
+
+    return mkdir

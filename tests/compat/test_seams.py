@@ -235,5 +235,5 @@ def test_every_instrument_that_touches_tensorflow_is_in_the_table() -> None:
 #: They look at file and function names only; an unknown TensorFlow makes what they tell coarser.
 NAMES_ONLY = {"stacks.activity", "stacks.user_line"}
 #: They change what a trial of ``tfperf try`` runs, never a run that is profiled: a seam that is another one makes an
-#: experiment not applicable, with the reason (``tests/integration/test_trials.py``).
+#: experiment not applicable, with the reason (``test_trial_seams.py``).
 IN_TRIALS = {f"changes.{name}" for name in ("iterated", "keras_compile", "results", "seeds", "tf_functions")}

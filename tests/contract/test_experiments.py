@@ -6,35 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from typed_experiments import NAMES, TYPED, typed
 
 from tfperfkit import registry
 from tfperfkit.experiment import EditingExperiment, Experiment, experiment_problems
 from tfperfkit.records.trials import Change, parse_change
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(registry.experiments())
-#: One of each, as it may be typed.
-TYPED = {
-    "batch": "batch=x4",
-    "env": "env:OMP_NUM_THREADS=1",
-    "fit-without": "fit-without=validation",
-    "gpu-thread-mode": "gpu-thread-mode=gpu_private",
-    "input": "input=first-batch",
-    "last-batch": "last-batch=drop",
-    "metrics": "metrics=off",
-    "mixed": "mixed=bfloat16",
-    "onednn": "onednn=on",
-    "pad-to": "pad-to=32",
-    "python-calls": "python-calls=last",
-    "shuffle": "shuffle=1000",
-    "steps-per-execution": "steps-per-execution=16",
-    "threads": "threads=2,1",
-    "without-line": "without-line:train.py:31",
-} | dict.fromkeys(["graph", "once", "relaxed-shapes", "same-objects", "tensor-arguments", "without"], "")
-
-
-def typed(name: str) -> str:
-    return TYPED.get(name, name) or f"{name}:train_step"
 
 
 def test_there_are_experiments() -> None:

@@ -42,12 +42,29 @@ def measured(tfperf: Tfperf, *words: str, env: dict[str, str] | None = None) -> 
     return {item["experiment"]: item for item in document["measured"]}
 
 
+EARLY = """
+def load():
+    return [0.5]
+
+class Rows:
+    @staticmethod
+    def size(x):
+        return x
+"""
+
+
 def test_functions_are_changed_and_nothing_is_left(tfperf: Tfperf, tmp_path: Path) -> None:
-    tfperf.script(TRAIN)
+    """Those too that are defined before TensorFlow is imported."""
+    tfperf.script(EARLY, "early.py")
+    tfperf.script(
+        "import early\n"
+        + TRAIN.replace("train_step(x, y))", "train_step(x, y * early.load()[0] * early.Rows.size(2)))")
+    )
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    found = measured(tfperf, "--with", "graph:train_step", "train.py", env={"TMPDIR": str(temporary)})
-    item = found["graph:train_step"]
+    text = "graph:train_step + once:load + once:Rows.size"
+    words = [word for each in text.split(" + ") for word in ("--with", each)]
+    item = measured(tfperf, *words, "train.py", env={"TMPDIR": str(temporary)})[text]
     assert item["verdict"] == "undecided" and item["pairs"] == 1  # one second is over at once
     assert item["results"] in ("same bits", "rounding")
     assert item["speedup"] and item["interval"] is None
@@ -100,27 +117,6 @@ def test_the_experiments_are_listed(tfperf: Tfperf) -> None:
     done = tfperf("try", "--list")
     assert done.returncode == 0
     assert "threads=INTRA,INTER" in done.stdout and "[no fix, a ceiling]" in done.stdout
-
-
-EARLY = """
-import early
-import numpy as np, tensorflow as tf
-weight = tf.Variable(1.0)
-for row in tf.data.Dataset.from_tensor_slices(np.ones((40, 2), "float32")):
-    weight.assign_add(tf.reduce_sum(row) * early.load()[0] * early.Rows.size(2))
-"""
-
-
-def test_a_module_that_comes_before_tensorflow_is_changed_too(tfperf: Tfperf) -> None:
-    tfperf.script(
-        "def load():\n    return [0.5]\n\nclass Rows:\n    @staticmethod\n    def size(x):\n        return x\n",
-        "early.py",
-    )
-    tfperf.script(EARLY)
-    words = ["--with", "once:load", "--with", "once:Rows.size", "--steps-from", "load", "--steps", "12"]
-    done = tfperf("try", *words, "--time", "1s", "--json", "-", "train.py")
-    (item,) = json.loads(done.stdout)["measured"]
-    assert (item["verdict"], item["reason"]) == ("undecided", "one pair tells nothing of its spread"), item
 
 
 SLEEPS = """

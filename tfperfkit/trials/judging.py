@@ -65,7 +65,7 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
     before = [a.ns / (a.batch_size if per_example else 1) for a, _ in pairs]
     after = [b.ns / (b.batch_size if per_example else 1) for _, b in pairs]
     found = paired_ratio(before, after)
-    minutes = [b.minute / a.minute for a, b in pairs if a.minute > 0 and b.minute > 0]
+    minutes = [_minute(b, per_example) / _minute(a, per_example) for a, b in pairs if a.minute > 0 and b.minute > 0]
     results, distance, own = _results(variant, base, changed)
     made = msgspec.structs.replace(
         made,
@@ -85,6 +85,11 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
         return msgspec.structs.replace(made, verdict=found.verdict)
     needed = pairs_needed(before, after, LOOKED_FOR)
     return msgspec.structs.replace(made, verdict="no difference", needed_pairs=needed)
+
+
+def _minute(outcome: Outcome, per_example: bool) -> float:
+    """Of the first minute; steps where the batch size is known of one run of a pair only."""
+    return outcome.minute / (1 if per_example else outcome.batch_size or 1)
 
 
 def decided(item: Measured, pairs: int, at_least: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -34,6 +35,15 @@ def test_steps_of_unknown_size_are_not_compared_across_batch_sizes() -> None:
     variant = Variant(text="batch=x4", changes_batch=True)
     item = measured(variant, [outcome(10.0, batch=0)] * 3, [outcome(20.0, batch=32)] * 3)
     assert item.verdict == "not applicable" and "examples" in item.reason
+
+
+def test_the_first_minute_counts_the_same_in_both_runs() -> None:
+    plain, known = outcome(10.0, batch=0), outcome(10.0, batch=32)
+    known = msgspec.structs.replace(known, minute=plain.minute * 2 * 32)  # examples, where the size was seen
+    assert measured(Variant(text="graph:f"), [plain] * 3, [known] * 3).first_minute == pytest.approx(2.0)
+    compiled = msgspec.structs.replace(outcome(5.0), minute=80.0)  # twice as fast, and longer to start
+    item = measured(Variant(text="jit"), [outcome(10.0)] * 3, [compiled] * 3)
+    assert (item.speedup, item.first_minute) == (pytest.approx(2.0), pytest.approx(0.8))
 
 
 def test_slower_and_no_difference() -> None:

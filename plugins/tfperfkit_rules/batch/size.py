@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
@@ -42,6 +43,8 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         gain(cost.step_ms, calibrated.GROWS_MIN.value * cost.work_ms, calibrated.UP_TO.value / batch),
     )
     bounds = (min(ends), max(ends))
+    # What is to be tried is what the range was predicted for.
+    wanted = max(int(TRY), math.ceil(calibrated.AT_LEAST_TIMES.value * batch))
     places = size_places(evidence, batch)
     yield Finding(
         code="BAT001",
@@ -54,12 +57,12 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),
-            Measurement("examples in a batch to try", float(TRY), "count", "advice"),
+            Measurement("examples in a batch to try", float(wanted), "count", "advice"),
             *cost.evidence(),
         ),
         advice=(
-            f"Try {size_code(evidence, places, batch)}: the step takes about as long, and an epoch has "
-            f"{TRY / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the square "
+            f"Try {size_code(evidence, places, batch, wanted)}: the step takes about as long, and an epoch has "
+            f"{wanted / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the square "
             "root for Adam) and watch the loss."
         ),
         detail=(

@@ -101,7 +101,7 @@ def words(found: list[Covered]) -> str:
     count = len(fixed) + len(ceiling)
     names = ", ".join(f"`{item.case.name}` ({item.case.codes[0]})" for item in without)
     return (
-        f"An experiment exists for {count} of {len(found)} faults ({100 * count / len(found):.0f} %): a fix for "
+        f"An experiment exists for {count} of {len(found)} faults ({100 * count / len(found):.1f} %): a fix for "
         f"{len(fixed)}, a ceiling alone for {len(ceiling)}.\n\nNone for {names}."
     )
 

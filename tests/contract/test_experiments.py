@@ -47,6 +47,6 @@ def test_all_are_on_the_page() -> None:
 def test_the_published_coverage_is_what_is_counted() -> None:
     from benchmarks.coverage import coverage, words
 
-    found = coverage()
-    assert sum(bool(item.fixes or item.ceilings) for item in found) >= 0.8 * len(found)
-    assert words(found) in (ROOT / "docs" / "proof.md").read_text(encoding="utf-8")
+    counted = words(coverage())
+    published = counted in (ROOT / "docs" / "proof.md").read_text(encoding="utf-8")
+    assert published, f"docs/proof.md counts otherwise (python -m benchmarks.coverage):\n{counted}"

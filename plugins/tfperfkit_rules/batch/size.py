@@ -62,8 +62,8 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         ),
         advice=(
             f"Try {size_code(evidence, places, batch, wanted)}: the step takes about as long, and an epoch has "
-            f"{wanted / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the square "
-            "root for Adam) and watch the loss."
+            f"{wanted / batch:,.0f} times fewer of them. Raise the learning rate with it (in proportion, or by the "
+            "square root for Adam) and watch the loss."
         ),
         detail=(
             f"Of {cost.step_ms:,.2f} ms a step, {cost.operations_ms:,.2f} ms is spent in operations, and only "

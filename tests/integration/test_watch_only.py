@@ -13,10 +13,16 @@ from typing import Any
 import pytest
 from tfperf_runner import Tfperf
 
-#: Trains until the file "stop" is there; says when it has made steps.
+#: Trains until the file "stop" is there; says when it has made steps. A thread of it forks meanwhile.
 SCRIPT = """
-import os, sys, time
+import os, sys, threading, time
 import tensorflow as tf
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
 
 w = tf.Variable(tf.zeros([4, 4]))
 
@@ -30,6 +36,8 @@ x, step = tf.ones([4, 4]), 0
 while not os.path.exists("stop"):
     train_step(x)
     step += 1
+    if step == 30:
+        threading.Thread(target=fork).start()
     if step == 50:
         print("trains", flush=True)
     time.sleep(0.002)
@@ -153,6 +161,7 @@ def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
         (("run", "--watch-only", "train.py"), {"TFPERF_WATCH_PLAN": "block_s=x"}, "it takes block_s=SECONDS"),
         (("run", "--watch-only", "train.py"), {"TFPERF_WATCH_PLAN": "blocks=1"}, "it takes block_s=SECONDS"),
         (("run", "--watch-only", "--window", "lines=5:5", "train.py"), {}, "only when something changes"),
+        (("run", "--watch-only", "--live", "train.py"), {}, "--live does not draw a run that is watched"),
         (("poke", "no-such-run"), {}, "no such run: no-such-run"),
     ],
 )

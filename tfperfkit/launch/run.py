@@ -73,6 +73,8 @@ def run(
         raise UsageError(f"{error}{_origin(settings['probes'])}") from None
     watched = is_watched(options, os.environ)
     windows = _windows(options["window"], names)
+    if watched and live is not None:
+        raise UsageError("--live does not draw a run that is watched: tfperf report shows it while it runs")
     if watched and windows:
         raise UsageError(f"--window {options['window'][0]}: watch mode opens windows only when something changes")
     left = LeftOut(parts, names, windows)

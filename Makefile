@@ -35,7 +35,8 @@ $(STAMP): pyproject.toml constraints.txt
 # Fifty minutes on two cores: every script of the fault collection, 200 crashes, every program of the transparency suite,
 # and hostile input with many more examples.
 test-long: $(STAMP)
-	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 tests/faults tests/crashes tests/transparency tests/hostile tests/compat tests/regressions tests/integration/test_tracker_servers.py
+	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 tests/faults tests/crashes tests/transparency tests/hostile tests/compat tests/regressions
+	TFPERF_LONG=1 $(BIN)/pytest -n 2 --dist worksteal --timeout 3600 -m long tests/integration
 
 # The oldest and the newest TensorFlow and Python, and Python 3.12, in environments of their own: half an hour for each. Not part of CI.
 test-versions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Time is never asserted: the machines are shared, and an example may take long on a loaded one.
@@ -18,3 +19,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGINT):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked ``long`` run with TFPERF_LONG=1 only, which ``make test-long`` sets."""
+    if os.environ.get("TFPERF_LONG") == "1":
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long:
+        config.hook.pytest_deselected(items=long)  # another suite's, not skipped in this one
+        items[:] = [item for item in items if item not in long]

@@ -5,12 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-tf = pytest.importorskip("tensorflow")
+from tfperfkit.testing import assert_compiled, assert_no_retrace, max_ops, watch_traces
 
-from tfperfkit.testing import assert_compiled, assert_no_retrace, max_ops, watch_traces  # noqa: E402
+tf: Any = None
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tensorflow() -> None:
+    """Imported as the tests run, not as they are collected: every worker collects them, one runs them."""
+    global tf
+    tf = pytest.importorskip("tensorflow")
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def test_first_traces_are_no_retraces(double) -> None:  # type: ignore[no-untype
         for _ in range(3):
             double(x)
     (name,) = traces.counts
-    assert name.startswith("double (") and name.endswith(f"{Path(__file__).name}:18)")
+    assert name.startswith("double (") and name.endswith(f"{Path(__file__).name}:26)")
 
 
 def test_a_retrace_is_named_with_its_cause(double) -> None:  # type: ignore[no-untyped-def]

@@ -243,16 +243,20 @@ def test_the_script_does_not_feel_it(tfperf: Tfperf) -> None:
 
 # Freed while the late element is being computed for certain: an iterator whose worker has not begun it yet frees at
 # once.
-# Seven seconds, so that the wait is a tenth of the run on a busy machine too.
+# It takes half as long as all before it, so that the wait is a good part of the run on a busy machine too.
 FREED = (
-    MODEL
+    """
+import time
+started = time.monotonic()
+"""
+    + MODEL
     + """
 import threading
 begun = threading.Event()
 def late(n):
     if n > 70:
         begun.set()
-        time.sleep(7)
+        time.sleep(max(3, (time.monotonic() - started) / 2))
     return n
 def train():
     data = tf.data.Dataset.range(1000).map(lambda n: tf.numpy_function(late, [n], tf.int64)).prefetch(1)

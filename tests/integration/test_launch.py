@@ -27,7 +27,7 @@ def step(x):
 
 for n in range(25):
     if rank == 1:
-        time.sleep(0.05)
+        time.sleep(0.15)
     step(tf.ones([32, 64]))
 """
 

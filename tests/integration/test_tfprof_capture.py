@@ -163,7 +163,7 @@ def test_input_share_of_fit_and_of_an_eager_loop(tmp_path: Path) -> None:
         import keras
         def slow():
             while True:
-                time.sleep(0.05)
+                time.sleep(0.15)
                 yield np.ones((32, 64), "f4"), np.zeros((32,), "i4")
         kinds = (tf.TensorSpec((32, 64)), tf.TensorSpec((32,), tf.int32))
         bound = tf.data.Dataset.from_generator(slow, output_signature=kinds).prefetch(1)
@@ -199,7 +199,7 @@ def test_input_share_of_fit_and_of_an_eager_loop(tmp_path: Path) -> None:
     )
     bound, ready, loop = (analyze(tmp_path / name) for name in ("fit_bound", "fit_ready", "loop_bound"))
     assert bound.data.steps == ready.data.steps == 8
-    # Some 50 ms of waiting for each batch; the step's own work overlaps with some of it.
+    # Some 150 ms of waiting for each batch; the step's own work overlaps with some of it.
     for result in (bound, loop):
         assert result.data.input_share > 0.2, result.data.breakdown_ms
         assert any(op.type == "PyFunc" for op in result.data.input_ops)

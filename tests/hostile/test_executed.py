@@ -322,19 +322,19 @@ def test_view_listens_on_loopback_only(environment: dict[str, str], recorded: Pa
         base = address.partition("?")[0]
         found = listening(psutil.Process(process.pid))
         assert found == {("127.0.0.1", int(base.rstrip("/").rpartition(":")[2]))}
-        with urllib.request.urlopen(base, timeout=60) as reply:
+        with urllib.request.urlopen(base, timeout=200) as reply:
             # TensorBoard tells the browser what its page may load and who may frame it.
             assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
             assert reply.headers["X-Content-Type-Options"] == "nosniff"
         for path in ("data/plugin/profile/data?run=../../..&tag=overview_page&host=x", "../../../../etc/passwd"):
             try:
-                with urllib.request.urlopen(base + path, timeout=60) as reply:
+                with urllib.request.urlopen(base + path, timeout=200) as reply:
                     assert b"root:" not in reply.read()
             except urllib.error.HTTPError:
                 pass
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=200)
 
 
 def test_no_other_command_listens(copied: Path, tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_no_other_command_listens(copied: Path, tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
     assert listening(psutil.Process(process.pid)) == set()
-    process.communicate(timeout=60)
+    process.communicate(timeout=200)
     for name, tree in trees():
         assert not called(tree) & {"listen", "create_server", "serve_forever"}, name
 

@@ -157,7 +157,7 @@ class Browser:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._process.terminate()
         try:
-            self._process.wait(timeout=20)
+            self._process.wait(timeout=200)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

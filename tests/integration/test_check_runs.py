@@ -113,7 +113,7 @@ def test_struck_in_the_middle_it_leaves_nothing(tfperf: Tfperf, number: signal.S
         time.sleep(0.1)
     assert git(tfperf.folder, "worktree", "list").count("\n") == 2
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=200)
     assert process.returncode == 128 + number
     assert git(tfperf.folder, "worktree", "list").count("\n") == 1
     assert list(temporary.iterdir()) == []

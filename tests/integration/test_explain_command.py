@@ -57,7 +57,7 @@ def test_a_wheel_explains_without_the_checkout(wheel: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=True,
     )
     assert done.stdout == "# BAT001: from the wheel\n"

@@ -162,7 +162,7 @@ def test_arguments_are_checked_before_tensorflow_is_imported(arguments: tuple[st
     command = [sys.executable, "-c", code, str(TRAIN), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(GAN)}
     done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60, check=False
+        command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=200, check=False
     )
     assert done.stdout.split() == ["2", "False"]
     assert f"argument {arguments[0]}" in done.stderr

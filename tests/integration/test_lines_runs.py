@@ -130,7 +130,7 @@ def test_line_profiler_reads_the_lprof(folder: Path, hot: dict[str, Any]) -> Non
         [sys.executable, "-m", "line_profiler", str(folder / "hot" / "probes" / "lines" / "lines.lprof")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=True,
     ).stdout
     assert "Function: fetch at line 10" in shown and "Line Contents" in shown

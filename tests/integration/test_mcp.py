@@ -154,7 +154,7 @@ def test_it_ends_with_its_input(stored: Tfperf) -> None:
 
 def _fed(tfperf: Tfperf, text: str) -> subprocess.CompletedProcess[str]:
     process = tfperf.start("mcp", stdin=subprocess.PIPE)
-    out, err = process.communicate(text, timeout=60)
+    out, err = process.communicate(text, timeout=200)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 

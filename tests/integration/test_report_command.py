@@ -84,5 +84,5 @@ def test_bash_completes_commands_and_options(recorded: Tfperf) -> None:
 
 def test_bash_takes_the_script(recorded: Tfperf) -> None:
     script = recorded("completion", "bash").stdout
-    done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=20)
+    done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=200)
     assert (done.returncode, done.stderr) == (0, "")

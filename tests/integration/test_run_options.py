@@ -151,7 +151,7 @@ def test_two_runs_at_once_have_folders_of_their_own(tfperf: Tfperf) -> None:
     tfperf.script("print(1)")
     processes = [tfperf.start("run", "--probes", "none", "train.py") for _ in range(4)]
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=200)
         assert process.returncode == 0
     assert len(list(tfperf.runs.glob("*/exit.json"))) == 4
 

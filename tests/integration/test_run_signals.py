@@ -210,7 +210,7 @@ def test_no_stderr(tfperf: Tfperf) -> None:
         env=tfperf.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
     )
     assert (done.returncode, done.stdout) == (0, "out None\n")
     assert '"finished"' in (tfperf.folder / "o.json").read_text()

@@ -181,5 +181,5 @@ def test_unused_it_imports_nothing(tmp_path: Path) -> None:
     )
     (tmp_path / "test_plain.py").write_text(code)
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-    done = subprocess.run([*words, "test_plain.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*words, "test_plain.py"], cwd=tmp_path, capture_output=True, text=True, timeout=200)
     assert "1 passed" in done.stdout, done.stdout

@@ -156,7 +156,7 @@ def test_whatever_strikes_nothing_of_a_trial_is_left(tfperf: Tfperf, tmp_path: P
     _until(begun.exists)
     overlaid = not (work / "pids").exists()
     process.send_signal(number)
-    shown = process.communicate(timeout=60)[0]
+    shown = process.communicate(timeout=200)[0]
     if number != signal.SIGKILL:
         assert process.returncode == 128 + number
         assert "Interrupted: this is what had been measured." in shown

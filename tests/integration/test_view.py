@@ -51,7 +51,7 @@ def test_requests_for_other_names_are_refused(tfperf: Tfperf, run: Path) -> None
     with viewing(tfperf, run) as viewed:
         port = int(viewed.base.rstrip("/").rpartition(":")[2])
         for host, status in (("evil.example", 403), (f"evil.example:{port}", 403), (f"localhost:{port}", 200)):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=200)
             connection.request("GET", "/data/plugin/profile/runs", headers={"Host": host})
             answer = connection.getresponse()
             assert answer.status == status, host
@@ -80,7 +80,7 @@ def test_sigterm_ends_it_and_its_server_and_leaves_no_folder(tfperf: Tfperf, run
     server = _children(process.pid)
     assert len(server) == 1
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=200)
     assert process.returncode == 143
     assert not Path(f"/proc/{server[0]}").exists()
     assert list(temporary.iterdir()) == []
@@ -92,7 +92,7 @@ def test_a_killed_view_leaves_no_server_behind(tfperf: Tfperf, run: Path) -> Non
     assert process.stdout is not None and "overview" in process.stdout.readline()
     server = _children(process.pid)[0]
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=200)
     while Path(f"/proc/{server}").exists() and _state(server) != "Z":
         time.sleep(0.05)  # the test's own time limit ends this
 

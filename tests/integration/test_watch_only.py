@@ -149,7 +149,7 @@ def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
     process = tfperf.start("run", "--watch-only", "--out", "used", "train.py")
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     os.kill(process.pid, signal.SIGUSR2)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=200)
     assert (process.returncode, out) == (0, "had it\n")
     assert not (tfperf.folder / "used/changes.jsonl").exists()
 

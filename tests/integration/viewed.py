@@ -85,7 +85,7 @@ def viewing(tfperf: Tfperf, *arguments: str | Path, **options: Any) -> Iterator[
         assert process.poll() is None, (lines, process.communicate())
         yield Viewed(lines)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=200)
         assert (process.returncode, out, err) == (0, "", "")
     finally:
         process.kill()

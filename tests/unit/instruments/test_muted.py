@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="th
 def ran(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     code = "import os, subprocess, sys, threading\nfrom tfperfkit.instruments.muted import muted\nLOG = sys.argv[1]\n"
     command = [sys.executable, "-c", code + textwrap.dedent(script), str(folder / "log")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
 
 
 def test_only_the_call_itself_is_muted(tmp_path: Path) -> None:

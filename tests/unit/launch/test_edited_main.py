@@ -99,10 +99,10 @@ def test_as_a_program(tmp_path: Path) -> None:
     script.write_text("import sys, helper\nprint(__name__, sys.argv[1:], sys.path[0], __file__)\nhelper.step()\n")
     (tmp_path / "helper.py").write_text("def step():\n    print('step')\n    raise SystemExit(3)\n")
     launcher = [sys.executable, edited_main.__file__, "step", "--"]
-    done = subprocess.run([*launcher, str(script), "a", "-b"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*launcher, str(script), "a", "-b"], capture_output=True, text=True, timeout=200)
     assert done.returncode == 3, done.stderr
     assert done.stdout == f"__main__ ['a', '-b'] {tmp_path} {script}\nstep\n"
-    done = subprocess.run([*launcher, "-m", "train", "c"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run([*launcher, "-m", "train", "c"], capture_output=True, text=True, timeout=200, cwd=tmp_path)
     assert done.stdout.splitlines()[0].startswith("__main__ ['c']")
 
 

@@ -140,4 +140,4 @@ def test_nothing_heavy_is_imported_before_something_is_compared() -> None:
         "import sys, tfperfkit.statistics.series, tfperfkit.statistics.paired;"
         "sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=200).returncode == 0

@@ -33,7 +33,7 @@ def used(place: Workspace, scratch: Path) -> list[str]:
     trial = scratch / "1"
     trial.mkdir()
     prepared = place.prepare(trial, WRITE)
-    done = subprocess.run(prepared.command, cwd=prepared.folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(prepared.command, cwd=prepared.folder, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

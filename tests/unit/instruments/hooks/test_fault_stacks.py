@@ -22,7 +22,11 @@ def strike():
 def ran(body: str, file: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     file.touch()
     return subprocess.run(
-        [sys.executable, *flags, "-c", START + body, str(file)], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, *flags, "-c", START + body, str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
     )
 
 

@@ -169,7 +169,7 @@ def test_a_knock_is_answered_by_the_main_thread(body: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=200,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "100 True\n", "")
 
@@ -189,6 +189,6 @@ time.sleep(0.05)
 """
     for _ in range(5):
         done = subprocess.run(
-            [sys.executable, "-X", "faulthandler", "-c", body], capture_output=True, text=True, check=False, timeout=60
+            [sys.executable, "-X", "faulthandler", "-c", body], capture_output=True, text=True, check=False, timeout=200
         )
         assert (done.returncode, done.stderr) == (0, "")

@@ -19,7 +19,7 @@ def test_it_calls_until_it_is_reported_to_stop() -> None:
 
     pulse = Pulse(tick, lambda: failures.append(1))
     pulse.start()
-    assert often.wait(30)
+    assert often.wait(200)
     pulse.stop()
     before = len(calls)
     assert not pulse.failed and not failures
@@ -37,6 +37,6 @@ def test_a_failure_is_reported_once_and_ends_it() -> None:
 
     pulse = Pulse(tick, told.set)
     pulse.start()
-    assert told.wait(30)
+    assert told.wait(200)
     pulse.stop()
     assert pulse.failed and calls == [1]

@@ -126,7 +126,7 @@ class Browser:
         value = self("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value") or {}
         return str(value.get("text", "")), list(value.get("drawn", []))
 
-    def wait(self, *words: str, drawn: tuple[str, ...] = (), seconds: float = 120) -> tuple[str, list[str]]:
+    def wait(self, *words: str, drawn: tuple[str, ...] = (), seconds: float = 250) -> tuple[str, list[str]]:
         """Until the page shows all of it."""
         end = time.monotonic() + seconds
         while True:

@@ -104,7 +104,6 @@ def test_what_is_not_python_has_no_syntax() -> None:
         ["    x = pick(x) if flag else x[0]", "    xs.append(x)", "    x = xs[0].turn(xs)"] * 20,
     ],
 )
-@pytest.mark.timeout(60)
 def test_names_that_are_assigned_from_each_other_many_times_end(lines: list[str]) -> None:
     """The ways through them are more than can be gone: without a bound each of these takes years."""
     head = ["import numpy", "def pick(v):", "    return v.part", "def f(x, xs, a):"]

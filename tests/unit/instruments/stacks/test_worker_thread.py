@@ -18,14 +18,14 @@ def is_user(name: str) -> bool:
     return name == __file__
 
 
-def seen(waits: Callable[[], object], until: threading.Event) -> tuple[int, int]:
+def seen(waits: Callable[[], object], until: threading.Event, looks: int = 10_000) -> tuple[int, int]:
     """The waiting thread, and who is looked at instead of it once it waits."""
     workers = Workers(is_user)
     waiting = threading.Thread(target=waits)
     waiting.start()
     found = ident = waiting.ident or 0
     try:
-        for _ in range(500):
+        for _ in range(looks):
             time.sleep(0.01)
             found = workers.instead_of(ident, sys._current_frames(), threading.get_ident())
             if found != ident:
@@ -72,5 +72,5 @@ def test_a_thread_that_works_or_waits_for_nobody_is_looked_at_itself() -> None:
     until = threading.Event()
     workers = Workers(is_user)
     assert workers.instead_of(threading.get_ident(), sys._current_frames(), 0) == threading.get_ident()
-    ident, found = seen(lambda: until.wait(1.0), until)
+    ident, found = seen(until.wait, until, looks=100)
     assert found == ident

@@ -227,7 +227,7 @@ class Struck:
 
     def _script(self, tfperf: int) -> int:
         """The child that runs the wrapped GAN; there is the witness too, which is a fork of tfperf itself."""
-        for _ in range(100):
+        for _ in range(4000):
             children = Path(f"/proc/{tfperf}/task/{tfperf}/children").read_text().split()
             for child in children:
                 words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
@@ -288,9 +288,9 @@ class Struck:
         }
 
     def _processes(self, session: int) -> list[str]:
-        """What is left in the session that the run was started in, half a second after its end."""
+        """What is left in the session that the run was started in, ten seconds after its end."""
         left: list[str] = []
-        for _ in range(10):
+        for _ in range(200):
             left = []
             for entry in Path("/proc").iterdir():
                 if entry.name.isdigit() and int(entry.name) != session:

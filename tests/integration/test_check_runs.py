@@ -107,7 +107,7 @@ def test_struck_in_the_middle_it_leaves_nothing(tfperf: Tfperf, number: signal.S
     git(tfperf.folder, "add", "train.py")
     git(tfperf.folder, "commit", "-qm", "one")
     process = tfperf.start("check", "--base", "HEAD", "train.py", env={"TMPDIR": str(temporary)})
-    for _ in range(600):
+    for _ in range(2000):
         if list(tfperf.folder.rglob("train.py.there")):
             break
         time.sleep(0.1)

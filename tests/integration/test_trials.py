@@ -167,7 +167,7 @@ def test_whatever_strikes_nothing_of_a_trial_is_left(tfperf: Tfperf, tmp_path: P
 
 
 def _until(condition: object) -> None:
-    for _ in range(600):
+    for _ in range(4000):
         if condition():  # type: ignore[operator]
             return
         time.sleep(0.05)

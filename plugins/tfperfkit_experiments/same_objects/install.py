@@ -21,7 +21,9 @@ def with_same_objects(trial: Trial, function: Any) -> Any:
         key = content(value)
         if key is None:
             return value
-        known = first.setdefault(key, value)
+        known = first.get(key)
+        if known is None or content(known) != key:  # it has been changed since
+            first[key] = known = value
         if known is not value:
             trial.applied()
         return known

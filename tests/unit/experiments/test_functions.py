@@ -13,7 +13,7 @@ import pytest
 from side_builder import make_finding
 from tfperfkit_experiments.host_reads_late.install import Late
 from tfperfkit_experiments.once.install import first_kept
-from tfperfkit_experiments.same_objects.install import content
+from tfperfkit_experiments.same_objects.install import content, with_same_objects
 from tfperfkit_experiments.without_line.experiment import stands_alone
 
 from tfperfkit.experiment import Change
@@ -174,6 +174,26 @@ def test_equal_objects_are_those_that_trace_alike() -> None:
         assert content(other) != content(Options(a=1))
     for unknown in (Options(a=[1]), Options(a=Options(b=1)), Options(), object(), 3, "x", [1]):
         assert content(unknown) is None
+
+
+def test_an_object_that_was_changed_stands_for_no_other() -> None:
+    seen: list[Any] = []
+
+    class Compiled:
+        get_concrete_function = None
+
+        def __call__(self, options: Any) -> None:
+            seen.append(options)
+
+    trial = Trial()
+    function = with_same_objects(trial, Compiled())
+    first, equal, later = Options(a=1), Options(a=1), Options(a=1)
+    function(first)
+    function(equal)
+    assert seen == [first, first] and trial.count == 1
+    first.a = 2
+    function(later)
+    assert seen[-1] is later and trial.count == 1
 
 
 def test_a_line_that_can_be_left_out_is_found(tmp_path: Path) -> None:

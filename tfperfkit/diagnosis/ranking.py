@@ -14,9 +14,8 @@ _SEVERITY = {"high": 0, "medium": 1, "low": 2, "info": 3}
 
 def gain(finding: Finding) -> float:
     """The share of the steady step's time (0 to 1) that fixing it should save."""
-    if finding.predicted_speedup is not None and finding.predicted_speedup > 1:
-        return 1 - 1 / finding.predicted_speedup
-    return 0.0
+    factor = finding.predicted_speedup if finding.predicted_speedup is not None else finding.at_least
+    return 1 - 1 / factor if factor is not None and factor > 1 else 0.0
 
 
 _OF_STEPS = ("step", "turn")

@@ -17,12 +17,6 @@ NOTICEABLE = Calibration(
     "of the steps' time in a single retrace, from which on it is told",
     Derived("the least share that a finding is made for"),
 )
-MAX_TRACED = Calibration(
-    0.99,
-    "share",
-    "lost to tracing at most, where nearly every step traces and none shows how short one is without",
-    Chosen("100 times as fast at most; one whose steps all traced gained 578 times"),
-)
 ORDINARY = Calibration(
     3,
     "steps",

@@ -62,16 +62,17 @@ def remark(difference: Difference, partial: bool) -> str:
 
 def remedy(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
     """One or two sentences: what to change in the code."""
-    main = main_difference(traces[-1].cause)
     paths = {found.path for trace in traces if (found := main_difference(trace.cause)) is not None}
     name = paths.pop() if len(paths) == 1 else "the arguments"
     if function.owner == "keras":
         return _keras(code, name)
     signature = open_signature(traces)
     if code == codes.PYTHON_VALUE:
-        number = main is not None and main.after.replace(".", "").replace("-", "").replace("e", "").isdigit()
-        pass_tensor = f"pass {name} as a tensor, {name}=tf.constant({main.after if main and number else '...'})"
-        return f"{pass_tensor}, or keep it in a tf.Variable and assign to it; a Python value is part of the graph"
+        return (
+            f"pass {name} as a tensor of the dtype that {function.function} computes with, "
+            "tf.constant(..., tf.float32) (a whole number alone makes an int32, which does not mix with floats), or "
+            "keep it in a tf.Variable and assign to it; a Python value is part of the graph"
+        )
     if code == codes.VARYING_BATCH and partial_batch(traces):
         return f"drop the rest with dataset.batch(n, drop_remainder=True), or {signature}"
     if code in (codes.VARYING_BATCH, codes.VARYING_LENGTH):

@@ -14,7 +14,7 @@ from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
-from tfperfkit_rules.retrace import advice, codes
+from tfperfkit_rules.retrace import advice, codes, typed, without
 from tfperfkit_rules.retrace.cost import Time, lost_ns
 from tfperfkit_rules.retrace.words import detail, title
 
@@ -46,6 +46,8 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
         for trace in function.traces:
             if trace.blame and (evidence.work is None or _is_of(trace, lines)):
                 by_code.setdefault(codes.OF_BLAME[trace.blame], []).append(trace)
+        if evidence.work is not None and sum(map(lost_ns, function.traces)) > evidence.work.seconds * NS_PER_S:
+            continue  # the training steps call it from the same line
         found += [_finding(evidence, code, function, traces, time) for code, traces in by_code.items()]
     yield from sorted(filter(None, found), key=lambda finding: -finding.share_of_step)
 
@@ -74,13 +76,11 @@ def _finding(
         figures.append(Measurement("median step", ms(median), "ms", "baseline"))
         figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
-    fix = advice.remedy(code, function, traces)
+    fix = _fix(evidence, code, function, traces)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-    bounds = (
-        None
-        if once or not (time.steps.steps or evidence.work)
-        else (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
-    )
+    bounds, at_least = _gain(evidence, time, traces, share)
+    if once:
+        bounds, at_least = None, None
     return Finding(
         code=code,
         family="retrace",
@@ -89,6 +89,7 @@ def _finding(
         share_of_step=share,
         predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
         predicted_range=bounds,
+        at_least=at_least,
         where=_where(evidence, code, function, costliest),
         evidence=tuple(figures),
         advice=fix[:1].upper() + fix[1:] + ".",
@@ -96,6 +97,32 @@ def _finding(
         absorbs=(codes.UNEXPLAINED, "MEM002"),
         detail=detail(function, costliest, traces, fix, after, median),
     )
+
+
+def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace]) -> str:
+    """What to change: of a number the very words to type, where the source tells them."""
+    paths = sorted({found.path for trace in traces for found in trace.cause if found.way == "value"})
+    if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= calibrated.MAX_SIGNATURE.value:
+        typed_out = typed.advice(evidence, function, traces, paths)
+        if typed_out is not None:
+            return typed_out
+    return advice.remedy(code, function, traces)
+
+
+def _gain(
+    evidence: Evidence, time: Time, traces: list[Trace], share: float
+) -> tuple[tuple[float, float] | None, float | None]:
+    """The factor from and to; or the least, where the first executions of what was traced were not seen alone."""
+    if evidence.work is not None:
+        return None, 1 / (1 - share)
+    if not time.steps.steps:
+        return None, None
+    if time.all_trace(traces):
+        known = without.saved(evidence)
+        if known is None:
+            return None, 1 / (1 - share)
+        return gain.speedups(*known), None
+    return (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces))), None
 
 
 def _is_of(trace: Trace, lines: set[Place]) -> bool:

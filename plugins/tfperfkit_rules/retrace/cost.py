@@ -38,7 +38,7 @@ class Time:
 
     def share_with_first_runs(self, traces: Sequence[Trace]) -> float:
         """The same with what else made these steps longer than the others: Grappler, XLA, first runs. An upper bound:
-        other things may have happened in them."""
+        other things may have happened in them. Not where ``all_trace``: there are no others."""
         by_step: dict[int, float] = {}
         for trace in traces:
             by_step[trace.step] = by_step.get(trace.step, 0.0) + lost_ns(trace)
@@ -46,8 +46,6 @@ class Time:
         if not steps:
             return self.share(traces)
         others = [step.duration_ns for step in steps.values() if step.number not in by_step]
-        if not others or (len(others) < calibrated.ORDINARY.value and 2 * len(others) <= len(steps)):
-            return calibrated.MAX_TRACED.value
         usual = statistics.median(others)
         excess = {
             number: steps[number].end_ns - steps[number].begin_ns - usual * steps[number].count
@@ -55,6 +53,13 @@ class Time:
             if number in steps
         }
         return self._share(traces, sum(max(spent, excess.get(number, 0.0)) for number, spent in by_step.items()))
+
+    def all_trace(self, traces: Sequence[Trace]) -> bool:
+        """Whether no step, or next to none, shows what one takes in which none of these traces is."""
+        numbers = {trace.step for trace in traces}
+        steady = [step.number for step in self.steps.steps if step.window != "warmup"]
+        others = sum(number not in numbers for number in steady)
+        return bool(steady) and (not others or (others < calibrated.ORDINARY.value and 2 * others <= len(steady)))
 
     def _share(self, traces: Sequence[Trace], lost: float) -> float:
         warmup = {step.number for step in self.steps.in_window("warmup")}

@@ -13,7 +13,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import loops
-from tfperfkit_rules.retrace import codes
+from tfperfkit_rules.retrace import codes, without
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
@@ -37,7 +37,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
         : shared.MAX_PLACES.value
     ]
-    low, high = gain.speedups(calibrated.CERTAIN.value * share, share)
+    bounds, at_least = _gain(evidence, share)
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
@@ -59,8 +59,9 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title=title,
         severity=gain.severity(share),
         share_of_step=share,
-        predicted_speedup=gain.middle((low, high)),
-        predicted_range=(low, high),
+        predicted_speedup=gain.middle(bounds) if bounds else None,
+        predicted_range=bounds,
+        at_least=at_least,
         where=tuple(places),
         evidence=(
             Measurement(f"tracing in {evidence.unit.a}", evidence.part("tracing"), "ms", "breakdown"),
@@ -69,6 +70,17 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         advice=advice,
         absorbs=("CMP004", "EAG006"),
     )
+
+
+def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None, float | None]:
+    """The factor from and to; or the least, where the first executions of what was traced were not seen alone."""
+    clean = evidence.steps.clean
+    traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
+    certain = calibrated.CERTAIN.value * share
+    if evidence.work is not None:
+        return None, gain.speedup(certain)
+    known = without.saved(evidence) if len(clean) - traced < calibrated.ORDINARY.value else None
+    return gain.speedups(certain, known[1] if known else share), None
 
 
 def _goes_on(evidence: Evidence) -> bool:

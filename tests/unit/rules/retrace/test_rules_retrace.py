@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
 from tfperfkit_rules.retrace.unexplained import traced_again
+from tfperfkit_rules.retrace.without import saved
 
+from tfperfkit.offers import ComputedStep
 from tfperfkit.records.samples import Frame
 
 SOURCE = """import keras
@@ -49,3 +52,30 @@ def test_without_compile_the_tracing_line_is_named() -> None:
 def test_silent_where_the_steps_do_not_trace() -> None:
     assert not list(traced_again(make_evidence(parts_ms={"tracing": 1.0, "graph": 99.0}, samples=TRACING)))
     assert not list(traced_again(make_evidence(samples=TRACING)))
+
+
+def test_the_first_execution_of_a_trace_goes_with_it_and_its_operations_stay() -> None:
+    """80 ms of the compiled function's 90 pass without an operation: optimising, making ready."""
+    parts = {"tracing": 100.0, "graph": 90.0, "dispatch": 5.0, "gc": 1.0, "input": 4.0}
+    seen = ComputedStep(ms=45.0, idle_ms=40.0, waits_ms=0.0, unknown_ms=0.0, operations=())
+    assert saved(make_evidence(parts_ms=parts, offers={"lines": (seen,)})) == pytest.approx((180 / 200, 186 / 200))
+
+
+def test_without_a_window_only_the_tracing_is_known() -> None:
+    assert saved(make_evidence(parts_ms={"tracing": 100.0, "graph": 100.0})) is None
+
+
+def test_what_traces_in_all_steps_is_predicted_with_the_first_executions() -> None:
+    spans = [(n * 200 * MS, n * 200 * MS + 100 * MS) for n in range(60)]
+    parts = {"tracing": 100.0, "graph": 90.0, "dispatch": 5.0, "input": 5.0}
+    seen = ComputedStep(ms=45.0, idle_ms=45.0, waits_ms=0.0, unknown_ms=0.0, operations=())
+    (finding,) = traced_again(
+        make_evidence(
+            parts_ms=parts,
+            samples=TRACING,
+            tracing=spans,
+            steps=make_steps(each_ms=200.0),
+            offers={"lines": (seen,)},
+        )
+    )
+    assert finding.predicted_range is not None and finding.predicted_range[1] == pytest.approx(40.0)

@@ -1,0 +1,215 @@
+"""Do predicted gains come true? ``python -m benchmarks.gains [NAMES...] [--no-run] [--out FILE --picture FILE]``.
+
+For each faulty script of ``tests/faults`` and its mended twin: one ``tfperf run`` of the faulty one, whose run
+directory is kept, and both under plain python, in turn. The right finding's prediction is then set against what was
+measured. With ``--no-run`` the kept runs are reported again by the code as it stands: a change of the rules is scored
+on the same runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import platformdirs
+import tomllib
+
+from benchmarks.gains_page import Score, page, picture
+
+ROOT = Path(__file__).parents[1]
+FAULTS = ROOT / "tests" / "faults"
+sys.path.insert(0, str(FAULTS))
+
+from fault_collection import Case, cases, environment, judge, plain, profiled  # noqa: E402
+
+KEEP = Path(platformdirs.user_cache_dir("tfperfkit")) / "gains"
+NEAR = 2  # lines
+BATCHES = ("first", "second")
+
+
+class Fault(NamedTuple):
+    """A script and its twin. ``gain``: what its author measured, where it was (blind batches)."""
+
+    case: Case
+    batch: str
+    script: Path
+    fixed: Path
+    anchors: tuple[str, ...] = ()
+    gain: float | None = None
+
+    @property
+    def name(self) -> str:
+        return self.case.name
+
+
+def faults() -> list[Fault]:
+    """The collection's, then those of the blind batches."""
+    found = [Fault(case, "collection", case.script, case.fixed) for case in cases() if not case.healthy]
+    found = [fault for fault in found if fault.case.kind == "time"]
+    for batch in BATCHES:
+        folder = FAULTS / "blind" / batch
+        for row in tomllib.loads((folder / "manifest.toml").read_text(encoding="utf-8"))["fault"]:
+            place = folder / "faults"
+            case = Case(row["name"], row["style"], False, cause=row["cause"])
+            script, fixed = place / f"{case.name}.py", place / f"{case.name}_fixed.py"
+            found.append(Fault(case, batch, script, fixed, tuple(row["anchors"]), row["gain"]))
+    return found
+
+
+def profile(fault: Fault, folder: Path) -> None:
+    """Keep one run in ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    profiled(fault.case, folder, script=fault.script)
+
+
+def timed(fault: Fault, rounds: int) -> dict[str, list[float]]:
+    """Seconds of a bare import, the faulty script and its twin, in turn."""
+    seconds: dict[str, list[float]] = {"start": [], "faulty": [], "fixed": []}
+    with tempfile.TemporaryDirectory() as folder:
+        start = Path(folder) / "start.py"
+        start.write_text("import keras, tensorflow\n")
+        for _ in range(rounds):
+            for name, script in (("start", start), ("faulty", fault.script), ("fixed", fault.fixed)):
+                with tempfile.TemporaryDirectory() as own:
+                    arguments = () if name == "start" else fault.case.arguments
+                    seconds[name].append(round(plain(script, arguments, Path(own)), 2))
+    return seconds
+
+
+def measured(seconds: dict[str, list[float]] | None, authors: float | None) -> tuple[float, tuple[float, float]] | None:
+    """The gain of the whole script after imports, and the lowest and highest of the rounds."""
+    if seconds is None or not seconds["fixed"]:
+        return (authors, (authors, authors)) if authors else None
+    start = min(seconds["start"])
+    own = {name: [max(value - start, 0.01) for value in seconds[name]] for name in ("faulty", "fixed")}
+    ratios = [faulty / fixed for faulty, fixed in zip(own["faulty"], own["fixed"], strict=True)]
+    return statistics.median(own["faulty"]) / statistics.median(own["fixed"]), (min(ratios), max(ratios))
+
+
+def report_of(folder: Path) -> dict[str, Any] | None:
+    """The report of a kept run, made anew."""
+    if not (folder / "run").exists():
+        return None
+    out = folder / "again.json"
+    command = [sys.executable, "-m", "tfperfkit", "report", str(folder / "run"), "--json", str(out)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode:
+        print(f"{folder.name}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        return None
+    return dict(json.loads(out.read_text(encoding="utf-8")))
+
+
+def right_finding(fault: Fault, report: dict[str, Any]) -> dict[str, Any] | None:
+    """The first that names what was planted; of the blind batches, whose authors know no codes, by its place alone."""
+    findings = report["findings"]
+    if not fault.anchors:
+        rank = judge(fault.case, findings).rank
+        return findings[rank - 1] if rank else None
+    lines = fault.script.read_text(encoding="utf-8").splitlines()
+    anchors = [anchor.splitlines()[0].strip() for anchor in fault.anchors]
+    planted = [number for number, line in enumerate(lines, 1) if any(anchor in line for anchor in anchors)]
+    for finding in findings:
+        at = [place["line"] for place in finding["where"] if Path(place["file"]).name == fault.script.name]
+        if finding["severity"] != "info" and any(abs(line - mine) <= NEAR for line in at for mine in planted):
+            return dict(finding)
+    return None
+
+
+def of_script(gain: float, finding: dict[str, Any], report: dict[str, Any]) -> float:
+    """What a gain of the steps (or of the work) that a finding is about is for the script after its imports."""
+    wall = report["run"]["wall_s"]
+    parts = report["run_account"]["parts_s"]  # KeyError: better no figure than one with the imports in it
+    after = report["run_account"]["total_s"] - parts["imports"] - parts.get("tfperf", 0.0)
+    share, of_run = finding["share_of_step"], finding.get("share_of_run")
+    if finding["basis"] == "run" or not share or of_run is None or after <= 0:
+        return gain
+    scope = min(of_run / share * wall, after)
+    return after / (after - scope * (1 - 1 / gain))
+
+
+def score(fault: Fault, seconds: dict[str, list[float]] | None, folder: Path) -> Score | None:
+    """None without a kept run or a measured gain."""
+    report, gain = report_of(folder), measured(seconds, fault.gain)
+    if report is None or gain is None:
+        return None
+    finding = right_finding(fault, report)
+    made = Score(name=fault.name, batch=fault.batch, measured=gain[0], spread=gain[1])
+    if finding is None:
+        return made
+    predicted, bounds = finding["predicted_speedup"], finding["predicted_range"]
+    return msgspec.structs.replace(
+        made,
+        code=finding["code"],
+        predicted=predicted,
+        bounds=tuple(bounds) if bounds else None,
+        at_least=finding.get("at_least"),
+        of_script=of_script(predicted, finding, report) if predicted else None,
+        of_script_bounds=tuple(of_script(value, finding, report) for value in bounds) if bounds else None,
+    )
+
+
+def chosen(everything: Iterable[Fault], names: Sequence[str]) -> list[Fault]:
+    everything = list(everything)
+    unknown = set(names) - {fault.name for fault in everything} - {"collection", *BATCHES}
+    if unknown:
+        raise SystemExit(f"not in the collection: {' '.join(sorted(unknown))}")
+    return [fault for fault in everything if not names or {fault.name, fault.batch} & set(names)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gains", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scripts, or collection, first, second")
+    parser.add_argument("--no-run", action="store_true", help="report the kept runs again")
+    parser.add_argument("--rounds", type=int, default=2, help="of plain python, 0: the authors' figures")
+    parser.add_argument("--keep", type=Path, default=KEEP, help="where runs are kept (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="write the page, e.g. docs/gains.md")
+    parser.add_argument("--picture", type=Path, help="write the picture, e.g. docs/pictures/gains.svg")
+    parser.add_argument("--json", type=Path, help="write the scores as JSON")
+    options = parser.parse_args()
+
+    scores = []
+    for fault in chosen(faults(), options.names):
+        folder = options.keep / fault.name
+        times = folder / "seconds.json"
+        if not options.no_run:
+            try:
+                profile(fault, folder)
+                if options.rounds:
+                    seconds = timed(fault, options.rounds)
+                    times.write_text(json.dumps({**seconds, "load": os.getloadavg()[0]}), encoding="utf-8")
+            except (RuntimeError, subprocess.SubprocessError) as error:
+                print(f"{fault.name}: {error}", file=sys.stderr)
+                continue
+        known = json.loads(times.read_text(encoding="utf-8")) if times.exists() else None
+        found = score(fault, known, folder)
+        if found is not None:
+            scores.append(found)
+            print(line(found), flush=True)
+    if options.json:
+        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(scores)))
+    if options.out:
+        options.out.write_text(page(scores, len(faults())), encoding="utf-8")
+    if options.picture:
+        options.picture.write_text(picture(scores), encoding="utf-8")
+
+
+def line(found: Score) -> str:
+    """One row for the terminal."""
+    low, high = found.bounds or (math.nan, math.nan)
+    told = f"{found.predicted or math.nan:7.2f} ({low:.2f} to {high:.2f})"
+    whole = f"{found.of_script or math.nan:7.2f}"
+    return f"{found.name:28s} {found.code or '-':7s} {told:28s} script {whole} measured {found.measured:7.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""A Python number as a tensor, written so that it can be typed: with the dtype that its uses want, at the call itself.
+
+``tf.constant(299)`` is an int32, which TensorFlow does not mix with floats as Python's 299 did. So the uses of the
+argument in the function's source decide: where it only counts or selects it stays whole, else it becomes a float of the
+dtype that the function's other arguments have.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tfperfkit_probes.retrace.model import Trace, TracedFunction
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.rule import Evidence
+
+_BUILTIN = frozenset({"int", "float", "range", "str", "format", "round", "print", "bool", "list"})
+
+
+class Uses(NamedTuple):
+    """How a function uses an argument: lines that compute with it, that count or select, that need Python's number."""
+
+    computes: tuple[int, ...]
+    counts: tuple[int, ...]
+    python: tuple[int, ...]
+
+
+def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace], names: Sequence[str]) -> str | None:
+    """What to type for the numbers that vary; None where the sources don't tell, or one of them is no number."""
+    definition, floats = _definition(evidence, function), _float_of(traces)
+    if definition is None or floats is None:
+        return None
+    swaps, cautions = [], []
+    for name in names:
+        causes = [found for trace in traces for found in trace.cause if found.path == name]
+        values = [value for found in causes for value in (found.before, found.after)]
+        if any(found.way != "value" for found in causes) or not values or not all(map(_is_number, values)):
+            return None
+        uses = uses_of(definition, name)
+        whole = all(value.lstrip("+-").isdecimal() for value in values)
+        dtype = "int32" if whole and uses.counts and not uses.computes else floats
+        sites = [_given(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
+        text, line = next((site for site in sites if site is not None), (name, 0))
+        at = f"in line {line} " if line else "at the call "
+        swaps.append(f"{at}tf.constant({text}, tf.{dtype}) in place of {text}")
+        if whole and uses.counts and uses.computes:
+            cautions.append(f"line {_lines(uses.counts)} needs it whole: tf.cast({name}, tf.int32)")
+        if uses.python:
+            cautions.append(f"line {_lines(uses.python)} takes Python's own number only: write it with tf's functions")
+    words = f"pass {' and '.join(names)} as tensors" if len(names) > 1 else f"pass {names[0]} as a tensor"
+    words = "; ".join([f"{words}: {', '.join(swaps)}", *cautions])
+    return f"{words}. Check that results stay the same but for rounding, and that one trace is left"
+
+
+def uses_of(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Uses:
+    """Each use of the argument, by what stands around it."""
+    computes, counts, python = set(), set(), set()
+    for node, parents in _with_parents(definition):
+        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)):
+            continue
+        around = _first(node, parents)
+        if isinstance(around, ast.JoinedStr | ast.FormattedValue):
+            python.add(node.lineno)
+        elif isinstance(around, ast.Subscript):
+            counts.add(node.lineno)
+        elif isinstance(around, ast.Compare | ast.If | ast.While | ast.IfExp | ast.BoolOp):
+            continue  # as well with a float
+        elif isinstance(around, ast.Call):
+            called = ast.unparse(around.func)
+            if called in _BUILTIN or called.startswith(("math.", "np.", "numpy.")):
+                python.add(node.lineno)
+            elif called.endswith(("one_hot", "gather", "range", "fold_in", "from_seed")):
+                counts.add(node.lineno)
+            elif not called.endswith(".cast"):
+                computes.add(node.lineno)
+        else:
+            computes.add(node.lineno)
+    return Uses(*(tuple(sorted(lines)) for lines in (computes, counts, python)))
+
+
+def _with_parents(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
+    yield node, parents
+    for child in ast.iter_child_nodes(node):
+        yield from _with_parents(child, (node, *parents))
+
+
+def _first(node: ast.AST, parents: tuple[ast.AST, ...]) -> ast.AST:
+    """The innermost around a name that says what it is for; arithmetic in an index or a call is for that."""
+    kinds = (ast.Compare, ast.Call, ast.JoinedStr, ast.FormattedValue, ast.stmt)
+    for parent in parents:
+        if isinstance(parent, kinds) or (isinstance(parent, ast.Subscript) and node is parent.slice):
+            return parent
+        node = parent
+    return parents[-1]
+
+
+def _definition(evidence: Evidence, function: TracedFunction) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    syntax = evidence.syntax(function.file) if function.file else None
+    for node in ast.walk(syntax.tree) if syntax is not None else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function.function:
+            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            if first <= function.line <= node.lineno:
+                return node
+    return None
+
+
+def _given(
+    evidence: Evidence, site: SourceSpan | None, definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str
+) -> tuple[str, int] | None:
+    """What the one call on a line gives for an argument, and the line."""
+    syntax = evidence.syntax(site.file) if site is not None else None
+    if syntax is None or site is None:
+        return None
+    calls = [call for call in syntax.calls_at(site.line) if _last(call.func) == definition.name]
+    if len(calls) != 1 or any(isinstance(item, ast.Starred) for item in calls[0].args):
+        return None
+    names = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
+    if isinstance(calls[0].func, ast.Attribute) and names[:1] == ["self"]:
+        names = names[1:]
+    for index, item in enumerate(calls[0].args):
+        if names[index : index + 1] == [name]:
+            return ast.unparse(item), item.lineno
+    for word in calls[0].keywords:
+        if word.arg == name:
+            return ast.unparse(word.value), word.value.lineno
+    return None
+
+
+def _last(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def _float_of(traces: Sequence[Trace]) -> str | None:
+    """The one float dtype among the other arguments; float32 where there is none, None where there are several."""
+    found = {item.dtype for item in traces[-1].arguments if item.kind == "tensor" and "float" in item.dtype}
+    return "float32" if not found else found.pop() if len(found) == 1 else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    return " and ".join(map(str, numbers[:3]))

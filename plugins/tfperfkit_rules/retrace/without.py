@@ -1,0 +1,30 @@
+"""What a step takes when nothing is traced in it, where every step traces and none shows it.
+
+A new trace costs more than the tracing: its first execution optimises the graph and makes it ready, in the call of the
+compiled function. Those are the moments of the call in which no operation runs (the trace window holds such calls);
+what its operations take is what the call will still take. What Python does around a trace (finding that none fits,
+making the function, freeing the last one and its graph) goes too, but not all of it: a call of a traced function has
+some as well.
+"""
+
+from __future__ import annotations
+
+from tfperfkit.offers import ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+
+
+def saved(evidence: Evidence) -> tuple[float, float] | None:
+    """The shares of the mean step that go, at least and at most.
+
+    None where a window did not show what the compiled functions compute: then only the tracing itself is known.
+    """
+    account, computed = evidence.account, evidence.offer(ComputedStep)
+    whole = evidence.step_ms
+    if account is None or not whole or evidence.work is not None or computed is None or computed.ms <= 0:
+        return None
+    first = evidence.share("graph") * min(computed.idle_ms / computed.ms, 1.0)
+    certain = evidence.share("tracing") + first
+    likely = certain + evidence.share("dispatch", "gc")
+    most = shared.MAX_STEP_SHARE.value
+    return min(certain, most), min(likely, most)

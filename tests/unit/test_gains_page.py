@@ -1,0 +1,53 @@
+"""What ``benchmarks.gains`` makes of a prediction, and its page."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from benchmarks.gains import of_script
+from benchmarks.gains_page import Score, page, picture
+
+REPORT: dict[str, Any] = {
+    "run": {"wall_s": 20.0},
+    "run_account": {"total_s": 20.0, "parts_s": {"imports": 8.0, "tfperf": 2.0, "training": 10.0}},
+}
+
+
+def finding(**fields: Any) -> dict[str, Any]:
+    return {"share_of_step": 0.5, "share_of_run": 0.2, "basis": "step", **fields}
+
+
+def test_a_gain_of_the_steps_is_less_of_the_script_without_its_imports() -> None:
+    # Half of the steps is a fifth of 20 s, so the steps take 8 of the 10 s after imports and without our own time.
+    assert of_script(4.0, finding(), REPORT) == pytest.approx(10 / (2 + 8 / 4))
+    assert of_script(4.0, finding(basis="run"), REPORT) == 4.0
+
+
+def test_a_report_without_an_account_gives_no_figure() -> None:
+    with pytest.raises(KeyError):
+        of_script(4.0, finding(), {"run": {"wall_s": 20.0}, "run_account": {"parts": []}})
+
+
+def test_the_page_has_a_row_for_each_and_says_what_is_not_priced() -> None:
+    priced = Score(
+        name="a",
+        batch="first",
+        measured=4.0,
+        spread=(4.0, 4.0),
+        code="RET001",
+        predicted=2.0,
+        bounds=(1.0, 4.0),
+        of_script=2.0,
+        of_script_bounds=(1.0, 4.0),
+    )
+    least = Score(name="b", batch="first", measured=4.0, spread=(3.0, 5.0), code="RET014", at_least=2.0)
+    text = page([priced, least], 9)
+    assert "2 of 9 with a fault" in text
+    assert "| RET001 | 1 | 0.50 | 0.50 | 1 of 1 | 4.0 |" in text
+    assert "| b | first | RET014 | at least 2.0 | – | 4.0 (3.0 to 5.0) |" in text
+    drawn = ET.fromstring(picture([priced, least]))
+    circles = drawn.findall("{http://www.w3.org/2000/svg}circle")
+    assert len(circles) == 2  # the point, and its family's in the key

@@ -22,6 +22,8 @@ _SOUND = calibration.SOUND.value
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
 _NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
+#: Less than this share of the run is not what a run is about.
+_TOLD = calibration.MIN_WORK.value
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
@@ -80,14 +82,14 @@ def _no_cause(evidence: Evidence) -> str:
 
 def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
     """What the run's time goes into where that is not the repeated work itself; "" when nothing took longer than
-    ``longer_than_s``, or nothing is known."""
+    ``longer_than_s`` and a tenth of the run, or nothing is known."""
     parts: dict[RunPart, float] = {}
     if account is not None:
         parts = {part: taken for part, taken in account.parts_s.items() if part not in _NOT_A_CAUSE}
     if account is None or not parts:
         return ""
     name = max(parts, key=lambda part: parts[part])
-    if parts[name] <= longer_than_s:
+    if parts[name] <= longer_than_s or parts[name] < _TOLD * account.total_s:
         return ""
     line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
     at = f" ({_place(line.where)})" if line is not None and line.seconds >= parts[name] / 2 else ""

@@ -95,6 +95,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     share_of_run: float | None = None
     #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).
     measured: Measured | None = None
+    #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
+    patch: str = ""
 
 
 class Column(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import subprocess
 import sys
@@ -41,6 +42,10 @@ def test_a_patch_is_shown_and_written_once(tfperf: Tfperf, tmp_path: Path) -> No
     assert f"+{after}" in shown.stdout
     assert "nothing was written" in shown.stderr
     assert script.read_text() == SCRIPT
+
+    page = tfperf("report", "made", "--format", "html", cwd=tmp_path)
+    assert "The change in your lines" in page.stdout
+    assert f"+{LINE.format('T.constant(0.1 * 0.9**n, T.float32)')}".rstrip() in html.unescape(page.stdout)
 
     checked = subprocess.run(["git", "apply", "--check", "-"], input=shown.stdout, text=True, cwd=tmp_path)
     assert checked.returncode == 0

@@ -38,6 +38,7 @@ def report(
 ) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
     from tfperfkit.explain.examples import examples
+    from tfperfkit.fixing.shown import with_patches
     from tfperfkit.launch.run import Wanted
     from tfperfkit.launch.run import show as show_run
 
@@ -56,7 +57,7 @@ def report(
         with report_file(output, sys.stdout) as file:
             show_ranks(folder, json_file, file)
         return
-    show_run(run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples)
+    show_run(run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples, with_patches)
 
 
 COMMAND = report

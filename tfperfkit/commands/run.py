@@ -53,6 +53,7 @@ class _Run(ScriptCommand, ProbeOptionsCommand):
 
 def _run(**options: Any) -> None:
     from tfperfkit.explain.examples import examples
+    from tfperfkit.fixing.shown import with_patches
     from tfperfkit.launch.run import run
 
     context = click.get_current_context()
@@ -67,7 +68,7 @@ def _run(**options: Any) -> None:
         from tfperfkit.live.view import view
 
         live = view
-    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples, live))
+    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples, live, with_patches))
 
 
 COMMAND = _Run(

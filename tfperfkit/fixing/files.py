@@ -20,7 +20,7 @@ class Files:
 
     def __init__(self, sources: dict[str, Sequence[str]], folder: str) -> None:
         self._sources = sources
-        self._folder = folder
+        self.folder = folder
         self._modules: dict[str, Module | NoFix] = {}
         self.contents: dict[str, bytes] = {}
         self.missing: set[str] = set()
@@ -28,7 +28,7 @@ class Files:
 
     def path(self, file: str) -> Path:
         """Where a file of the run is to be found."""
-        return Path(self._folder, file)
+        return Path(self.folder, file)
 
     def module(self, file: str) -> Module:
         """Raises NoFix for a file whose source was not kept, or that is another now than it was in the run."""

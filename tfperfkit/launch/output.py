@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The code of a finding's page before and after its change: (language, code) each.
 Examples = Callable[[str], tuple[tuple[str, str], ...]]
+#: The report with patches, of a report and the evidence that it was made from.
+Patched = Callable[[Any, Any], Any]
 
 
 def check_writable(setting: Setting, origin: str) -> None:
@@ -67,16 +69,19 @@ def report(
     ended: Exit,
     examples: Examples | None = None,
     track: Sequence[Destination] = (),
+    patched: Patched | None = None,
 ) -> None:
     """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
     if file is None and not any(files) and not track:
         return
     try:
         from tfperfkit.analysis import summary
-        from tfperfkit.analysis.analyze import analyze
+        from tfperfkit.analysis.analyze import study
 
-        result = analyze(folder, ended=ended, pictures=files.html is not None or bool(track))
+        drawn = files.html is not None or bool(track)
+        result, evidence = study(folder, ended=ended, pictures=drawn)
         summary.write(folder, result)
+        result = patched(result, evidence) if patched is not None and drawn else result
         with ExitStack() as forms:  # whoever reads the one must not lose the other
             if track:  # the last: it may take a while
                 forms.callback(send, result, folder, track, examples)

@@ -53,11 +53,12 @@ def run(
     afterwards: Callable[[Path, TextIO], None] | None = None,
     examples: output.Examples | None = None,
     live: Callable[[Path], supervisor.Live] | None = None,
+    patched: output.Patched | None = None,
 ) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
     ``afterwards`` is called with the run's folder, and where its report went, once that is written. ``examples``: see
-    ``report.html.render.page``. ``live``: makes what draws while the script runs.
+    ``report.html.render.page``. ``live``: makes what draws while the script runs. ``patched``: for a page.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
@@ -144,7 +145,7 @@ def run(
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, files, None if reason else file, final, examples, () if reason else track)
+        output.report(folder, files, None if reason else file, final, examples, () if reason else track, patched)
         if afterwards is not None and not reason:
             afterwards(folder, file)
     return ended.exit_code
@@ -189,13 +190,14 @@ def show(
     declared: Sequence[Declared] = (),
     given: Mapping[str, Any] | None = None,
     examples: output.Examples | None = None,
+    patched: output.Patched | None = None,
 ) -> None:
     """Render the report of a finished run; raises RunDirectoryError or UsageError.
 
     ``given`` are options of probes, by spelling, on top of those that the run was made with.
     """
     from tfperfkit.analysis import summary
-    from tfperfkit.analysis.analyze import analyze
+    from tfperfkit.analysis.analyze import study
 
     probes = wanted.probes
     shown = registry.shown("", probes) if probes else None
@@ -207,9 +209,10 @@ def show(
     whole = bool(probes) and shown is None
     track = _trackers(Setting(wanted.track))
     drawn = bool(wanted.html or track) or wanted.form in ("html", "agents")
-    report = analyze(find_run(name), options, shown, show_all=whole, pictures=drawn)
+    report, evidence = study(find_run(name), options, shown, show_all=whole, pictures=drawn)
     if not options:  # as anybody would see it
         summary.write(find_run(name), report)
+    report = patched(report, evidence) if patched is not None and drawn else report
     if track:
         output.send(report, find_run(name), track, examples)
     piped = False

@@ -42,7 +42,8 @@ def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) ->
         if finding.severity == "info" and not finding.headroom:
             remarks.append(card)
         else:
-            made.append(card | {"example": _example(finding, examples), "number": len(made) + 1})
+            change = {"patch": _patch(finding), "example": [] if finding.patch else _example(finding, examples)}
+            made.append(card | change | {"number": len(made) + 1})
     return made, remarks
 
 
@@ -140,6 +141,10 @@ def _range(finding: Finding, rules: Rules) -> dict[str, str] | None:
         return None
     at = [math.log(max(value, 1.0)) / top for value in (low, high, factor)]
     return {"left": rules.left(at[0]), "width": rules.width(at[1] - at[0]), "at": rules.left(at[2])}
+
+
+def _patch(finding: Finding) -> str:
+    return "\n".join(clean_source(finding.patch.split("\n"))) if finding.patch else ""
 
 
 def _example(finding: Finding, examples: Examples) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -211,7 +212,7 @@ def test_symlinked_script(tfperf: Tfperf) -> None:
 
 def test_pipe_as_a_script(tfperf: Tfperf) -> None:
     """``tfperf run <(generate)``: it can be read only once, and that is the script's interpreter's to do."""
-    command = f"{tfperf.python} -m tfperfkit run --probes none <(echo 'print(6 * 7)')"
+    command = f"{shlex.quote(str(tfperf.python))} -m tfperfkit run --probes none <(echo 'print(6 * 7)')"
     done = subprocess.run(
         ["bash", "-c", command], cwd=tfperf.folder, env=tfperf.environment, capture_output=True, text=True
     )

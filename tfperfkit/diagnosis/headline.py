@@ -22,8 +22,6 @@ _SOUND = calibration.SOUND.value
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
 _NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
-#: Less than this share of the run is not what a run is about.
-_TOLD = calibration.MIN_WORK.value
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
@@ -81,23 +79,21 @@ def _no_cause(evidence: Evidence) -> str:
 
 
 def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
-    """What the run's time goes into where that is not the repeated work itself; "" when nothing took longer than
-    ``longer_than_s`` and a tenth of the run, or nothing is known."""
-    parts: dict[RunPart, float] = {}
-    if account is not None:
-        parts = {part: taken for part, taken in account.parts_s.items() if part not in _NOT_A_CAUSE}
-    if account is None or not parts:
+    """What the run's time goes into where that is not the repeated work itself; "" when that, or what nobody sampled,
+    is the largest part, when nothing took longer than ``longer_than_s``, or nothing is known."""
+    if account is None or not account.parts_s:
         return ""
-    name = max(parts, key=lambda part: parts[part])
-    if parts[name] <= longer_than_s or parts[name] < _TOLD * account.total_s:
+    name = max(account.parts_s, key=lambda part: account.parts_s[part])
+    taken = account.parts_s[name]
+    if name in _NOT_A_CAUSE or taken <= longer_than_s:
         return ""
     line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
-    at = f" ({_place(line.where)})" if line is not None and line.seconds >= parts[name] / 2 else ""
+    at = f" ({_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
     if name == "imports":
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
-        told = ", ".join(f"{package} {taken:.1f} s" for package, taken in first if taken >= 0.1 * parts[name])
+        told = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
         at = f" ({told})" if told else ""
-    return f"No cause found: {100 * parts[name] / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
+    return f"No cause found: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 
 def _near_the_limit(evidence: Evidence) -> bool:

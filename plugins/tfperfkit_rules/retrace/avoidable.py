@@ -55,6 +55,9 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
 def _finding(
     evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace], time: Time
 ) -> Finding | None:
+    before_steps = bool(time.steps.steps) and all(trace.step == 0 for trace in traces)
+    if before_steps:  # no step paid for them
+        time = Time(StepTable(), time.run_ns)
     share = time.share(traces)
     once = len(traces) == 1
     if once and (code not in _TOLD_ONCE or share < NOTICEABLE_SHARE or function.owner == "keras"):
@@ -87,6 +90,7 @@ def _finding(
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
         share_of_step=share,
+        basis="run" if before_steps else "step",
         predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
         predicted_range=bounds,
         at_least=at_least,

@@ -216,3 +216,18 @@ def test_steps_of_several_are_weighed_whole(analyze: Any) -> None:
     steps = StepTable(steps=(Step(1, 0, 1000 * MS, count=50, window="clean"),))
     result = analyze(trace(1), *(trace(n, shape(f"f32[{n}]", f"f32[{n + 1}]")) for n in range(2, 12)), steps=steps)
     assert only(result).share_of_step == pytest.approx(50 / 1000)
+
+
+def test_what_was_traced_before_the_first_step_costs_the_run_and_no_step(tmp_path: Path) -> None:
+    """A lesson's other examples stand before the loop that trains."""
+    later = tuple(
+        msgspec.structs.replace(step, begin_ns=step.begin_ns + 9_000 * MS, end_ns=step.end_ns + 9_000 * MS)
+        for step in even_steps(5, 10 * MS).steps
+    )
+    table = msgspec.structs.replace(even_steps(5, 10 * MS), steps=later)
+    values = [trace(n, Difference("x", "f32[4]", f"i{n}", "dtype")) for n in (2, 3, 4)]
+    data = analyzed(tmp_path, trace(1), *values, steps=table).data
+    assert {item.step for item in data.functions[0].traces} == {0}
+    (finding,) = avoidable_traces(evidence_of(steps=table, data={"retrace": data}, wall_s=10.0))
+    assert (finding.basis, finding.severity, finding.predicted_speedup) == ("run", "info", None)
+    assert finding.share_of_step == pytest.approx(15e-3 / 10)

@@ -104,7 +104,7 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     return Finding(
         code=CODE,
         family="step",
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {PARTS[part].sentence}",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {_whose(evidence, part)}",
         severity=severity(share) if loud else "info",
         share_of_step=share,
         predicted_speedup=None,
@@ -135,6 +135,19 @@ _ADVICE: dict[PartName, str] = {
     "saving": "Save more seldom.",
     "evaluate": "Predict and evaluate more seldom, and many examples at a time.",
 }
+
+
+def _whose(evidence: Evidence, part: PartName) -> str:
+    """What the part is; of Python whose: the larger half may be another package's, which the lines call."""
+    if part != "python":
+        return PARTS[part].sentence
+    packages: Counter[str] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and is_of(part, stack.activity, stack.context):
+            calls = stack.frames[-1].calls
+            packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += count
+    package, count = packages.most_common(1)[0] if packages else ("", 0)
+    return f"Python of {package}" if package and 2 * count > packages.total() else PARTS[part].sentence
 
 
 def _called(evidence: Evidence, part: PartName) -> str:

@@ -101,3 +101,18 @@ def test_the_first_line_never_says_nothing_to_fix_over_what_does_not_compute(
     else:
         assert text.startswith("No cause found")
     assert ("GFLOP/s" not in text) or largest == "graph"
+
+
+@pytest.mark.parametrize(
+    ("calls", "title"),
+    [
+        (("matplotlib.pyplot:hist", "numpy:asarray"), "50 % of a step is Python of matplotlib"),
+        ((), "50 % of a step is the script's own Python"),
+    ],
+)
+def test_python_that_another_package_runs_is_called_that(calls: tuple[str, ...], title: str) -> None:
+    frames = [Frame(FILE, 1, "step", 10, None, calls)], [Frame(FILE, 1, "step", 11)]
+    samples = make_samples([(100, "python", frames[0]), (100, "graph", frames[1])])
+    made = make_evidence(account=make_account({"python": 5.0, "graph": 5.0}), samples=samples)
+    (found,) = residual(made, [])
+    assert found.title == title

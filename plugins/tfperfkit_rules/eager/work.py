@@ -51,11 +51,12 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         yield _called(evidence, part, model, rest, bounds)
         return
     what = _capital(evidence.unit.a)
-    many = f"runs as {rest.operations:,.0f} separate operations" if rest.operations is not None else "runs eagerly"
+    known = rest.operations is not None
+    many = f"runs as {rest.operations:,.0f} separate operations," if known else "runs eagerly, its operations"
     yield Finding(
         code="EAG008",
         family="eager",
-        title=f"{what} {many}, called one by one from Python",
+        title=f"{what} {many} called one by one from Python",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),

@@ -84,7 +84,7 @@ def test_the_function_with_most_operations_is_named_and_what_takes_most_in_it() 
 def test_operations_in_the_loop_itself_are_told_by_their_lines() -> None:
     found = one(everything(eager(IN_LOOP, iterations=40)))
     assert found.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 4), SourceSpan(FILE, 2))
-    assert found.title == "An iteration runs eagerly, called one by one from Python"
+    assert found.title == "An iteration runs eagerly, its operations called one by one from Python"
     assert found.predicted_range and found.predicted_range[0] > 1.2  # no trace counted them
 
 

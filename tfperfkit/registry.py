@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, distributions, entry_points
+from typing import Any
 
 from tfperfkit.errors import ProbeError, UsageError
 from tfperfkit.experiment import Experiment, experiment_problems
@@ -159,38 +160,38 @@ def _by_name(group: str, our: str) -> dict[str, EntryPoint]:
 
 def load_tracker(name: str, known: dict[str, EntryPoint] | None = None) -> Tracker:
     """Import and make the tracker; raises UsageError for an unknown name, ProbeError with the reason else."""
-    points = trackers() if known is None else known
-    point = points.get(name)
-    if point is None:
-        near = difflib.get_close_matches(name[:100], [*points], 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(points)}"
-        raise UsageError(f"no tracker named {name!r:.60}; {hint}")
-    try:
-        made = point.load()()
-        problems = tracker_problems(made, name)
-    except (Exception, SystemExit) as error:
-        raise ProbeError(f"can't be loaded: {type(error).__name__}: {error}") from error
-    if problems:
-        raise ProbeError(problems[0])
-    return made  # type: ignore[no-any-return]
+    made: Tracker = _made("tracker", name, trackers() if known is None else known, tracker_problems, "")
+    return made
 
 
 def load_experiment(name: str, known: dict[str, EntryPoint] | None = None) -> Experiment:
     """Import and make the experiment; raises UsageError for an unknown name, ProbeError with the reason else."""
     points = experiments() if known is None else known
+    made: Experiment = _made("experiment", name, points, experiment_problems, f"experiment {name} ")
+    return made
+
+
+def _made(
+    kind: str,
+    name: str,
+    points: Mapping[str, EntryPoint],
+    problems_of: Callable[[object, str], Sequence[str]],
+    subject: str,
+) -> Any:
+    """``subject``: what the reasons speak of, where whoever catches them does not say it."""
     point = points.get(name)
     if point is None:
         near = difflib.get_close_matches(name[:100], [*points], 1)
         hint = f"did you mean {near[0]!r}?" if near else f"installed are: {', '.join(points)}"
-        raise UsageError(f"no experiment named {name!r}; {hint}")
+        raise UsageError(f"no {kind} named {name!r:.60}; {hint}")
     try:
         made = point.load()()
-        problems = experiment_problems(made, name)
+        problems = problems_of(made, name)
     except (Exception, SystemExit) as error:
-        raise ProbeError(f"experiment {name} can't be loaded: {type(error).__name__}: {error}") from error
+        raise ProbeError(f"{subject}can't be loaded: {type(error).__name__}: {error}") from error
     if problems:
-        raise ProbeError(f"experiment {name} {problems[0]}")
-    return made  # type: ignore[no-any-return]
+        raise ProbeError(f"{subject}{problems[0]}")
+    return made
 
 
 def declared(wanted: Callable[[str], bool] = lambda name: True) -> list[Declared]:

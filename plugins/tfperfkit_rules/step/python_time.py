@@ -209,7 +209,7 @@ def _words(evidence: Evidence, kind: Kind, frames: Counter[Frame]) -> str:
         name = package(evidence, frames)
         return {"numpy": NUMPY.words, "": kind.words}.get(name, name)
     known = Counter({frame: count for frame, count in frames.items() if kind_of(evidence, frame) is kind})
-    name = api(evidence, known, kind)
+    name = api(evidence, known, kind).removesuffix("[]")  # an archive that is read as its members are asked for
     return f"{kind.words} ({name})" if name and kind is not NUMPY else kind.words
 
 

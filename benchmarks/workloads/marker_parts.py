@@ -13,6 +13,7 @@ import runpy
 import sys
 import time
 
+import session_hooks
 import timing
 
 SETTLE = int(sys.argv[5])
@@ -54,20 +55,14 @@ class Turns:
         self.timing, self.left = False, SETTLE - 1
 
     def take_over(self):
-        from tfperfkit.instruments.hooks import method_seam
-        from tfperfkit.instruments.steps import callers, seam_table
-        from tfperfkit.recording.active import active_session
+        from tfperfkit.instruments.steps import callers
 
-        session = active_session()
-        if session._scheduler.waiting or session._probing.in_window or session._switching.precise:
+        session = session_hooks.settled()
+        if session is None:
             return False
         self.markers, self.callers = session.markers, callers.Callers
         self.original = (callers.Callers.site, callers.Callers.remember, session.markers._eager)
-        for seam in (*seam_table.TENSORFLOW, *seam_table.of_keras("keras")):
-            owner = getattr(sys.modules.get(seam.module), seam.owner, None)
-            hook = vars(owner).get(seam.name) if owner is not None else None
-            if isinstance(hook, method_seam.Around):
-                self.seams.append((owner, seam.name, hook))
+        self.seams = session_hooks.hooks()
         tick = session._pulse._tick
         session._pulse._tick = lambda: tick() if self.side not in ("off", "same") else 0.05
         return True

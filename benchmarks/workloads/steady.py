@@ -13,6 +13,7 @@ import runpy
 import sys
 import time
 
+import session_hooks
 import timing
 
 SIDES = {"off": (False, False), "same": (False, False), "hooks": (True, False), "on": (True, True)}
@@ -58,18 +59,10 @@ class Turns:
 
     def take_over(self):
         """Find the hooks of the session, and stand between its pulse and its tick; False: the windows are not over."""
-        from tfperfkit.instruments.hooks import method_seam
-        from tfperfkit.instruments.steps import seam_table
-        from tfperfkit.recording.active import active_session
-
-        session = active_session()
-        if session._scheduler.waiting or session._probing.in_window or session._switching.precise:
+        session = session_hooks.settled()
+        if session is None:
             return False
-        for seam in (*seam_table.TENSORFLOW, *seam_table.of_keras("keras")):
-            owner = getattr(sys.modules.get(seam.module), seam.owner, None)
-            hook = vars(owner).get(seam.name) if owner is not None else None
-            if isinstance(hook, method_seam.Around):
-                self.seams.append((owner, seam.name, hook))
+        self.seams = session_hooks.hooks()
         tick = session._pulse._tick
         session._pulse._tick = lambda: tick() if self.sampling else IDLE_S
         return True

@@ -91,7 +91,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
             Measurement("share of the run", share, "share", "run"),
             Measurement("for each epoch", each_ms, "ms", "samples"),
             *([Measurement("a step", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
-            Measurement("epochs", float(len(found.gaps) + 1), "count", "run"),
+            Measurement("long pauses between steps", float(len(found.gaps)), "count", "run"),
             Measurement("samples", float(own.total()), "count", "samples"),
         ),
         advice=(

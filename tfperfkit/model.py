@@ -59,6 +59,16 @@ class Measurement(msgspec.Struct, frozen=True):
     window: str = ""  # where it was measured: "baseline", "breakdown", "run" ..., see docs/writing-a-rule.md
 
 
+class OnceFixed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finding gains once the findings ``codes``, which stand before it, are fixed: a factor and its range;
+    None where only ``at_least`` is known."""
+
+    codes: tuple[str, ...]
+    at_least: float
+    speedup: float | None = None
+    range: tuple[float, float] | None = None
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that costs time, with its proof and its remedy.
 
@@ -95,6 +105,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     share_of_run: float | None = None
     #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).
     measured: Measured | None = None
+    #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
+    once: OnceFixed | None = None
     #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
     patch: str = ""
 

@@ -26,6 +26,7 @@ from tfperfkit.diagnosis.headline import headline, not_looked_for
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.diagnosis.together import together
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import (
     REPORT_SCHEMA,
@@ -122,6 +123,7 @@ def study(
     if looked:
         ranked = proven(ranked, _measured(run))
     ranked, headroom = split(ranked)
+    ranked = together(ranked)
     steps = summarize(facts.steps, evidence)
 
     def captured(name: str) -> tuple[object, StoredCapture]:

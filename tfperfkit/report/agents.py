@@ -11,6 +11,7 @@ from collections import Counter
 from tfperfkit.model import Finding, Measurement, Report, SourceSpan
 from tfperfkit.records.pictures import Album
 from tfperfkit.report import numbers
+from tfperfkit.report.findings import once_words
 from tfperfkit.report.paths import short_path, with_short_paths
 from tfperfkit.report.text import shorten, visible
 
@@ -115,9 +116,9 @@ def _predicted(finding: Finding) -> str:
         return f"not predicted, at most {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
     found = finding.predicted_range
     known = found is not None and all(map(math.isfinite, found))
-    return f"predicted {factor:.2f}x" + (
-        f" ({found[0]:.2f}x to {found[1]:.2f}x)" if found is not None and known else ""
-    )
+    once = f", {once_words(finding.once)}" if finding.once is not None else ""
+    span = f" ({found[0]:.2f}x to {found[1]:.2f}x)" if found is not None and known else ""
+    return f"predicted {factor:.2f}x{span}{visible(once)}"
 
 
 def _source(album: Album, file: str, line: int) -> str:

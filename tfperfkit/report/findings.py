@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from tfperfkit.model import Finding, Measured, Measurement, Report
+from tfperfkit.model import Finding, Measured, Measurement, OnceFixed, Report
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.paths import name, place, with_short_paths
@@ -170,6 +170,8 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
             text += f" ({low} to {high})" if low != high else ""
         items.append(text)
         certain = True
+        if finding.once is not None:
+            items.append(name(once_words(finding.once), screen))
     of = "it" if certain and (finding.work or finding.basis in _FASTER) else _of(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
@@ -180,6 +182,16 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))
     return lines
+
+
+def once_words(once: OnceFixed) -> str:
+    """``3.3x (2.4x to 4.9x) once INP002 is fixed``"""
+    codes = " and ".join(once.codes)
+    then = f"once {codes} {'are' if len(once.codes) > 1 else 'is'} fixed"
+    if once.speedup is None or once.range is None:
+        return f"at least {numbers.speedup(once.at_least)} {then}"
+    low, high = map(numbers.speedup, once.range)
+    return f"{numbers.speedup(once.speedup)} {f'({low} to {high}) ' if low != high else ''}{then}"
 
 
 def _faster(finding: Finding) -> str:

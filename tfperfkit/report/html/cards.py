@@ -9,7 +9,7 @@ from typing import Any
 
 from tfperfkit.model import Finding, Report, SourceSpan
 from tfperfkit.report import numbers
-from tfperfkit.report.findings import proof_words
+from tfperfkit.report.findings import once_words, proof_words
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
@@ -66,6 +66,8 @@ def gain_words(finding: Finding) -> tuple[str, str]:
     if finding.predicted_range is not None and all(map(math.isfinite, finding.predicted_range)):
         low, high = (numbers.speedup(end) for end in finding.predicted_range)
         words += f"; {low} to {high} expected" if low != high else ""
+    if finding.once is not None:
+        words += f"; {once_words(finding.once)}"
     return f"{numbers.speedup(factor)} faster", words
 
 

@@ -1,0 +1,70 @@
+"""What a finding gains once those before it are fixed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from tfperfkit.diagnosis.together import together
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.report.findings import once_words
+
+
+def costs(code: str, share: float, low: float, high: float, **fields: Any) -> Finding:
+    """A finding whose fix takes between ``low`` and ``high`` (shares) of the step away."""
+    bounds = 1 / (1 - low), 1 / (1 - high)
+    given: dict[str, Any] = {"family": "input", "severity": "high", "predicted_range": bounds, **fields}
+    return Finding(
+        code=code,
+        title=code,
+        share_of_step=share,
+        predicted_speedup=math.sqrt(bounds[0] * bounds[1]),
+        where=(),
+        evidence=(Measurement("time", 1.0, "ms", "breakdown"),),
+        advice="Change it.",
+        **given,
+    )
+
+
+def test_a_small_cost_beside_a_large_one_is_worth_more_once_that_is_gone() -> None:
+    # 100 ms: 60 to 70 are a load, 20 are handing out operations. Without the load 40 (30) ms, and then 20 (10).
+    load, eager = together((costs("INP002", 0.65, 0.6, 0.7), costs("EAG001", 0.2, 0.2, 0.2, family="eager")))
+    assert load.once is None
+    assert eager.once is not None
+    assert eager.once.codes == ("INP002",)
+    assert eager.once.range == pytest.approx((2.0, 3.0))
+    assert eager.once.speedup == pytest.approx(math.sqrt(6))
+    assert once_words(eager.once) == "2.4x (2.0x to 3.0x) once INP002 is fixed"
+
+
+def test_where_nothing_may_be_left_only_the_lower_end_is_told() -> None:
+    _, eager = together((costs("INP002", 0.75, 0.7, 0.85), costs("EAG001", 0.17, 0.15, 0.2, family="eager")))
+    assert eager.once is not None
+    assert eager.once.range is None
+    assert once_words(eager.once) == "at least 2.0x once INP002 is fixed"
+
+
+def test_all_those_before_it_count() -> None:
+    first, second = costs("INP002", 0.5, 0.5, 0.5), costs("EAG001", 0.2, 0.2, 0.2, family="eager")
+    *_, third = together((first, second, costs("RET001", 0.1, 0.1, 0.1, family="retrace")))
+    assert third.once is not None
+    assert third.once.codes == ("INP002", "EAG001")
+    assert third.once.speedup == pytest.approx(0.3 / 0.2)
+    assert once_words(third.once) == "1.5x once INP002 and EAG001 are fixed"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        costs("INP001", 0.2, 0.2, 0.2),  # one family: it may be the same time
+        costs("EAG001", 0.6, 0.5, 0.5, family="eager"),  # together more than a step: some of it is the same time
+        costs("EAG001", 0.2, 0.2, 0.2, family="eager", work="predict.py:7"),  # another work
+        costs("RET001", 0.2, 0.2, 0.2, family="retrace", basis="run"),  # of the run, not of its steps
+        costs("SYN001", 0.2, 0.2, 0.2, family="sync", severity="info"),  # a remark
+    ],
+    ids=["family", "sum", "work", "basis", "remark"],
+)
+def test_what_may_be_the_same_time_or_is_of_something_else_says_nothing(other: Finding) -> None:
+    assert together((costs("INP002", 0.5, 0.5, 0.5), other))[1].once is None

@@ -1,0 +1,60 @@
+"""What a finding gains once those before it are fixed: beside a large cost a small one seems to be worth nothing.
+
+Amdahl's law over what is left: a step of 1 of which an earlier fix takes ``a`` away, and this one ``b``, goes from
+``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so it is told of findings of different
+families (those that show the same time were folded into one before, see ``merging``) and where all costs together fit
+into the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tfperfkit.gain import middle
+from tfperfkit.model import Finding, OnceFixed
+
+_OF_STEPS = ("step", "turn")
+
+
+def together(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, which stand in their order, each with what it gains once those before it are fixed."""
+    return tuple(_with(item, findings[:index]) for index, item in enumerate(findings))
+
+
+def _with(item: Finding, earlier: Sequence[Finding]) -> Finding:
+    before = [other for other in earlier if _counts(other) and _same_time(other, item)]
+    if not before or not _counts(item) or any(other.family == item.family for other in before):
+        return item
+    if sum(other.share_of_step for other in (*before, item)) > 1:
+        return item  # some of it is the same time
+    low, high = (_factor(item, before, end) for end in (0, 1))
+    if low is None or item.predicted_speedup is None or low <= item.predicted_speedup:
+        return item
+    bounds = (low, high) if high is not None else None
+    codes = tuple(dict.fromkeys(other.code for other in before))
+    once = OnceFixed(codes=codes, speedup=middle(bounds) if bounds else None, range=bounds, at_least=low)
+    return msgspec.structs.replace(item, once=once)
+
+
+def _factor(item: Finding, before: Sequence[Finding], end: int) -> float | None:
+    """The factor where all of them gain what this end of their ranges says; None where nothing would be left."""
+    left = 1 - sum(_saved(other, end) for other in before)
+    after = left - _saved(item, end)
+    return left / after if after > 0 else None
+
+
+def _saved(item: Finding, end: int) -> float:
+    """The share of the step that this end of the range takes away."""
+    assert item.predicted_range is not None
+    return 1 - 1 / max(item.predicted_range[end], 1.0)
+
+
+def _counts(item: Finding) -> bool:
+    """Whether it has a range, of the steps' time."""
+    return item.predicted_range is not None and item.basis in _OF_STEPS and item.severity != "info"
+
+
+def _same_time(one: Finding, other: Finding) -> bool:
+    return one.work == other.work and one.basis == other.basis

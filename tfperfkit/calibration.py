@@ -162,6 +162,12 @@ CHILDREN_SHARE = Calibration(
 )
 
 # What the diagnosis does with findings.
+WIDEST_RANGE = Calibration(
+    10.0,
+    "ratio",
+    "of a predicted range's ends: a gain that is known no better is told by its lower end alone",
+    Chosen("an order of magnitude: a factor and its tenfold lead to different decisions"),
+)
 EXPLAINS = Calibration(
     0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
 )

@@ -27,6 +27,7 @@ from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.together import together
+from tfperfkit.diagnosis.wide_ranges import without_wide_ranges
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import (
     REPORT_SCHEMA,
@@ -123,7 +124,7 @@ def study(
     if looked:
         ranked = proven(ranked, _measured(run))
     ranked, headroom = split(ranked)
-    ranked = together(ranked)
+    ranked, headroom = together(without_wide_ranges(ranked)), without_wide_ranges(headroom)
     steps = summarize(facts.steps, evidence)
 
     def captured(name: str) -> tuple[object, StoredCapture]:

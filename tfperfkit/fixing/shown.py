@@ -20,6 +20,8 @@ _LINES = 60
 def with_patches(report: Report, evidence: Evidence) -> Report:
     """The report with ``Finding.patch`` where one is known. Without LibCST, or where anything fails, as it was: the
     advice stands there all the same."""
+    if not report.findings and not report.headroom:
+        return report  # LibCST comes only where there is something to change
     try:
         from tfperfkit.fixing.files import Files
 

@@ -81,7 +81,7 @@ def report(
         drawn = files.html is not None or bool(track)
         result, evidence = study(folder, ended=ended, pictures=drawn)
         summary.write(folder, result)
-        result = patched(result, evidence) if patched is not None and drawn else result
+        result = patched(result, evidence) if patched is not None else result
         with ExitStack() as forms:  # whoever reads the one must not lose the other
             if track:  # the last: it may take a while
                 forms.callback(send, result, folder, track, examples)

@@ -58,7 +58,8 @@ def run(
     """Run the script under supervision and report; returns the exit status of the script.
 
     ``afterwards`` is called with the run's folder, and where its report went, once that is written. ``examples``: see
-    ``report.html.render.page``. ``live``: makes what draws while the script runs. ``patched``: for a page.
+    ``report.html.render.page``. ``live``: makes what draws while the script runs. ``patched``: with
+    patches beside the advice.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
@@ -212,7 +213,7 @@ def show(
     report, evidence = study(find_run(name), options, shown, show_all=whole, pictures=drawn)
     if not options:  # as anybody would see it
         summary.write(find_run(name), report)
-    report = patched(report, evidence) if patched is not None and drawn else report
+    report = patched(report, evidence) if patched is not None else report
     if track:
         output.send(report, find_run(name), track, examples)
     piped = False

@@ -111,7 +111,8 @@ def _predicted(finding: Finding) -> str:
     factor = finding.predicted_speedup
     if factor is None or math.isnan(factor):
         if finding.at_least is not None and math.isfinite(finding.at_least):
-            return f"predicted at least {finding.at_least:.2f}x the examples a second"
+            unit = " the examples a second" if finding.headroom else ""
+            return f"predicted at least {finding.at_least:.2f}x{unit}"
         most = finding.ceiling
         return f"not predicted, at most {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
     found = finding.predicted_range

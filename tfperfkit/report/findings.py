@@ -10,6 +10,7 @@ from rich.text import Text
 from tfperfkit.model import Finding, Measured, Measurement, OnceFixed, Report
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
+from tfperfkit.report.patch import patch_lines
 from tfperfkit.report.paths import name, place, with_short_paths
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
@@ -61,6 +62,7 @@ def headroom_section(report: Report, screen: Screen) -> list[Text]:
         places = [place(span, screen) for span in finding.where[:1]]
         lines += _labelled("at", [line for text in places for line in prose(text, screen, indent=_LABELLED)])
         lines += _labelled("try", prose(with_short_paths(finding.advice, screen.folder), screen, indent=_LABELLED))
+        lines += _labelled("patch", patch_lines(finding.patch, screen, _LABELLED))
         lines += _labelled(
             "detail", described(with_short_paths(finding.detail, screen.folder), screen, indent=_LABELLED)
         )
@@ -117,6 +119,7 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
         lines += prose(f"and {more} more place{'s' * (more != 1)}", screen, indent=_LABELLED, style="dim")
     lines += _labelled("measured", _evidence(finding.evidence, screen))
     lines += _labelled("fix", prose(with_short_paths(finding.advice, screen.folder), screen, indent=_LABELLED))
+    lines += _labelled("patch", patch_lines(finding.patch, screen, _LABELLED))
     lines += _labelled("detail", described(with_short_paths(finding.detail, screen.folder), screen, indent=_LABELLED))
     page = f"tfperf explain {name(finding.code, screen)}"
     return lines + _labelled("more", prose(page, screen, indent=_LABELLED, style="dim"))

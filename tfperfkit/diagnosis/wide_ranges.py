@@ -1,4 +1,4 @@
-"""A gain between 1.1x and 214x is no prediction: of such a range the report tells the lower end, or the upper one alone."""
+"""A gain of 1.1x to 214x is no prediction: of such a range the report tells the lower end, or the upper one alone."""
 
 from __future__ import annotations
 

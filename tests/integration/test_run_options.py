@@ -245,6 +245,28 @@ def test_without_tensorflow_and_without_an_installation(tfperf: Tfperf) -> None:
     assert json.loads((checkout / "r" / "agent.json").read_bytes())["versions"]["tensorflow"] == "2.99"
 
 
+def test_a_launcher_s_flags_do_not_keep_a_script_from_being_recorded(tfperf: Tfperf) -> None:
+    """pipx writes ``-E`` into the first line of what it installs; the script sees the environment all the same."""
+    launcher = tfperf.folder / "tfperf"
+    root = str(Path(__file__).parents[2])
+    launcher.write_text(
+        f"#!{sys.executable} -E\nimport sys\nsys.path[:0] = [{root!r}]\nfrom tfperfkit.cli import main\nmain()\n"
+    )
+    launcher.chmod(0o755)
+    tfperf.script("__version__ = '2.99'\n", "tensorflow.py")
+    tfperf.script("import sys, tensorflow\nprint(sys.flags.ignore_environment)\n")
+    done = subprocess.run(
+        [str(launcher), "run", "--probes", "none", "--out", "r", "train.py"],
+        cwd=tfperf.folder,
+        env=tfperf.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    assert json.loads((tfperf.folder / "r" / "agent.json").read_bytes())["versions"]["tensorflow"] == "2.99"
+
+
 def test_interpreter_that_can_not_record_says_so(tfperf: Tfperf) -> None:
     tfperf.script("print('ran')\nraise SystemExit(3)")
     for flag in ("-I", "-E", "-S"):

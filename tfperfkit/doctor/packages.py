@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib import metadata
 
 from tfperfkit.doctor.check import Check
+from tfperfkit.other_python import tensorflow_missing
 
 Versions = Callable[[str], str | None]
 
@@ -44,7 +45,7 @@ def check_packages(version_of: Versions = installed) -> list[Check]:
 def tensorflow(version_of: Versions = installed) -> Check:
     found = [(name, version) for name in TENSORFLOW if (version := version_of(name)) is not None]
     if not found:
-        return Check("TensorFlow", "broken", "not installed", "pip install 'tfperfkit[tensorflow]'")
+        return Check("TensorFlow", "broken", "not installed", tensorflow_missing())
     text = ", ".join(f"{version} ({name})" if name != "tensorflow" else version for name, version in found)
     if len(found) > 1:
         return Check("TensorFlow", "note", text, "two of them share one folder: uninstall both, install one")

@@ -10,6 +10,7 @@ from typing import TextIO
 from tfperfkit import registry
 from tfperfkit.config import runs_folder
 from tfperfkit.launch.arguments import Split
+from tfperfkit.other_python import tensorflow_missing
 from tfperfkit.report.text import one_line
 from tfperfkit.version import __version__
 
@@ -33,7 +34,7 @@ def print_header(
     if reason:
         items.append(reason)
     elif _tensorflow_missing():
-        items.append("TensorFlow is not installed for this Python (pip install 'tfperfkit[tensorflow]')")
+        items.append(f"TensorFlow is not installed for this Python ({tensorflow_missing()})")
     items += [f"the window of {probe} is {why}" for probe, why in left_out.items()]
     flags = " ".join(ambiguous(parts, source))
     if flags:

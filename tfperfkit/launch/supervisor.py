@@ -79,11 +79,24 @@ def interpreter(original: Sequence[str] | None = None) -> list[str]:
             flags.append(kept)
         if ends:
             break
-    return [sys.executable, *flags]
+    return [sys.executable, *([] if flags and flags == _of_launcher(words) else flags)]
+
+
+def _of_launcher(words: Sequence[str]) -> list[str]:
+    """The flags in the first line of the program that was started: those of whoever installed it (pipx writes ``-E``),
+    not of a person, who would have given ``python train.py`` none of them."""
+    try:
+        with open(words[0] if words else "", "rb") as file:
+            first = file.readline(1_000)
+    except OSError:
+        return []
+    return os.fsdecode(first).split()[1:] if first.startswith(b"#!") else []
 
 
 def unprofiled_reason() -> str | None:
     """Why a script of this interpreter can't be recorded, or None."""
+    if len(interpreter()) == 1:
+        return None  # flags of our own launcher at most, which the script does not get
     if sys.flags.isolated or sys.flags.ignore_environment:
         return "Python runs with -I or -E, so it does not look at PYTHONPATH: the script runs unprofiled"
     if sys.flags.no_site:

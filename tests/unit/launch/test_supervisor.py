@@ -36,6 +36,15 @@ def test_flags_of_the_interpreter_go_on_word_for_word(line: str, flags: str) -> 
     assert supervisor.interpreter(line.split()) == [sys.executable, *flags.split()]
 
 
+def test_flags_of_the_installer_s_launcher_are_not_the_person_s(tmp_path: Path) -> None:
+    launcher = tmp_path / "tfperf"
+    launcher.write_text("#!/home/me/pipx/venvs/tfperfkit/bin/python -E\n")
+    line = ["python", "-E", str(launcher), "run", "train.py"]
+    assert supervisor.interpreter(line) == [sys.executable]
+    launcher.write_text("#!/usr/bin/python3\n")
+    assert supervisor.interpreter(line) == [sys.executable, "-E"]  # typed by a person
+
+
 def test_exit_codes() -> None:
     codes = [supervisor.Ended(Exit(status=status, ended_ns=1)).exit_code for status in (3, -15, 0)]
     assert codes == [3, 143, 0]

@@ -10,8 +10,10 @@ from typing import Any, Literal
 import msgspec
 
 from tfperfkit import calibration
+from tfperfkit.records.children import Children
 from tfperfkit.records.parts import Cause, PartName, RunPart, StartPart
 from tfperfkit.records.pictures import Album
+from tfperfkit.records.source_span import LineTime as LineTime
 from tfperfkit.records.source_span import SourceSpan as SourceSpan
 from tfperfkit.records.trials import Keeps as Keeps
 from tfperfkit.records.trials import Measured as Measured
@@ -234,13 +236,6 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     parts_s: dict[StartPart, float] = {}
 
 
-class LineTime(msgspec.Struct, frozen=True):
-    """A line of the person's, and the seconds for which it was on the stack."""
-
-    where: SourceSpan
-    seconds: float
-
-
 class RunAccount(msgspec.Struct, frozen=True, kw_only=True):
     """The whole run, every second of it in one part: ``parts_s`` add up to ``total_s``, the length that shares of the
     run refer to. Only parts that took time are there, in the order of ``records.parts.RUN_PARTS``.
@@ -405,6 +400,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()  # what other choices would gain, the most first; empty where a finding comes first
     words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
     history: History | None = None  # of a run in watch mode
+    children: Children | None = None  # of a run with --children; None also where it started none
     album: Album | None = None  # what can be drawn; only there where it was asked for
 
     def __repr__(self) -> str:

@@ -43,9 +43,10 @@ ORDINARY = {
         "reading/findings",
         "reading/host",
         "records/parts",
+        "report/children",
         "report/html/accounts",
     },
-    "lines": {"xplane/reader", "xplane/schema"},
+    "lines": {"launch/child", "xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/residual"},
     "memory": {
         "checking/counts",

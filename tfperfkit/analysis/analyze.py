@@ -10,6 +10,7 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.analysis import summary
+from tfperfkit.analysis.family.whole import children
 from tfperfkit.analysis.gather import gather, lost_samples
 from tfperfkit.analysis.history import history
 from tfperfkit.analysis.overhead import overhead
@@ -145,13 +146,14 @@ def study(
         headroom=headroom,
         headline=_headline(info, ranked, headroom, evidence, work, looked=bool(manifest.probes) or not agent),
         notes=(
-            *filter(None, [children_note(evidence.run_account)]),
-            *_notes(facts, agent, info, run, ended),
+            *filter(None, [children_note(evidence.run_account, info.machine, recorded=manifest.children)]),
+            *_notes(facts, agent, info, run, ended, manifest),
             *troubles,
         ),
         work=tuple(of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
         run_account=evidence.run_account,
+        children=children(run, manifest, facts.steps, info.status not in ("running", "unknown"), analyze),
         history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
         album=album(evidence, outcomes, ranked, captured) if pictures else None,
@@ -199,11 +201,12 @@ def _headline(
 
 
 def _notes(
-    facts: Facts, agent: dict[str, Any], info: RunInfo, run: RunDirectory, ended: Exit | None
+    facts: Facts, agent: dict[str, Any], info: RunInfo, run: RunDirectory, ended: Exit | None, manifest: Manifest
 ) -> tuple[str, ...]:
     notes = []
     if not agent:
-        notes.append("The script never imported TensorFlow, so nothing was recorded.")
+        only = ": only its children were recorded." if manifest.children else ", so nothing was recorded."
+        notes.append(f"The script never imported TensorFlow{only}")
     notes += [str(e.get("text")) for e in of_kind(facts.events, "note") if "probe" not in e]
     lost = list(of_kind(facts.events, "lost"))
     notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]

@@ -7,6 +7,9 @@ it sees, for a call that does not let go of the interpreter is sampled as it end
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tfperfkit import calibration
 from tfperfkit.analysis.beginning import beginning
 from tfperfkit.analysis.run_parts import RunFacts, RunParts
@@ -32,12 +35,20 @@ def run_account(facts: RunFacts) -> RunAccount | None:
     return made.result()
 
 
-def children_note(account: RunAccount | None) -> str:
-    """That child processes are not recorded, where the run waits for them; "" where it does not."""
-    waited = account.seconds_of("children") if account is not None else 0.0
-    if account is None or not waited or waited < calibration.CHILDREN_SHARE.value * account.total_s:
+def children_note(account: RunAccount | None, machine: Mapping[str, Any], *, recorded: bool) -> str:
+    """Where the run waits for child processes, or that there were busy ones, and how they are recorded if they were
+    not; "" where neither is a tenth of the run. ``machine``: see ``RunInfo``."""
+    if account is None:
         return ""
-    line = next((line.where for line in account.lines.get("children", ())), None)
-    who = f"{line.file}:{line.line}" if line is not None else "The script"
-    share = 100 * waited / account.total_s
-    return f"{who} waits for child processes, {waited:.1f} s in all ({share:.0f} % of the run). They are not recorded."
+    least = calibration.CHILDREN_SHARE.value * account.total_s
+    offer = "" if recorded else " They are not recorded: tfperf run --children does that."
+    waited, took = account.seconds_of("children"), machine.get("children_cpu_s")
+    if waited and waited >= least:
+        line = next((line.where for line in account.lines.get("children", ())), None)
+        who = f"{line.file}:{line.line}" if line is not None else "The script"
+        share = 100 * waited / account.total_s
+        return f"{who} waits for child processes, {waited:.1f} s in all ({share:.0f} % of the run).{offer}"
+    if recorded or not isinstance(took, (int, float)) or not least <= took < float("inf") or not took:
+        return ""
+    part = f"{100 * took / account.total_s:.0f} % of the run's length"
+    return f"Processes that the script started took {took:.1f} s of processor time ({part}).{offer}"

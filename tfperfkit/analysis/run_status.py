@@ -31,7 +31,7 @@ def run_info(
     if manifest.tool_version:
         versions["tfperfkit"] = manifest.tool_version
     machine: dict[str, Any] = {key: agent[key] for key in ("cpus", "platform") if key in agent}
-    machine.update({key: end[key] for key in ("devices", "peak_rss_bytes") if key in end})
+    machine.update({key: end[key] for key in ("devices", "peak_rss_bytes", "children_cpu_s") if key in end})
     machine.update(_limits(run.read_json("machine.json")))
     machine.update(_pressure(agent.get("pressure"), end.get("pressure")))
     status, code = _status(ended) if ended is not None else (_status_unseen(agent, events), None)

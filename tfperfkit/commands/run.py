@@ -37,6 +37,7 @@ _OPTIONS: list[click.Parameter] = [
         multiple=True,
         help="Give a probe these steps; PROBE=all: the whole run; none: no window; auto: where tfperf would put it.",
     ),
+    click.Option(["--children"], is_flag=True, help="Record processes that the script starts, too: workers, pools."),
     click.Option(["--live"], is_flag=True, help="Draw steps, time, retraces and windows below the script's output."),
     click.Option(["--require-gpu"], is_flag=True, help="Exit with status 2 before the first step if there is no GPU."),
     click.Option(

@@ -12,6 +12,7 @@ import time
 TYPE_CHECKING = False  # the name that mypy looks for, without importing typing into the script
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from tfperfkit.launch.imports import Callback
     from tfperfkit.recording.session import Session
@@ -32,6 +33,13 @@ class Agent:
         self._started_ns = time.monotonic_ns()
         self._import_ns = 0
         self._pid = os.getpid()
+        self._recorder: Any = None  # of a child of the script
+
+    def adopt(self, recorder: "Any") -> None:
+        """This process is a child of the script, and records itself."""
+        self._recorder, self._session, self._pid = recorder, None, os.getpid()
+        self._started_ns = time.monotonic_ns()
+        recorder.on_end = self._finish
 
     def watch_imports(self, when_imported: "Watch") -> None:
         when_imported("tensorflow", self._tensorflow_begins, self._tensorflow_imported)
@@ -58,7 +66,8 @@ class Agent:
         if os.getpid() != self._pid:
             return  # a forked child that imports TensorFlow is not recorded
         try:
-            self._arm()
+            if self._recorder is None or self._has_part():
+                self._arm()
         except Exception as error:
             self._say_why(error)
 
@@ -78,11 +87,22 @@ class Agent:
                 sys.path.remove(_FOLDER)
         from tfperfkit.storage.run_directory import RunDirectory
 
+        if self._recorder is not None:
+            from tfperfkit.recording.child_part import furnish
+
+            furnish(Path(self._recorder.root), Path(self._directory))
         run, manifest = RunDirectory.open(Path(self._directory))
         self._session = Session(run, manifest)
         self._session.arm(
             process_ns=self._started_ns, import_begin_ns=self._import_ns, import_end_ns=time.monotonic_ns()
         )
+        if self._recorder is not None:
+            self._recorder.quiet = True
+
+    def _has_part(self) -> bool:
+        """Whether this child, which trains, has a folder to record into."""
+        self._directory = self._recorder.part or self._recorder.claim_to_train()
+        return bool(self._directory)
 
     def _say_why(self, error: Exception) -> None:
         """Leave the reason for the report, without any module that may be the reason."""
@@ -113,3 +133,18 @@ class Agent:
 def start(directory: str, when_imported: "Watch", pinned: str = "") -> None:
     """Called by the bootstrap in the process that ``tfperf run`` started."""
     Agent(directory, pinned).watch_imports(when_imported)
+
+
+def start_family(directory: str, when_imported: "Watch", how: str, child: "Any", offspring: "Any") -> None:
+    """The same where children are recorded too. ``how``: how this process was started ("script": by ``tfperf run``),
+    then the folders that are user code; ``child`` and ``offspring``: the modules of these names beside this one."""
+    method, *roots = how.split(os.pathsep)
+    agent = Agent(directory)
+    family = offspring.Offspring(directory, roots, child, agent.adopt)
+    family.watch(when_imported)
+    if method == "server":  # it only forks
+        family.server = True
+        return
+    agent.watch_imports(when_imported)
+    if method != "script":
+        family.record(method)

@@ -111,7 +111,9 @@ def run(
         module=parts.is_module,
         watch=_watch_plan(os.environ) if watched else None,
         rank=rank_of(os.environ),
+        children=bool(options["children"]),
     )
+    family = manifest.user_roots if manifest.children else None
     try:
         folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
         if manifest.rank is not None and settings["out"].value:
@@ -132,7 +134,7 @@ def run(
         monitor = Monitor(folder, manifest.watch) if manifest.watch is not None and not reason else None
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
-            None if reason else supervisor.environment(directory, target.needs_profile(source)),
+            None if reason else supervisor.environment(directory, target.needs_profile(source), family),
             directory,
             room,
             live(folder) if live is not None and not reason else None,

@@ -104,10 +104,11 @@ def unprofiled_reason() -> str | None:
     return None
 
 
-def environment(run: RunDirectory, profile: bool) -> dict[str, str]:
+def environment(run: RunDirectory, profile: bool, family: Sequence[str] | None = None) -> dict[str, str]:
     """The environment that starts the agent; the agent restores the script's own before the script can see it.
 
-    ``profile``: the script needs kernprof's ``profile`` in builtins.
+    ``profile``: the script needs kernprof's ``profile`` in builtins. ``family``: children are recorded too, with these
+    folders for user code.
     """
     changed = dict(os.environ)
     before = changed.get("PYTHONPATH")
@@ -116,6 +117,8 @@ def environment(run: RunDirectory, profile: bool) -> dict[str, str]:
         changed["TFPERF_PYTHONPATH"] = before
     if profile:
         changed["TFPERF_PROFILE"] = "1"
+    if family is not None:
+        changed["TFPERF_CHILDREN"] = os.pathsep.join(["script", *family])
     changed["PYTHONPATH"] = _BOOTSTRAP + (os.pathsep + before if before else "")
     return changed
 

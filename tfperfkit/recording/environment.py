@@ -43,12 +43,14 @@ def machine() -> dict[str, Any]:
 
 def end_facts() -> dict[str, Any]:
     """What can be said at the end: versions again (Keras may have come late), devices if the script woke them,
-    peak memory of the process in bytes."""
+    peak memory of the process in bytes, processor time of the children that have ended in seconds."""
     facts: dict[str, Any] = {"versions": versions(), "pressure": pressure()}
     try:
         import resource
 
         facts["peak_rss_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        facts["children_cpu_s"] = ended.ru_utime + ended.ru_stime
     except ImportError:  # not on Windows
         pass
     context = sys.modules.get("tensorflow.python.eager.context")

@@ -11,3 +11,10 @@ class SourceSpan(msgspec.Struct, frozen=True):
     file: str
     line: int
     function: str = ""
+
+
+class LineTime(msgspec.Struct, frozen=True):
+    """A line of the person's, and the seconds for which it was on the stack."""
+
+    where: SourceSpan
+    seconds: float

@@ -13,6 +13,7 @@ import msgspec
 from rich.text import Text
 
 from tfperfkit.model import ProbeOutcome, Report, Table
+from tfperfkit.report.children import family
 from tfperfkit.report.findings import finding_sections, headroom_section
 from tfperfkit.report.history import over_time
 from tfperfkit.report.layout import heading, prose
@@ -43,13 +44,13 @@ def report_lines(report: Report, screen: Screen) -> list[Text]:
     """The report as lines of at most ``screen.width`` cells."""
     screen = msgspec.structs.replace(screen, folder=report.run.folder)
     if nothing_recorded(report):
-        return nothing_lines(report, screen)
+        found = family(report)
+        more = [Text(), *_probe(found, None, screen)] if found is not None else []
+        return [*nothing_lines(report, screen), *more]
     sections = [top_lines(report, screen), finding_sections(report, screen), headroom_section(report, screen)]
     full = [probe for probe in report.probes if report.shown is None or probe.name in report.shown]
     brief = [probe for probe in report.probes if probe not in full]
-    history = over_time(report)
-    if history is not None:
-        sections.append(_probe(history, None, screen))
+    sections += [_probe(each, None, screen) for each in (over_time(report), family(report)) if each is not None]
     # The sign before rows is explained where it is first met.
     first = next((table for probe in full for table in probe.tables if table.marked), None)
     sections += [_probe(probe, first, screen) for probe in full]

@@ -11,6 +11,7 @@ Layout (schema 1)::
     RUN/session/            events.jsonl: why nothing was recorded, or what no longer went into records.jsonl
     RUN/probes/NAME/        each probe's own folder
     RUN/trace/              profiler traces in TensorBoard's layout
+    RUN/children/           with --children: a part for each process that the script started, see ``records.children``
     RUN/details/, blocks/, windows/, minutes.jsonl, changes.jsonl, asked.json, answer.json
                             of watch mode only, see ``records.history``
 
@@ -27,6 +28,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.errors import RunDirectoryError, Unavailable
+from tfperfkit.records.children import CHILDREN, ChildOrigin
 from tfperfkit.records.history import BLOCKS, DETAILS, WatchPlan
 from tfperfkit.records.rank import Rank
 from tfperfkit.records.trials import TrialPlan
@@ -67,6 +69,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     rank: Rank | None = None  # of several processes of one training
     watch: WatchPlan | None = None  # watch mode: no windows but where something changes, bounded files
     because: str = ""  # this is the run of a window that watch mode has opened: why
+    children: bool = False  # processes that the script starts are recorded too
+    child: ChildOrigin | None = None  # this is the part of such a process
     trial: TrialPlan | None = None  # this is a trial: the changes to make, and when it ends
 
 
@@ -136,7 +140,8 @@ class RunDirectory:
             try:
                 file.write(encoder.encode(manifest))
                 file.flush()
-                for part in (self.session, self.trace, self.path / "probes"):
+                children = (self.path / CHILDREN,) if manifest.children else ()
+                for part in (self.session, self.trace, self.path / "probes", *children):
                     part.mkdir(exist_ok=True)
                 # Now, so that they can be written also when no file can be made any more.
                 for file_now in (self.path / RECORDS, self.session / f"{PHASES}.jsonl", self.session / STACKS):

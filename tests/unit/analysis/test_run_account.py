@@ -187,9 +187,23 @@ def test_there_is_none_where_tensorflow_was_not_imported() -> None:
 @pytest.mark.parametrize(("waited", "told"), [(0.9, False), (1.0, True)])
 def test_children_are_told_of_from_a_tenth_of_the_run_on(waited: float, told: bool) -> None:
     lines = (LineTime(SourceSpan("/a/train.py", 12, "main"), waited),)
-    note = children_note(RunAccount(total_s=10.0, parts_s={"children": waited}, lines={"children": lines}))
-    expected = "/a/train.py:12 waits for child processes, 1.0 s in all (10 % of the run). They are not recorded."
-    assert note == (expected if told else "")
+    account = RunAccount(total_s=10.0, parts_s={"children": waited}, lines={"children": lines})
+    waits = "/a/train.py:12 waits for child processes, 1.0 s in all (10 % of the run)."
+    offer = " They are not recorded: tfperf run --children does that."
+    assert children_note(account, {}, recorded=False) == (waits + offer if told else "")
+    assert children_note(account, {}, recorded=True) == (waits if told else "")
+
+
+@pytest.mark.parametrize(("cpu", "told"), [(0.9, False), (2.0, True), ("x", False)])
+def test_so_are_those_that_nobody_is_seen_to_wait_for(cpu: object, told: bool) -> None:
+    account = RunAccount(total_s=10.0, parts_s={"training": 10.0})
+    words = (
+        "Processes that the script started took 2.0 s of processor time (20 % of the run's length). "
+        "They are not recorded: tfperf run --children does that."
+    )
+    machine = {"children_cpu_s": cpu}
+    assert children_note(account, machine, recorded=False) == (words if told else "")
+    assert children_note(account, machine, recorded=True) == ""
 
 
 def test_the_training_share_leaves_out_what_it_takes_to_import_tensorflow() -> None:

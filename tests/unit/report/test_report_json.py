@@ -46,6 +46,7 @@ def test_the_names_others_rely_on_in_their_order() -> None:
         "run_account",
         "headroom",
         "history",
+        "children",
     ]
     assert report["schema"] == 1
     assert {"argv", "exit_code", "status", "versions", "machine", "wall_s"} <= set(report["run"])

@@ -21,6 +21,7 @@ def _start() -> None:
     before = os.environ.pop("TFPERF_PYTHONPATH", None)
     profile = os.environ.pop("TFPERF_PROFILE", None)
     pinned = os.environ.pop("TFPERF_PIN", "")
+    children = os.environ.pop("TFPERF_CHILDREN", None)
     if before is None:
         os.environ.pop("PYTHONPATH", None)
     else:
@@ -29,7 +30,11 @@ def _start() -> None:
         return
     try:
         launch = os.path.dirname(here)
-        _load(launch, "agent").start(run, _load(launch, "imports").when_imported, pinned)
+        agent, when_imported = _load(launch, "agent"), _load(launch, "imports").when_imported
+        if children is None:
+            agent.start(run, when_imported, pinned)
+        else:
+            agent.start_family(run, when_imported, children, _load(launch, "child"), _load(launch, "offspring"))
         if profile:
             # kernprof's builtin, for a script whose source decorates with the bare name (the parent has looked).
             import builtins

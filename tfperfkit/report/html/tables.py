@@ -6,6 +6,7 @@ from typing import Any
 
 from tfperfkit.model import ProbeOutcome, Report, Table
 from tfperfkit.report import numbers
+from tfperfkit.report.children import family
 from tfperfkit.report.history import over_time
 from tfperfkit.report.html.words import name, text
 from tfperfkit.report.text import visible
@@ -15,9 +16,9 @@ _ROWS, _CELL = 120, 500
 
 
 def probes(report: Report) -> list[dict[str, Any]]:
-    """Every probe with its words and tables; before them a long run over time."""
-    history = over_time(report)
-    every = [*([history] if history is not None else []), *report.probes]
+    """Every probe with its words and tables; before them a long run over time, and the script's children."""
+    before = (each for each in (over_time(report), family(report)) if each is not None)
+    every = [*before, *report.probes]
     return [_probe(probe, report.run.folder) for probe in every]
 
 

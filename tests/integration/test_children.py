@@ -1,0 +1,157 @@
+"""``tfperf run --children``: real processes of every kind, and what the report has of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tfperf_runner import Tfperf
+
+#: ``crunch`` works until there were so many samples as the tests need, by the processor's time.
+WORK = """
+import multiprocessing, os, signal, subprocess, sys, time
+
+def crunch(seconds=0.5):
+    until = time.process_time() + seconds
+    total = 0
+    while time.process_time() < until:
+        total += sum(i * i for i in range(20_000))  # here
+    return total
+"""
+HERE = next(number for number, line in enumerate(WORK.splitlines(), 1) if "# here" in line)
+
+
+def recorded(tfperf: Tfperf, source: str, *options: str) -> dict[str, Any]:
+    """The part ``children`` of the JSON report."""
+    tfperf.script(WORK + source)
+    done = tfperf("run", "--children", "--out", "out", "--json", "report.json", *options, "train.py")
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads((tfperf.folder / "report.json").read_text())
+    children: dict[str, Any] = report["children"]
+    return {**children, "text": done.stderr}
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_process_and_a_pool(tfperf: Tfperf, method: str) -> None:
+    children = recorded(
+        tfperf,
+        f"""
+if __name__ == "__main__":
+    context = multiprocessing.get_context({method!r})
+    process = context.Process(target=crunch); process.start(); process.join()
+    with context.Pool(2) as pool:
+        pool.map(crunch, [0.3] * 4)
+""",
+    )
+    assert children["count"] == 3
+    process, *workers = children["processes"]
+    assert (process["method"], process["target"].partition(":")[2]) == (method, "crunch")
+    assert process["ended"] == "finished"
+    assert {each["ended"] for each in workers} <= {"finished", "no goodbye"}  # a pool terminates those that don't end
+    assert {group["label"] for group in children["groups"]} == {"crunch", "pool: crunch"}
+    for each in children["groups"]:
+        assert each["busy_s"] > 0 and each["cpu_s"] > 0
+        assert each["lines"][0]["where"]["line"] == HERE and each["lines"][0]["where"]["function"] == "crunch"
+    assert "── children" in children["text"] and f"crunch (train.py:{HERE})" in children["text"]
+
+
+def test_a_python_by_subprocess_and_a_fork_by_hand(tfperf: Tfperf) -> None:
+    tfperf.script(WORK + "crunch()\nsys.exit(3)\n", "worker.py")
+    children = recorded(
+        tfperf,
+        """
+subprocess.run([sys.executable, "worker.py", "--rank", "1"])
+subprocess.run([sys.executable, "worker.py"], env={**os.environ, "A": "b"})
+subprocess.run(["true"])
+pid = os.fork()
+if not pid:
+    crunch()
+    os._exit(0)
+os.waitpid(pid, 0)
+""",
+    )
+    found = [(each["method"], each["command"], each["ended"]) for each in children["processes"]]
+    assert found == [
+        ("subprocess", "worker.py --rank 1", "finished"),
+        ("subprocess", "worker.py", "finished"),
+        ("fork", "", "no goodbye"),
+    ]
+    assert all(each["lines"][0]["where"]["line"] == HERE for each in children["processes"])
+
+
+def test_who_is_killed_or_leaves_hard_keeps_what_it_had(tfperf: Tfperf) -> None:
+    children = recorded(
+        tfperf,
+        """
+def leave(how):
+    crunch()
+    if how == "hard": os._exit(7)
+    if how == "killed": os.kill(os.getpid(), signal.SIGKILL)
+    if how == "crashed": os.kill(os.getpid(), signal.SIGSEGV)
+    if how == "raised": raise OSError(how)
+if __name__ == "__main__":
+    for how in ("hard", "killed", "crashed", "raised"):
+        process = multiprocessing.get_context("fork").Process(target=leave, args=(how,))
+        process.start(); process.join()
+""",
+    )
+    assert [each["ended"] for each in children["processes"]] == [*["no goodbye"] * 3, "failed"]
+    assert all(each["busy_s"] > 0 and each["cpu_s"] > 0 for each in children["processes"])
+
+
+def test_children_of_children_daemons_and_threads_that_fork(tfperf: Tfperf) -> None:
+    children = recorded(
+        tfperf,
+        """
+import threading
+def outer():
+    process = multiprocessing.get_context("fork").Process(target=crunch, name="inner"); process.start(); process.join()
+def start(target, **more):
+    process = multiprocessing.get_context("fork").Process(target=target, **more); process.start(); process.join()
+if __name__ == "__main__":
+    start(outer, name="outer")
+    start(crunch, name="daemon", daemon=True)
+    thread = threading.Thread(target=start, args=(crunch,), kwargs={"name": "thread"}); thread.start(); thread.join()
+""",
+    )
+    named = {each["process"]: each for each in children["processes"]}
+    assert sorted(named) == ["daemon", "inner", "outer", "thread"]
+    assert named["inner"]["parent"] == named["outer"]["part"] and not named["outer"]["parent"]
+    assert named["outer"]["busy_s"] < named["inner"]["busy_s"]  # it waits
+
+
+def test_hundreds_of_short_children_leave_bounded_files(tfperf: Tfperf) -> None:
+    children = recorded(
+        tfperf,
+        """
+def short(n): return n
+if __name__ == "__main__":
+    for n in range(40):
+        process = multiprocessing.get_context("fork").Process(target=crunch, args=(0.02,)); process.start()
+        process.join()
+    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        pool.map(short, range(100), chunksize=1)
+""",
+    )
+    assert children["count"] >= 140
+    parts = list((tfperf.folder / "out" / "children").iterdir())
+    assert len(parts) == 33 and (tfperf.folder / "out" / "children" / "rest.jsonl").stat().st_size < 2_000_000
+    whole = sum(bool(each["part"]) for each in children["processes"])
+    assert whole == 32 and f"{whole} of them were recorded in whole" in children["text"]
+
+
+def test_without_the_option_nothing_is_recorded(tfperf: Tfperf) -> None:
+    tfperf.script(WORK + "\nprocess = multiprocessing.get_context('fork').Process(target=crunch)\nprocess.start()\n")
+    done = tfperf("run", "--out", "out", "train.py")
+    assert done.returncode == 0 and "children" not in done.stderr
+    assert not (tfperf.folder / "out" / "children").exists()
+
+
+def test_a_run_directory_that_is_gone(tfperf: Tfperf, tmp_path: Path) -> None:
+    tfperf.script(
+        WORK + "import shutil\nshutil.rmtree('out')\n" + "if not os.fork(): crunch(); print('child')\nelse: os.wait()\n"
+    )
+    done = tfperf("run", "--children", "--out", "out", "train.py")
+    assert (done.returncode, done.stdout) == (0, "child\n")

@@ -1,0 +1,423 @@
+"""What a child process of the script records of itself (``--children``): who it is, samples of its stack, its time.
+
+Loaded as a file by the bootstrap, as the agent is: nothing may be imported here that Python has not loaded at its
+start, and a child finds nothing of us in ``sys.modules``. What a child has is written by itself, a few times a second,
+so that one that is killed or leaves by ``os._exit`` keeps it. The first children have a part of their own below
+``RUN/children``; of the others sums go into one file that all of them share.
+"""
+
+import os
+import sys
+import time
+from _thread import get_ident, start_new_thread
+
+TYPE_CHECKING = False  # the name that mypy looks for, without importing typing into the script
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import CodeType, FrameType
+
+#: Parts that are kept in whole; those that train may have more.
+MAX_PARTS, MAX_TRAINING = 32, 48
+#: Of the samples of a child, and of the sums of all that have no part.
+_MAX_BYTES, _MAX_REST_BYTES = 2_000_000, 2_000_000
+_MAX_STACKS, _MAX_FRAMES = 2000, 400
+_NS_PER_S = 1_000_000_000
+#: Between two samples: at first, after ten seconds, after twenty minutes (as ``instruments.stacks.sampler``).
+_PAUSES = ((10, 0.010), (1200, 0.050))
+_LAST_PAUSE = 0.5
+#: Between two writes: a child may live for less than any of them.
+_WRITES = ((0.1, 0.0), (5, 0.1))
+_LAST_WRITE = 0.5
+#: Descriptors of ours have high numbers, which a script does not come to.
+_HIGH = 991
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARY = os.path.dirname(os.__file__)
+#: Folders below which nothing is the person's own.
+_FOREIGN = tuple(
+    os.path.join(folder, "")
+    for folder in {
+        _LIBRARY,
+        os.path.realpath(_LIBRARY),
+        _PACKAGE,
+        *(
+            os.path.join(os.path.dirname(_PACKAGE), *inside, "tfperfkit_" + name)
+            for inside in ((), ("plugins",))
+            for name in ("probes", "rules", "experiments")
+        ),
+    }
+)
+
+
+def quoted(text: str) -> str:
+    """A text as JSON."""
+    plain = text.encode("utf-8", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(sign if sign >= " " else f"\\u{ord(sign):04x}" for sign in plain) + '"'
+
+
+def encoded(value: object) -> str:
+    """None, numbers, texts, lists and dictionaries as JSON: ``json`` is the script's to import."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{quoted(str(key))}:{encoded(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(encoded, value)) + "]"
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _is_own(name: str, roots: "Sequence[str]") -> bool:
+    """As ``user_code.Origin`` decides it."""
+    if not name or name.startswith("<"):
+        return name.startswith(("<stdin>", "<python-input"))
+    if roots and name.startswith(tuple(roots)):
+        return True
+    if "site-packages" in name or "dist-packages" in name or "__autograph_generated_file" in name:
+        return False
+    return not os.path.abspath(name).startswith(_FOREIGN)
+
+
+def _module(name: str) -> "tuple[str, str]":
+    """The package and the module of a library's file, by its name."""
+    for marker in ("site-packages/", "dist-packages/", _LIBRARY + "/"):
+        _, found, rest = name.rpartition(marker)
+        if found:
+            module = rest.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            return ("python" if marker == _LIBRARY + "/" else rest.partition("/")[0]), module
+    return "python", ""
+
+
+def _line(code: "CodeType", instruction: int) -> int:
+    for begin, end, line in code.co_lines():
+        if begin <= instruction < end:
+            return line or code.co_firstlineno
+    return code.co_firstlineno
+
+
+class Stacks:
+    """Stacks of one thread as rows of the stream of samples; see ``instruments.stacks.sampler`` for their form."""
+
+    def __init__(self, roots: "Sequence[str]", before: "FrameType | None" = None) -> None:
+        """``before``: the frame that forked this process, whose own work the child does not go on with."""
+        self._roots = roots
+        # A library's (multiprocessing's) never returns in the child; the person's own goes on in it.
+        foreign = before is not None and not _is_own(before.f_code.co_filename, roots)
+        self._before = id(before) if foreign else 0
+        self._known: dict[tuple[int, ...], tuple[int, list[CodeType]]] = {}
+        self._files: dict[str, tuple[bool, str, str]] = {}
+        self.rows: list[list[object]] = []  # of new stacks
+        self.leaves: dict[int, tuple[str, int, str]] = {}  # the person's innermost line: file, line, function
+
+    def number(self, frame: "FrameType | None") -> int:
+        """Of the stack that ends in ``frame``; 0 when there are too many."""
+        codes: list[CodeType] = []
+        key: list[int] = []
+        while frame is not None and id(frame) != self._before and len(codes) < _MAX_FRAMES:
+            codes.append(frame.f_code)
+            key += (id(frame.f_code), frame.f_lasti)
+            frame = frame.f_back
+        exact = tuple(key)
+        known = self._known.get(exact)
+        if known is None:
+            if len(self._known) >= _MAX_STACKS:
+                return 0
+            known = self._known[exact] = len(self._known) + 1, codes  # which keeps the code objects alive
+            self._read(known[0], codes, key[1::2])
+        return known[0]
+
+    def _read(self, number: int, codes: "list[CodeType]", instructions: "list[int]") -> None:
+        frames: list[list[object]] = []
+        called: list[str] = []  # of libraries, below the person's frame that comes next, innermost first
+        library = ""
+        for code, instruction in zip(codes, instructions):  # noqa: B905  (a child may be of an older Python)
+            name = code.co_filename
+            about = self._files.get(name)
+            if about is None:
+                own = _is_own(name, self._roots)
+                about = self._files[name] = (own, *(("", "") if own else _module(name)))
+            own, package, module = about
+            if own:
+                line = _line(code, instruction)
+                if not frames:
+                    self.leaves[number] = name, line, code.co_name
+                frames.append([name, code.co_firstlineno, code.co_name, line, None, *called[:-3:-1]])
+                called = []
+            else:
+                if not frames:
+                    library = library or package
+                if module:
+                    called.append(f"{module}:{code.co_name}")
+        # Without the person's frames: what the process waits in, told by the outermost functions of libraries.
+        doing = "python" if frames else "waiting"
+        self.rows.append(["stack", number, frames[::-1], library, doing, ""])
+
+
+class Recorder:
+    """The recording of this process. ``root``: the run directory of the script; ``roots``: see ``Manifest.user_roots``;
+    ``before``: see ``Stacks``. The thread that makes it is the one that is looked at."""
+
+    def __init__(self, root: str, roots: "Sequence[str]", method: str, before: "FrameType | None" = None) -> None:
+        self.root, self.method = root, method
+        self.pid, self.began_ns = os.getpid(), time.monotonic_ns()
+        self.part = ""  # the folder of this child's part; "" when it has none
+        self.on_end: Callable[[], object] | None = None
+        self.quiet = False  # a session samples now
+        self._roots = roots
+        self._thread = get_ident()
+        self._stacks = Stacks(roots, before)
+        self._file = ""
+        self._descriptor, self._identity = -1, (0, 0)
+        self._pending: list[str] = []
+        self._written = 0
+        self._told: dict[str, object] = {}
+        self._next_write = self._next_sum = 0
+        self._sums: dict[tuple[str, int, str], int] = {}
+        self._last_ns = self.began_ns
+        self._ended = False
+
+    # --- life ---------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """On the main thread of the child, before anything of the script's runs in it. Raises OSError."""
+        self.part = self.claim(MAX_PARTS)
+        self._file = os.path.join(self.part or os.path.join(self.root, "children"), self._name())
+        self._open()
+        self._look_around()
+        self._write()
+        self._hear_of_the_end()
+        start_new_thread(self._run, ())
+
+    def _name(self) -> str:
+        return "records.jsonl" if self.part else "rest.jsonl"
+
+    def claim(self, most: int) -> str:
+        """Make the folder of a part, if there is a number left for one, else ""."""
+        above = os.path.join(self.root, "children")
+        for number in range(1, most + 1):
+            folder = os.path.join(above, f"child-{number:04}")
+            try:
+                os.mkdir(folder)
+            except FileExistsError:
+                continue
+            manifest = {
+                "tfperfkit_run": 1,
+                "argv": self._command(),
+                "cwd": os.getcwd(),
+                "python": sys.executable or "",
+                "probes": [],
+                "started_ns": self.began_ns,
+                "user_roots": list(self._roots),
+                "child": {"method": self.method, "pid": self.pid, "parent_pid": os.getppid()},
+            }
+            descriptor = os.open(os.path.join(folder, "run.json"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            try:
+                os.write(descriptor, encoded(manifest).encode())
+            finally:
+                os.close(descriptor)
+            return folder
+        return ""
+
+    def claim_to_train(self) -> str:
+        """A folder for a child that trains, where it has none of its own."""
+        return self.claim(MAX_TRAINING)
+
+    def _command(self) -> "list[str]":
+        words = list(getattr(sys, "orig_argv", sys.argv))
+        return [word[:2000] for word in words[:200]]
+
+    def _hear_of_the_end(self) -> None:
+        known = "atexit" in sys.modules
+        import atexit
+
+        atexit.register(self._at_exit)
+        if not known:
+            del sys.modules["atexit"]  # built in: a script that imports it gets the same one
+        # Children of multiprocessing end by os._exit, after what is asked for here.
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None and self.method in ("fork", "forkserver"):
+            util.register_after_fork(self, Recorder._in_process)
+
+    def _in_process(self) -> None:
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None and os.getpid() == self.pid:
+            util.Finalize(None, self._process_ends, exitpriority=-1_000_000)
+
+    def _process_ends(self) -> None:
+        error = sys.exc_info()[1]
+        code = error.code if isinstance(error, SystemExit) else 1 if error is not None else 0
+        self.end(failed=bool(code))
+
+    def _at_exit(self) -> None:
+        self.end(failed=hasattr(sys, "last_value"))  # set when an exception was shown
+
+    def end(self, failed: bool) -> None:
+        """The goodbye; what comes after it is the interpreter's end."""
+        if self._ended or os.getpid() != self.pid:
+            return
+        self._ended = True
+        if self.on_end is not None:
+            try:
+                self.on_end()
+            except BaseException:  # a Ctrl-C that comes now must not print a traceback of ours
+                pass
+        try:
+            self._row("child/end", [time.monotonic_ns(), time.process_time_ns(), failed])
+            self._sum(last=True, failed=failed)
+            self._write()
+        except BaseException:
+            pass
+
+    # --- the thread ---------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            _block_signals()
+            jitter = 0.0
+            while not self._ended:
+                pause = self._tick()
+                jitter = (jitter + 0.6180339887498949) % 1.0
+                time.sleep(pause * (0.5 + jitter))
+        except BaseException:  # the child goes on without it
+            pass
+
+    def _tick(self) -> float:
+        now = time.monotonic_ns()
+        age = (now - self.began_ns) / _NS_PER_S
+        if not self.quiet:
+            self._sample(now)
+        if now >= self._next_write:
+            self._next_write = now + int(_of(_WRITES, age, _LAST_WRITE) * _NS_PER_S)
+            self._look_around()
+            self._row("child/usage", [now, time.process_time_ns()])
+            self._sum()
+            self._write()
+        return 0.2 if self.quiet else _of(_PAUSES, age, _LAST_PAUSE)
+
+    def _sample(self, now: int) -> None:
+        number = self._stacks.number(sys._current_frames().get(self._thread))
+        passed, self._last_ns = now - self._last_ns, now
+        if not self.part:
+            leaf = self._stacks.leaves.get(number)
+            if leaf is not None:
+                self._sums[leaf] = self._sums.get(leaf, 0) + passed
+            self._stacks.rows.clear()
+            return
+        for row in self._stacks.rows:
+            self._row("child/samples", row)
+        self._stacks.rows.clear()
+        if number:
+            self._row("child/samples", ["s", now, number, 0])
+
+    def _look_around(self) -> None:
+        """What multiprocessing calls this process, once it is known."""
+        about: dict[str, object] = {"ns": self.began_ns}
+        module = sys.modules.get("multiprocessing.process")
+        process = getattr(module, "_current_process", None)
+        if process is not None and getattr(process, "_parent_pid", None) is not None:
+            target = getattr(process, "_target", None)
+            about["process"] = str(getattr(process, "_name", ""))
+            if target is not None:
+                about["target"] = (
+                    f"{getattr(target, '__module__', '')}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+                )
+            elif "target" in self._told:
+                about["target"] = self._told["target"]
+            elif type(process).__module__.partition(".")[0] != "multiprocessing":
+                about["target"] = f"{type(process).__module__}:{type(process).__qualname__}.run"
+        if about != self._told:
+            self._told = about
+            self._row("child/about", about)
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def _row(self, stream: str, row: object) -> None:
+        if self.part:
+            self._pending.append(f"[{quoted(stream)},{encoded(row)}]\n")
+
+    def _sum(self, last: bool = False, failed: bool = False) -> None:
+        """One row that takes the place of those before it, less and less often."""
+        now = time.monotonic_ns()
+        if self.part or (now < self._next_sum and not last):
+            return
+        self._next_sum = now + min(now - self.began_ns, 5 * _NS_PER_S) + _NS_PER_S // 50
+        most = sorted(self._sums.items(), key=lambda item: -item[1])[:5]
+        row = {
+            "pid": self.pid,
+            "parent_pid": os.getppid(),
+            "began_ns": self.began_ns,
+            "now_ns": now,
+            "cpu_ns": time.process_time_ns(),
+            "method": self.method,
+            "argv": self._command()[:8],
+            "ended": ("failed" if failed else "finished") if last else "",
+            "lines": [[*line, ns] for line, ns in most],
+            **{key: value for key, value in self._told.items() if key != "ns"},
+        }
+        self._pending.append(encoded(row) + "\n")
+
+    def _write(self) -> None:
+        if not self._pending or os.getpid() != self.pid:
+            return
+        data = "".join(self._pending).encode("utf-8", "replace")
+        self._pending.clear()
+        limit = _MAX_BYTES if self.part else _MAX_REST_BYTES
+        briefly = not self._is_ours()
+        descriptor = self._opened() if briefly else self._descriptor
+        try:
+            size = self._written if self.part else os.fstat(descriptor).st_size
+            if size + len(data) <= limit:
+                os.write(descriptor, data)  # whole, as it is short: others append to the file of sums, too
+                self._written += len(data)
+        finally:
+            if briefly:
+                os.close(descriptor)
+
+    def _opened(self) -> int:
+        return os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o644)
+
+    def _open(self) -> None:
+        """Under a number that the script does not come to; if there is none, only for each write."""
+        low = self._opened()
+        try:
+            for number in range(_HIGH, _HIGH - 30, -1):
+                try:
+                    os.fstat(number)
+                except OSError:
+                    self._descriptor = os.dup2(low, number, inheritable=False)
+                    status = os.fstat(number)
+                    self._identity = status.st_dev, status.st_ino
+                    return
+        except OSError:  # it may have so many only
+            self._descriptor = -1
+        finally:
+            os.close(low)
+
+    def _is_ours(self) -> bool:
+        """A script may close all descriptors: the number may be another file's by now."""
+        if self._descriptor < 0:
+            return False
+        try:
+            status = os.fstat(self._descriptor)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._identity
+
+    def forget(self) -> None:
+        """In a forked child of this child: what is open is its parent's."""
+        self._ended = True
+        self._pending.clear()
+        if self._is_ours():
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def _of(table: "Sequence[tuple[float, float]]", age: float, last: float) -> float:
+    return next((value for until, value in table if age < until), last)
+
+
+def _block_signals() -> None:
+    """They are for the script's threads: one that waits for a signal must get it."""
+    module = sys.modules.get("_signal")
+    if module is not None and hasattr(module, "pthread_sigmask"):
+        module.pthread_sigmask(module.SIG_BLOCK, module.valid_signals())

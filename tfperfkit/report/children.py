@@ -1,0 +1,124 @@
+"""The processes that the script started, where they were recorded, as a section of the report."""
+
+from __future__ import annotations
+
+import shlex
+
+from tfperfkit.model import Column, ProbeOutcome, Report, SourceSpan, Table
+from tfperfkit.records.children import Child, ChildGroup, Children
+from tfperfkit.report import numbers
+from tfperfkit.report.paths import short_path
+
+_ROWS = 8
+#: A step's input is set beside what children did from this share of the step on, both of them.
+_MIN_SHARE = 0.1
+
+
+def family(report: Report) -> ProbeOutcome | None:
+    """The section; None where no children were recorded."""
+    found = report.children
+    if found is None:
+        return None
+    tables = [table for table in (_groups(found), _training(report, found)) if table.rows]
+    return ProbeOutcome(
+        name="children",
+        status="ok",
+        summary=". ".join(filter(None, (_counted(found), beside_the_step(report)))),
+        tables=tuple(tables),
+        notes=_notes(found),
+    )
+
+
+def beside_the_step(report: Report) -> str:
+    """What children did while a step waited for its input; "" where that is next to nothing."""
+    found = report.children.in_steps if report.children is not None else None
+    account = report.steps.account
+    if found is None or account is None or found.busy_ms < _MIN_SHARE * account.mean_ms:
+        return ""
+    who = f"{found.processes} child process{'es' * (found.processes != 1)}"
+    where = f", most in {_place(found.lines[0].where)}" if found.lines else ""
+    worked = numbers.alone(found.busy_ms, "ms")
+    waited = account.parts_ms.get("input", 0.0)
+    if waited < _MIN_SHARE * account.mean_ms:
+        return f"While a step runs, {who} work {worked}{where}"
+    return f"Of a step, {numbers.alone(waited, 'ms')} are input; meanwhile {who} work {worked}{where}"
+
+
+def _counted(found: Children) -> str:
+    cpu = sum(group.cpu_s for group in found.groups)
+    more = "more than " * found.cut
+    plural = "es" * (found.count != 1)
+    parts = [f"{more}{numbers.plain(found.count)} process{plural}, {numbers.alone(cpu, 's')} of processor time"]
+    ended: dict[str, int] = {}
+    for group in found.groups:
+        for how, count in group.ended.items():
+            ended[how] = ended.get(how, 0) + count
+    for how, words in (
+        ("failed", "failed"),
+        ("no goodbye", "killed, or left by os._exit"),
+        ("running", "still running"),
+    ):
+        if ended.get(how):
+            parts.append(f"{numbers.plain(ended[how])} {words}")
+    return "; ".join(parts)
+
+
+def _groups(found: Children) -> Table:
+    listed, left = found.groups[:_ROWS], len(found.groups) - _ROWS
+    return Table(
+        title="By what they were started for",
+        columns=(
+            Column("what"),
+            Column("by"),
+            Column("count", "count"),
+            Column("wall", "ms"),
+            Column("CPU", "ms"),
+            Column("own lines", "ms"),
+            Column("most in"),
+            Column("of own", "share"),
+        ),
+        rows=tuple(_row(group) for group in listed),
+        note="sums over the processes; own lines: in which a line of yours ran and did not wait for another process"
+        + (f"; {left} more kinds are in the JSON report" if left > 0 else ""),
+    )
+
+
+def _row(group: ChildGroup) -> tuple[str | int | float | None, ...]:
+    most = group.lines[0] if group.lines else None
+    where = _place(most.where) if most else ""
+    share = min(most.seconds / group.busy_s, 1.0) if most and group.busy_s else None
+    times = (1000 * group.wall_s, 1000 * group.cpu_s, 1000 * group.busy_s)
+    return (group.label, group.method, group.count, *times, where, share)
+
+
+def _training(report: Report, found: Children) -> Table:
+    training = [child for child in found.processes if child.trains]
+    return Table(
+        title="Those that train",
+        columns=(Column("what"), Column("steps", "count"), Column("step", "ms"), Column("finding"), Column("in full")),
+        rows=tuple((*_trained(child), _command(report, child)) for child in training[:_ROWS]),
+        note="; ".join(dict.fromkeys(child.headline for child in training[:_ROWS] if child.headline)),
+    )
+
+
+def _trained(child: Child) -> tuple[str | int | float | None, ...]:
+    name = child.target.partition(":")[2] or child.command or child.process
+    label = f"{name} ({child.process})" if child.process and name != child.process else name
+    return (label, child.steps or None, child.step_ms, child.finding or None)
+
+
+def _command(report: Report, child: Child) -> str:
+    folder = f"{report.run.directory.rstrip('/')}/{child.part}"
+    return f"tfperf report {shlex.quote(short_path(folder))}"
+
+
+def _place(where: SourceSpan) -> str:
+    name = where.file.replace(chr(92), "/").rpartition("/")[2]
+    return f"{where.function} ({name}:{where.line})" if where.function else f"{name}:{where.line}"
+
+
+def _notes(found: Children) -> tuple[str, ...]:
+    whole = sum(bool(child.part) for child in found.processes)
+    if whole == found.count:
+        return ()
+    return (f"{whole} of them were recorded in whole, of the others sums only.",)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from tfperfkit_probes.ops.apart import apart
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Control, SideEffect
 from tfperfkit_probes.ops.source import Sources, Statement, side_effects, statements
@@ -30,6 +31,7 @@ class _Line:
     forward: Counter[tuple[str, int, str]] = dataclasses.field(default_factory=Counter)
     kinds: set[str] = dataclasses.field(default_factory=set)  # made by this very line
     resources: set[str] = dataclasses.field(default_factory=set)
+    nodes: list[tuple[Graph, Node]] = dataclasses.field(default_factory=list)  # the forward ones
 
 
 @dataclasses.dataclass
@@ -86,6 +88,7 @@ def _files(graphs: Iterable[Graph], outside: set[tuple[str, int]]) -> dict[str, 
                 if counted:
                     # It counts for the line it came from and, told apart by that, for the lines that called it.
                     entry.forward[node.type, node.stack[0][1], node.stack[0][0]] += 1
+                    entry.nodes.append((graph, node))
                     order = file.order[function]
                     if not order or order[-1] != line:
                         order.append(line)
@@ -117,7 +120,15 @@ def _judge(name: str, statement: Statement, file: _File) -> Control:
     if copies <= 1:
         return replace(blank, became="python", copies=copies)
     resources: set[str] = set().union(*(line.resources for line in body))
-    return replace(blank, became="unrolled", copies=copies, per_variable=len(resources) >= copies * _PER_VARIABLE)
+    found = {(graph.name, node.name): (graph, node) for line in body for graph, node in line.nodes}
+    return replace(
+        blank,
+        became="unrolled",
+        copies=copies,
+        per_variable=len(resources) >= copies * _PER_VARIABLE,
+        apart=apart(list(found.values()), copies),
+        last=statement.last,
+    )
 
 
 def _copies(numbers: list[int], file: _File) -> int:

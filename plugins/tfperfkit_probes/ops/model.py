@@ -129,8 +129,8 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
 class Control(msgspec.Struct, frozen=True, kw_only=True):
     """An ``if``, ``for``, ``while`` or comprehension of the source, and what tracing made of it.
 
-    ``graph``: an operation; ``unrolled``: its body stands ``copies`` times in the graph; ``python``: decided while
-    tracing, once; ``none``: it left no operations that we know of.
+    ``graph``: an operation; ``unrolled``: its body stands ``copies`` times in the graph, to its line ``last``;
+    ``python``: decided while tracing, once; ``none``: it left no operations that we know of.
     """
 
     file: str
@@ -142,6 +142,8 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
     copies: int = 0
     ops: int = 0
     per_variable: bool = False  # each copy works on other variables, as a loop over layers does
+    apart: bool = False  # no copy needs the result of another: one operation could do for all
+    last: int = 0
 
 
 class GraphLoop(msgspec.Struct, frozen=True, kw_only=True):

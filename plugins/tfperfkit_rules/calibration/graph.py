@@ -62,6 +62,24 @@ UNROLLED_COPIES = Calibration(
     "of a loop's body, from which on it is told",
     Chosen("loops over the layers of a model have fewer, loops over time steps or examples more"),
 )
+APART_TURNS = Calibration(
+    8,
+    "copies",
+    "of a loop's body that do not need each other, from which on they are told",
+    Chosen("as of eager loops, MIN_TURNS: loops with fewer go over layers, heads or networks"),
+)
+MIN_APART = Calibration(
+    2 * calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in such a loop",
+    Derived("twice XProf's moderate share of one part of a step: about half of it goes"),
+)
+GAPS_GO = Calibration(
+    0.5,
+    "share",
+    "of the time between the operations of such a loop, what goes with them at least",
+    Chosen("the middle: a part of it is the start and the end of the call, which stay"),
+)
 LINES_KNOWN = Calibration(
     0.98,
     "share",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.graph.apart_turns import apart_turns
 from tfperfkit_rules.graph.big_constants import big_constants
 from tfperfkit_rules.graph.dense_updates import dense_updates
 from tfperfkit_rules.graph.float64 import float64
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     small_loops,
     dense_updates,
     slow_kernels,
+    apart_turns,
     unrolled_loops,
     big_constants,
     float64,

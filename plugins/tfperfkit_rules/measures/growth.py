@@ -82,7 +82,7 @@ def growth(evidence: Evidence) -> Growth | None:
     if graph <= 0 or data.ms <= 0 or not data.operations or batch <= 0:
         return None
     scale = min(1.0, graph / data.ms)
-    tiny = _tiny(data.operations)
+    tiny = tiny_of(data.operations)
     bounds = [_grows(row, tiny, batch, evidence) for row in data.operations if row.stage != "update"]
     handed, unexplained = evidence.part("input"), evidence.part("other")
     step = account.mean_ms - unexplained
@@ -134,7 +134,7 @@ def _fed(evidence: Evidence) -> float:
     return working / max(1, data.steps) if data is not None else 0.0
 
 
-def _tiny(rows: tuple[ComputedOperation, ...]) -> float:
-    """ms of an operation on next to nothing."""
+def tiny_of(rows: tuple[ComputedOperation, ...]) -> float:
+    """ms of an operation of a compiled step on next to nothing."""
     each = sorted(row.busy_ms / row.runs for row in rows if row.runs)
     return each[int(len(each) * shared.TINY_OPERATIONS.value)] if each else 0.0

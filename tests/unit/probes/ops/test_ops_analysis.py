@@ -239,3 +239,39 @@ def test_types_are_read_as_they_are_written(text: str) -> None:
 def test_flops_of_a_part_are_not_those_of_a_call(note: str, told: bool) -> None:
     function: Any = SimpleNamespace(function="f", operations=5, optimized=None, flops=2e6, flops_note=note)
     assert ("2.0 MFLOP a call" in _summary([function], [])) is told
+
+
+LOOP = "def step(x):\n    for i in range(n):\n        y = work(x)\n        out = join(y)\n    return out\n"
+
+
+def turns(copies: int, *, carried: bool, joined: bool = False, grows: bool = False) -> Builder:
+    """A body of four operations at two lines; each turn begins with the last one's result, or joins it to a sum."""
+    builder = Builder()
+    state = builder.add("Placeholder", "x", makes=F)
+    total = state
+    for turn in range(copies):
+        shape = f"float32[{turn + 1}]" if grows else F
+        first = (("train.py", 3, "step"),)
+        one = builder.add("StridedSlice", f"part_{turn}", (state if carried else "x",), shape, first)
+        two = builder.add("Mul", f"mul_{turn}", (one,), shape, first)
+        last = builder.add("Tanh", f"tanh_{turn}", (two,), shape, (("train.py", 4, "step"),))
+        total = builder.add(
+            "AddV2", f"add_{turn}", (total, last) if joined else (last,), shape, (("train.py", 4, "step"),)
+        )
+        state = total
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("builder", "apart"),
+    [
+        (turns(12, carried=False), True),
+        (turns(12, carried=False, joined=True), True),
+        (turns(12, carried=True), False),
+        (turns(12, carried=False, grows=True), False),
+    ],
+    ids=["each by itself", "summed up", "a recurrence", "of other shapes"],
+)
+def test_copies_that_do_not_need_each_other(analyze: Any, builder: Builder, apart: bool) -> None:
+    (loop,) = analyze(builder, source=LOOP).data.all[0].marks.unrolled
+    assert (loop.copies, loop.apart, loop.last) == (12, apart, 4)

@@ -1,0 +1,122 @@
+"""GRF008: a loop that tracing unrolled although no turn needs the result of another: one operation does for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from tfperfkit_probes.ops.model import Brief, Control
+
+from tfperfkit.gain import severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import CompiledFunctions, ComputedStep, FunctionCalls
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
+from tfperfkit_rules.measures.growth import tiny_of
+from tfperfkit_rules.measures.room import priced
+
+
+def apart_turns(evidence: Evidence) -> Iterator[Finding]:
+    """GRF008, for the loops in compiled functions that the steps call, Keras' own included: a layer's ``call``."""
+    calls = evidence.offer(FunctionCalls)
+    if calls is None or evidence.work is not None:
+        return
+    yield from once(
+        finding
+        for function in largest_first(evidence)
+        if function.graph in calls.per_step
+        for loop in _outer([each for each in function.marks.unrolled if _is_told(each)])
+        if (finding := _of(evidence, function, loop)) is not None
+    )
+
+
+def _is_told(loop: Control) -> bool:
+    return loop.apart and not loop.per_variable and loop.copies >= calibrated.APART_TURNS.value
+
+
+def _outer(loops: list[Control]) -> list[Control]:
+    """Without those inside of others."""
+    return [
+        each
+        for each in loops
+        if not any(
+            other is not each and other.file == each.file and other.line < each.line <= other.last for other in loops
+        )
+    ]
+
+
+def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
+    step, account = evidence.offer(ComputedStep), evidence.account
+    took = lines_ms(evidence, loop.file, loop.line, loop.last)
+    if step is None or account is None or step.ms <= 0 or not account.mean_ms or took <= 0:
+        return None
+    scale = min(1.0, evidence.part("graph") / step.ms) / account.mean_ms
+    forward = max(function.operations - function.gradient_operations, 1)
+    part = min(1.0, loop.ops / forward)  # by their number: a gradient's stand at another line
+    runs = part * sum(row.runs for row in step.operations if row.stage != "update")
+    gaps = part * step.idle_ms  # the runtime passes from one operation to the next
+    share = scale * (took + gaps)
+    if share < calibrated.MIN_APART.value:
+        return None
+    once_for_all = 1 - 1 / loop.copies
+    starting = min(took, runs * tiny_of(step.operations))
+    arithmetic = _arithmetic_ms(evidence, step, loop)
+    least = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
+    most = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
+    finding = Finding(
+        code=codes.APART_TURNS,
+        family="graph",
+        title=f"The {_name(loop)} in {loop.function} puts {loop.copies:,} copies of its body into the graph, and none "
+        "needs another",
+        severity=severity(least),
+        share_of_step=min(share, 1.0),
+        predicted_speedup=None,
+        where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
+        evidence=(
+            counted("copies_of_its_body", loop.copies),
+            counted("operations_of_the_loop", loop.ops),
+            Measurement("operations of it that a step runs, with gradients", runs, "count", "tfprof"),
+            Measurement("time in them", took * scale * account.mean_ms, "ms", "tfprof"),
+            Measurement("between them", gaps * scale * account.mean_ms, "ms", "tfprof"),
+            Measurement("share of the step", min(share, 1.0), "share", "tfprof"),
+        ),
+        advice=(
+            "Work on the whole axis at once: take what the turns index out of the loop (x instead of x[:, i]), let "
+            "tf.matmul, tf.einsum and sums over an axis do all turns in one operation. Where that can't be written, "
+            "tf.vectorized_map does it."
+        ),
+        detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
+        "copy, and its gradient, by itself.",
+        absorbs_here=(codes.UNROLLED_LOOP,),
+        parts=("graph",),
+    )
+    return priced(msgspec.structs.replace(finding), speedups(least, min(most, share, shared.MAX_STEP_SHARE.value)))
+
+
+def _name(loop: Control) -> str:
+    return "comprehension" if loop.statement == "comprehension" else f"{loop.statement} loop"
+
+
+def lines_ms(evidence: Evidence, file: str, first: int, last: int) -> float:
+    """ms of a traced step in compiled functions at these lines and in what they call, each moment once."""
+    data = evidence.offer(CompiledFunctions)
+    total = 0.0
+    for function in data.functions if data is not None else ():
+        inside: set[int] = set()
+        for number, row in enumerate(function.lines):  # parents stand before their children
+            if row.parent in inside:
+                inside.add(number)
+            elif row.file == file and first <= row.line <= last:
+                inside.add(number)
+                total += row.ms
+    return total
+
+
+def _arithmetic_ms(evidence: Evidence, step: ComputedStep, loop: Control) -> float:
+    """The loop's arithmetic at the best rate: what stays whoever calls it."""
+    rate = (evidence.machine_gflops or 0.0) * 1e6 * shared.RATE_MAX.value
+    inside = [row for row in step.operations if row.file == loop.file and loop.line <= row.line <= loop.last]
+    return sum(row.flops or 0.0 for row in inside) / rate if rate else 0.0

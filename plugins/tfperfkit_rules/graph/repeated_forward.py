@@ -33,7 +33,7 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
     yield Finding(
         code=codes.REPEATED_FORWARD,
         family="graph",
-        title=f"The forward pass of {words} runs twice in a step",
+        title=f"The forward pass of {words} runs {_often(function)} in a step",
         severity=graph_severity(share),
         share_of_step=share,
         predicted_speedup=1 / (1 - share),
@@ -44,9 +44,24 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
             Measurement("share of the step", share, "share", WINDOW),
             Measurement("all of these forward passes", sum(row.forward_ms for row in function.repeated), "ms", WINDOW),
         ),
-        advice=(
-            f"Run {words} once and take every gradient from that pass: one GradientTape(persistent=True) around it, "
-            "all gradients before the first update. Updates then see the same weights and the same random numbers, "
-            "which alternating updates do not: check that it trains as well."
-        ),
+        advice=_advice(words, all(row.same_input for row in function.repeated)),
+    )
+
+
+def _often(function: GraphFunction) -> str:
+    """By the passes that one could serve for; a GAN's discriminator has two in each."""
+    most = max((row.calls for row in function.repeated if row.same_input), default=2)
+    return "twice" if most == 2 else f"{most} times"
+
+
+def _advice(words: str, same_input: bool) -> str:
+    if same_input:
+        return (
+            f"Run {words} once, keep what comes out, and use it at all of these lines: the same tensors go in, no "
+            "random numbers are drawn and no variable changes between the calls, so the results are the same."
+        )
+    return (
+        f"Run {words} once and take every gradient from that pass: one GradientTape(persistent=True) around it, "
+        "all gradients before the first update. Updates then see the same weights and the same random numbers, "
+        "which alternating updates do not: check that it trains as well."
     )

@@ -1,22 +1,37 @@
-"""Calls of a model within one graph, and whether one of them could have served for another.
+"""Calls of a model, or of a compiled function, within one graph, and whether one could have served for another.
 
 Two calls have the same ``structure`` when what goes into them was computed by the same operations on the same source
 lines: one piece of code that ran twice, called from one place or from two. They have the same ``inputs`` when the very
-same tensors go in. ``serves`` tells which optimizers, in the end, use the gradients through a call.
+same tensors go in, and no variable that they use was assigned to in between: not by an optimizer, not by the first call
+itself (batch normalisation, the seeds of dropout). ``serves`` tells which optimizers, in the end, use the gradients
+through a call.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from tfperfkit.records.graphs import BACKWARD, UPDATE, LayerCall
 
 #: Optimizers (or lines that assign to variables) that are told apart.
 _MAX_UPDATES = 48
 _ON_VARIABLES = ("ReadVariable", "Assign", "Resource")
-_RANDOM = ("Random", "StatelessRandom", "Dropout", "StatelessMultinomial", "Multinomial")
+_GENERATORS = ("StatefulUniform", "StatefulStandardNormal", "StatefulTruncatedNormal", "StatefulRandom", "Rng")
+_ASSIGN = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", *_GENERATORS)
+_RANDOM = ("Random", "StatelessRandom", "Dropout", "StatelessMultinomial", "Multinomial", *_GENERATORS)
+
+
+class Called(NamedTuple):
+    """An operation that calls a compiled function: its number in the graph, the function as a layer, and whether
+    random numbers are drawn in it, or variables assigned to."""
+
+    operation: int
+    layer: int
+    random: bool
+    assigns: bool
 
 
 def layer_calls(
@@ -29,30 +44,40 @@ def layer_calls(
     layers: dict[str, int],
     optimizers: set[str],
     lines: Sequence[int],
+    functions: Sequence[Called] = (),
+    variables: Collection[int] = (),
 ) -> list[LayerCall]:
-    """The outermost calls of layers that are called more than once.
+    """The calls of layers and functions that are called more than once, without those inside of such calls.
 
     ``layers``: name scope -> layer. ``optimizers``: their name scopes. ``differentiated``: gradient operation ->
     the operation that it differentiates, in this graph. ``lines``: stack -> the number of its innermost line.
     """
-    calls = _Scopes({scope for scope in layers if not _enclosed(scope, layers)})
-    often: dict[int, int] = {}
-    for scope in calls.scopes:
-        often[layers[scope]] = often.get(layers[scope], 0) + 1
-    wanted = {scope for scope in calls.scopes if often[layers[scope]] > 1}
+    by_name = {names[item.operation]: item for item in functions if stages[item.operation] != BACKWARD}
+    every = layers | {name: item.layer for name, item in by_name.items()}
+    often = Counter(every.values())
+    repeated = {scope for scope, layer in every.items() if often[layer] > 1}
+    wanted = {scope for scope in repeated if not _enclosed(scope, repeated)}
     if not wanted:
         return []
-    inside = [scope if (scope := calls.of(name)) in wanted else "" for name in names]
+    calls = _Scopes(wanted)
+    inside = [name if name in by_name and name in wanted else calls.of(name) for name in names]
+    inside = [scope if scope in wanted else "" for scope in inside]
     shapes = _structures(kinds, [lines[stack] if stack >= 0 else -1 for stack in stacks], inputs, names)
     serving = _serving(names, kinds, stacks, inputs, stages, optimizers)
     entering: dict[str, list[int]] = {scope: [] for scope in wanted}
-    random: set[str] = set()
+    used: dict[str, set[tuple[int, int]]] = {scope: set() for scope in wanted}
+    versions = _versions(kinds, inputs, set(variables), {item.operation for item in functions if item.assigns})
+    random = {name for name, item in by_name.items() if item.random}
     serves = dict.fromkeys(wanted, 0)
     for index, scope in enumerate(inside):
         if scope and stages[index] != BACKWARD:
             # A variable that goes in is the layer's own.
             own = ("Const", "Placeholder") if kinds[index].startswith(_ON_VARIABLES) else ("Const",)
-            entering[scope] += [item for item in inputs[index] if inside[item] != scope and kinds[item] not in own]
+            for item in inputs[index]:
+                if item in versions[index]:
+                    used[scope].add((item, versions[index][item]))
+                elif inside[item] != scope and kinds[item] not in own:
+                    entering[scope].append(item)
             if kinds[index].startswith(_RANDOM):
                 random.add(scope)
         of = differentiated.get(index)
@@ -60,16 +85,41 @@ def layer_calls(
             serves[inside[of]] |= serving[index]
     return [
         LayerCall(
-            layers[scope],
+            every[scope],
             scope,
             _mark(sorted({shapes[item] for item in entering[scope]})),
-            _mark(sorted(set(entering[scope]))),
+            _mark((sorted(set(entering[scope])), sorted(used[scope]))),
             serves[scope],
             scope in random,
         )
-        for scope in calls.scopes
+        for scope in every
         if scope in wanted and entering[scope]
     ]
+
+
+def draws(kinds: Iterable[str]) -> bool:
+    """Whether operations of these types draw random numbers, or may: what calls back into Python."""
+    return any(kind.startswith(_RANDOM) or "PyFunc" in kind for kind in kinds)
+
+
+def assigns(kinds: Iterable[str]) -> bool:
+    """Whether operations of these types assign to variables."""
+    return any(kind.startswith(_ASSIGN) for kind in kinds)
+
+
+def _versions(
+    kinds: Sequence[str], inputs: Sequence[Sequence[int]], variables: set[int], assigning: set[int]
+) -> list[dict[int, int]]:
+    """For each operation its variables, and how often each was assigned to before it: a graph is built in the order in
+    which it uses variables. ``assigning``: calls of functions that assign, to any of theirs."""
+    made: dict[int, int] = {}
+    found = []
+    for index, kind in enumerate(kinds):
+        mine = [item for item in inputs[index] if item in variables]
+        found.append({item: made.get(item, 0) for item in mine})
+        if index in assigning or kind.startswith(_ASSIGN):
+            made.update({item: made.get(item, 0) + 1 for item in mine})
+    return found
 
 
 class _Scopes:
@@ -90,9 +140,9 @@ class _Scopes:
         return found
 
 
-def _enclosed(scope: str, layers: dict[str, int]) -> bool:
+def _enclosed(scope: str, scopes: Collection[str]) -> bool:
     while scope := scope.rpartition("/")[0]:
-        if scope in layers:
+        if scope in scopes:
             return True
     return False
 
@@ -130,5 +180,5 @@ def _serving(
     return found
 
 
-def _mark(values: Sequence[int]) -> int:
+def _mark(values: Sequence[object]) -> int:
     return zlib.crc32(repr(values).encode())

@@ -5,14 +5,16 @@ Nothing runs on the steady path: hooks are in place while a function is traced, 
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from tfperfkit import clock
 from tfperfkit.instruments.graphs import flops, tracing
 from tfperfkit.instruments.graphs.building import Added, Building
-from tfperfkit.instruments.graphs.repeats import layer_calls
+from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
 from tfperfkit.instruments.graphs.stacks import Stacks
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.records.graphs import BACKWARD, FORWARD, HEAVY, UPDATE, Graph, Graphs, Layer
@@ -35,6 +37,9 @@ _CALLING = frozenset(
         "TPUPartitionedCall",
     }
 )
+
+_FUNCTIONS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+_RUNTIME_NAME = re.compile(r"^(?:__(?:inference|forward)_)(?P<name>.*?)(?:_\d+)*$")
 
 #: Called with the graphs, the trace (None: built outside of any trace) and the time that reading them took, in ns.
 Listener = Callable[[Graphs, Traced | None, int], None]
@@ -209,7 +214,7 @@ class _Reading:
                 [source for tensor in operation.inputs if (source := known.get(tensor.op.name, index)) < index]
                 for index, operation in enumerate(operations)
             ]
-            if added or layers
+            if added or layers or any(kinds[index] in _FUNCTIONS for index in calls)
             else []
         )
 
@@ -219,7 +224,17 @@ class _Reading:
                 index: known[name] for index, (of, name) in forward.items() if of == number and name in known
             }
             repeated = layer_calls(
-                names, kinds, stacks, inputs, stages, differentiated, layers, optimizers, self._stacks.innermost()
+                names,
+                kinds,
+                stacks,
+                inputs,
+                stages,
+                differentiated,
+                layers,
+                optimizers,
+                self._stacks.innermost(),
+                self._functions(graph, kinds, calls),
+                _variables(operations, kinds),
             )
             return Graph(
                 id=number,
@@ -277,6 +292,28 @@ class _Reading:
         )
         return "".join(stages), forward
 
+    def _functions(self, graph: Any, kinds: list[str], calls: dict[int, list[str]]) -> list[Called]:
+        """The calls of compiled functions, each function as a layer; what is not called twice is left out."""
+        nested = getattr(graph, "_functions", None) or {}
+        bodies = {_text(name): getattr(item, "graph", None) for name, item in nested.items()}
+        called = {index: item[0] for index, item in calls.items() if kinds[index] in _FUNCTIONS and len(item) == 1}
+        often = Counter(id(bodies.get(name)) for name in called.values())
+        found = []
+        for index, name in called.items():
+            body = bodies.get(name)
+            if body is not None and often[id(body)] > 1:
+                inside = _kinds(body)
+                found.append(Called(index, self._function(body, name), draws(inside), assigns(inside)))
+        return found
+
+    def _function(self, body: Any, name: str) -> int:
+        number = self._layers.get(id(body))
+        if number is None:
+            number = self._layers[id(body)] = len(self._layer_rows)
+            match = _RUNTIME_NAME.match(name)
+            self._layer_rows.append(Layer(match["name"] if match else name, "tf.function"))
+        return number
+
     def _layer(self, layer: Any) -> int:
         number = self._layers.get(id(layer))
         if number is None:
@@ -322,6 +359,27 @@ def _is_stock(owner: Any) -> bool:
     own = (owner, activation) if activation is not None else (owner,)
     modules = [getattr(item, "__module__", None) or "" for item in own]
     return all(module.startswith("keras.") for module in modules) and not getattr(owner, "_layers", None)
+
+
+def _variables(operations: list[Any], kinds: list[str]) -> set[int]:
+    """The operations that hand variables, and other resources, into a graph."""
+    handed = (index for index, kind in enumerate(kinds) if kind == "Placeholder")
+    return {index for index in handed if operations[index].outputs[0].dtype.name == "resource"}
+
+
+def _kinds(graph: Any) -> set[str]:
+    """The types of operations in a graph and in all that it calls."""
+    found: set[str] = set()
+    pending, seen = [graph], {id(graph)}
+    while pending:
+        here = pending.pop()
+        found.update(operation.type for operation in here.get_operations())
+        for item in (getattr(here, "_functions", None) or {}).values():
+            inner = getattr(item, "graph", None)
+            if inner is not None and id(inner) not in seen:
+                seen.add(id(inner))
+                pending.append(inner)
+    return found
 
 
 def _called(operation: Any) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tfperfkit.model import SourceSpan
-from tfperfkit.records.graphs import FORWARD, Graph, LayerCall
+from tfperfkit.records.graphs import FORWARD, LAYER_CALL, Graph, Graphs, LayerCall
 from tfperfkit_probes.lines.graph.analysis import GraphLines
 from tfperfkit_probes.lines.graph.origin import Node
 from tfperfkit_probes.lines.graph.tree import Branch, FunctionTime
@@ -18,14 +18,16 @@ _BESIDE = ("metrics", "summaries")
 
 
 class RepeatedPass(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls of one model on the same tensors, or by the same code for the updates of different optimizers: one could
-    serve for all. ``forward_ms``: of all calls, a step. ``callers``: the traced function's own lines above them."""
+    """Calls of one model or compiled function on the same tensors, or by the same code for the updates of different
+    optimizers: one could serve for all. ``forward_ms``: of all calls, a step. ``callers``: the traced function's own
+    lines above them. ``same_input``: the very same tensors go in, and no variable changes between the calls."""
 
     model: str
     calls: int
     forward_ms: float
     lines: tuple[SourceSpan, ...]
     callers: tuple[SourceSpan, ...]
+    same_input: bool = False
 
 
 class BesideTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,15 +42,15 @@ def repeated_passes(lines: GraphLines, function: FunctionTime, to_ms: float) -> 
     """Those of one function; ``to_ms`` makes ms of a step from ps of the window."""
     found = []
     for number, graph, calls in _groups(lines, function):
+        built = next(item for item in lines.built if item.number == number)
         wall = 0.0
         own: dict[Node, None] = {}
         above: dict[Node, None] = {}
         for call in calls:
             spent, made, called = _forward(function, number, graph, call)
             wall += spent
-            own.update(dict.fromkeys(made))
+            own.update(dict.fromkeys(_calling(built.graphs, graph, call) or made))
             above.update(dict.fromkeys(called))
-        built = next(item for item in lines.built if item.number == number)
         found.append(
             RepeatedPass(
                 model=built.graphs.layers[calls[0].layer].name,
@@ -56,6 +58,7 @@ def repeated_passes(lines: GraphLines, function: FunctionTime, to_ms: float) -> 
                 forward_ms=wall * to_ms,
                 lines=tuple(map(_span, own)),
                 callers=tuple(map(_span, above)),
+                same_input=_same_input(calls),
             )
         )
     return tuple(found)
@@ -79,8 +82,19 @@ def _groups(lines: GraphLines, function: FunctionTime) -> Iterator[tuple[int, Gr
             for call in graph.layer_calls:
                 alike.setdefault((call.layer, call.structure), []).append(call)
             for calls in alike.values():
-                if len(calls) > 1 and (_same_input(calls) or _for_updates(calls, updates)):
+                same = _by_input(calls)
+                if same:
+                    yield from ((built.number, graph, each) for each in same)
+                elif len(calls) > 1 and _for_updates(calls, updates):
                     yield built.number, graph, calls
+
+
+def _by_input(calls: list[LayerCall]) -> list[list[LayerCall]]:
+    """Those on the very same tensors and variables, without random numbers."""
+    found: dict[int, list[LayerCall]] = {}
+    for call in calls:
+        found.setdefault(call.inputs, []).append(call)
+    return [each for each in found.values() if len(each) > 1 and _same_input(each)]
 
 
 def _same_input(calls: list[LayerCall]) -> bool:
@@ -91,6 +105,15 @@ def _for_updates(calls: list[LayerCall], updates: int) -> bool:
     """One pass for each of several optimizers. Several passes for one of them are several updates: needed."""
     disjoint = all(not a.serves & b.serves for i, a in enumerate(calls) for b in calls[i + 1 :])
     return disjoint and any(call.serves for call in calls) and len(calls) <= updates.bit_count()
+
+
+def _calling(graphs: Graphs, graph: Graph, call: LayerCall) -> list[Node]:
+    """The line at which a compiled function is called; none for a layer, which has no operation of its own."""
+    if graphs.layers[call.layer].kind != "tf.function" or call.scope not in graph.operations:
+        return []
+    stack = graph.stacks[graph.operations.index(call.scope)]
+    frames = [graphs.frames[item] for item in graphs.stacks[stack] if item != LAYER_CALL] if stack >= 0 else []
+    return [Node("line", frames[-1][2], graphs.files[frames[-1][0]], frames[-1][1])] if frames else []
 
 
 def _forward(

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module
-from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.model import Finding, Keeps, SourceSpan
 
 _Kind = TypeVar("_Kind")
 
@@ -52,8 +52,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Fixer:
-    """``does``: in a few words what it changes; ``note``: what to know before it is applied, "" for nothing."""
+    """``does``: in a few words what it changes; ``note``: what to know before it is applied, "" for nothing.
+
+    ``keeps``: as an experiment says it. ``tried``: whether ``tfperf prove`` measures the patch itself; not where an
+    experiment finds the number that it writes.
+    """
 
     does: str
     fix: Callable[[Case], list[Edit]]
     note: str = ""
+    keeps: Keeps = "results"
+    tried: bool = True

@@ -72,7 +72,7 @@ def lines(result: TrialReport, screen: Screen) -> list[Text]:
 def _measured(item: Measured, screen: Screen) -> list[Text]:
     verdict = verdict_words(item)
     first = prose(name(item.experiment, screen), screen, style="bold")
-    if item.finding:
+    if item.finding and not item.experiment.startswith("patch:"):  # which names it
         first[-1].append(f"  {name(item.finding, screen)}", "dim")
     style = _STYLE.get(item.verdict, "yellow")
     if first[-1].cell_len + 2 + len(verdict) <= screen.width:

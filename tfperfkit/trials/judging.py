@@ -22,7 +22,8 @@ _OWN_FACTOR = 2.0
 
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """A changed run. ``arguments``: of the script, in place of its own; ``whole``: its whole run is timed."""
+    """A changed run. ``arguments``: of the script, in place of its own; ``whole``: its whole run is timed;
+    ``contents``: of files that are others in it, by path."""
 
     text: str
     changes: tuple[Change, ...] = ()
@@ -33,6 +34,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     environment: dict[str, str] = {}
     edited: tuple[str, ...] = ()
+    contents: dict[str, bytes] = {}
     changes_batch: bool = False
     #: So many steps are made in one call.
     multiple: int = 1

@@ -16,7 +16,7 @@ from tfperfkit.records.trials import Change, TrialPlan
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.outcome import Outcome, read
 from tfperfkit.trials.scratch import Scratch, end_group, remove
-from tfperfkit.trials.workspace import Workspace
+from tfperfkit.trials.workspace import NotCovered, Workspace
 from tfperfkit.version import __version__
 
 #: Beyond its limit a trial gets this long to come to the end of a step.
@@ -43,10 +43,12 @@ class Script:
         environment: Mapping[str, str],
         arguments: Sequence[str] | None = None,
         edited: Sequence[str] = (),
+        contents: Mapping[str, bytes] | None = None,
         wait: Callable[[float], None] = lambda seconds: None,
     ) -> Outcome:
         """Run it. ``environment``: of the changes; ``arguments`` in place of the script's own; ``edited``: the
-        functions and lines that are changed as they are compiled. ``wait`` is called with the seconds since it began.
+        functions and lines that are changed as they are compiled; ``contents``: of files that are others in it.
+        ``wait`` is called with the seconds since it began.
         """
         place = self._scratch.new()
         words = list(self._parts.script_arguments if arguments is None else arguments)
@@ -67,7 +69,10 @@ class Script:
         (place / "tmp").mkdir()
         named = (["-m"] if self._parts.is_module else []) + [self._parts.target]
         launcher = [_EDITED, *edited, "--"] if edited else []
-        prepared = self._workspace.prepare(place, [*supervisor.interpreter(), *launcher, *named, *words])
+        try:
+            prepared = self._workspace.prepare(place, [*supervisor.interpreter(), *launcher, *named, *words], contents)
+        except NotCovered as error:
+            return Outcome(error=str(error))
         environ = {**supervisor.environment(run, self._profile), **_quiet(place), **environment}
         environ["TFPERF_PIN"] = "\n".join(f"{name}={value}" for name, value in environment.items())
         for name, value in environment.items():

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from tfperfkit.analysis.analyze import analyze
+from tfperfkit.analysis.analyze import study
 from tfperfkit.errors import UsageError
 from tfperfkit.launch import target
 from tfperfkit.launch.arguments import Split
 from tfperfkit.model import Report
-from tfperfkit.records.trials import PROOF, TrialReport
+from tfperfkit.records.trials import PROOF, TrialReport, place_of
 from tfperfkit.report.agents import identified
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.trials.choice import Choice
 from tfperfkit.trials.judging import Variant
+from tfperfkit.trials.patched import of_patches, rather_than_experiments
 from tfperfkit.trials.session import Wishes, run_trials, terminal
 
 #: The id of a finding.
@@ -38,9 +39,10 @@ def prove_run(
     cwd = Path(manifest.cwd)
     if not cwd.is_dir():
         raise UsageError(f"the folder of that run is gone: {cwd}")
-    report = analyze(folder)
+    report, evidence = study(folder)
     choice = Choice()
-    variants = of_one(choice, report, only) if only else choice.of_findings(report)
+    patched = [] if in_place else of_patches(report, evidence)  # in place there is nothing to patch but the script
+    variants = of_one(choice, report, only, patched) if only else _of_findings(choice, report, patched)
     notes = _changed(run, cwd, parts)
     long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
     if long:
@@ -79,7 +81,11 @@ def prove_run(
     return result
 
 
-def of_one(choice: Choice, report: Report, only: str) -> list[Variant]:
+def _of_findings(choice: Choice, report: Report, patched: list[Variant]) -> list[Variant]:
+    return rather_than_experiments(patched, choice.of_findings(report), (*report.findings, *report.headroom))
+
+
+def of_one(choice: Choice, report: Report, only: str, patched: list[Variant] | None = None) -> list[Variant]:
     """What tests one finding, or the experiment that ``only`` is; raises UsageError."""
     found = dict(identified((*report.findings, *report.headroom)))
     finding = found.get(only.strip().upper())
@@ -87,7 +93,8 @@ def of_one(choice: Choice, report: Report, only: str) -> list[Variant]:
         if _CODE.fullmatch(only.strip().upper()):
             raise UsageError(f"that run has no finding {only!r:.80}; it has {', '.join(found) or 'none'}")
         return [choice.variant([choice.typed(only)])]
-    variants = choice.of_findings(msgspec.structs.replace(report, findings=(finding,), headroom=()))
+    mine = [item for item in patched or [] if (item.finding, item.place) == (finding.code, place_of(finding))]
+    variants = _of_findings(choice, msgspec.structs.replace(report, findings=(finding,), headroom=()), mine)
     variants = [item for item in variants if item.finding == finding.code]
     if not variants:
         raise UsageError(f"no experiment tests {only}: make the change and compare runs (tfperf try --list has all)")

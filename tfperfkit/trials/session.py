@@ -80,7 +80,9 @@ class _Runner:
         if variant is None:
             return self._script.trial(plan, {}, wait=self._progress.look)
         plan = msgspec.structs.replace(plan, changes=list(variant.changes))
-        return self._script.trial(plan, variant.environment, variant.arguments, variant.edited, self._progress.look)
+        return self._script.trial(
+            plan, variant.environment, variant.arguments, variant.edited, variant.contents, self._progress.look
+        )
 
 
 class _Trials:

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -52,6 +52,10 @@ class Prepared(msgspec.Struct, frozen=True):
     folder: Path
 
 
+class NotCovered(Exception):
+    """A file that a trial would change lies outside of its view."""
+
+
 class Workspace:
     """``words`` say which way was taken, and what it does not cover."""
 
@@ -64,15 +68,21 @@ class Workspace:
         self.words = words
         self._namespace = list(namespace)
 
-    def prepare(self, place: Path, command: Sequence[str]) -> Prepared:
-        """For a trial whose own folder is ``place``; the view is made anew for each."""
+    def prepare(self, place: Path, command: Sequence[str], contents: Mapping[str, bytes] | None = None) -> Prepared:
+        """For a trial whose own folder is ``place``; the view is made anew for each. ``contents``: of files that are
+        others there, by their path, without links. Raises NotCovered for one that the view does not hold."""
         if self.way == "overlay":
-            return Prepared([*self._namespace, *_mounting(self._folder, self._roots, place), *command], self._folder)
+            mounting = _mounting(self._folder, self._roots, place)
+            uppers = [(root, place / f"upper{number}") for number, root in enumerate(self._roots)]
+            _write(contents or {}, uppers)
+            return Prepared([*self._namespace, *mounting, *command], self._folder)
         if self.way == "copy":
             copied = place / "copy"
             shutil.copytree(self._folder, copied, symlinks=True, ignore_dangling_symlinks=True)
+            _write(contents or {}, [(self._folder.resolve(), copied)])
             moved = [_moved(word, self._folder, copied) for word in command]
             return Prepared(moved, copied)
+        _write(contents or {}, [])
         return Prepared(list(command), self._folder)
 
 
@@ -146,6 +156,22 @@ def _mounting(folder: Path, roots: Sequence[Path], place: Path) -> list[str]:
         words += [str(root), str(upper), str(work)]
     user, group = ("", "") if os.getuid() == 0 else (str(os.getuid()), str(os.getgid()))
     return ["sh", "-c", _MOUNT, "sh", *words, "--", str(folder), user, group]
+
+
+def _write(contents: Mapping[str, bytes], views: Sequence[tuple[Path, Path]]) -> None:
+    """Each file into the view of the folder that it lies in, with its mode and those of the folders above it."""
+    for path, content in contents.items():
+        view = next(((root, top) for root, top in views if Path(path).is_relative_to(root)), None)
+        if view is None:
+            raise NotCovered(f"{path} is outside of the folders of which trials have a view")
+        root, top = view
+        target = top / Path(path).relative_to(root)
+        for parent in reversed(target.relative_to(top).parents[:-1]):
+            if not (top / parent).is_dir():
+                (top / parent).mkdir()
+                shutil.copymode(root / parent, top / parent)
+        target.write_bytes(content)
+        shutil.copymode(path, target)
 
 
 def _works(namespace: Sequence[str], folder: Path, roots: Sequence[Path], scratch: Path) -> bool:

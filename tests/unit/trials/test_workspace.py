@@ -72,6 +72,40 @@ def test_a_copy(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert untouched(project)
 
 
+@pytest.mark.parametrize("way", ["best", "copy"])
+def test_files_that_are_others_in_a_trial(project: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A patch is tried on the view: the person's file is as it was, what lies beside it is there."""
+    if way == "copy":
+        monkeypatch.setattr(rooms, "_NAMESPACES", ())
+    (project / "lib").mkdir(mode=0o750)
+    (project / "lib" / "model.py").write_text("old\n")
+    (project / "lib" / "data.py").write_text("data\n")
+    with Scratch(project) as scratch:
+        place = workspace(project, project / "train.py", scratch.path)
+        trial = scratch.path / "1"
+        trial.mkdir()
+        contents = {str(project.resolve() / "lib" / "model.py"): b"new\n"}
+        prepared = place.prepare(trial, ["sh", "-c", "cat lib/model.py lib/data.py kept; stat -c %a lib"], contents)
+        done = subprocess.run(prepared.command, cwd=prepared.folder, capture_output=True, text=True, timeout=200)
+    assert done.stdout.split() == ["new", "data", "kept", "750"], done.stderr
+    assert (project / "lib" / "model.py").read_text() == "old\n"
+
+
+def test_a_file_outside_of_the_view_is_not_changed(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "installed.py"
+    outside.write_text("old\n")
+    with Scratch(project) as scratch:
+        for place in (
+            workspace(project, None, scratch.path),
+            workspace(project, None, scratch.path, in_place=True),
+        ):
+            trial = scratch.path / place.way
+            trial.mkdir()
+            with pytest.raises(rooms.NotCovered, match="outside"):
+                place.prepare(trial, ["true"], {str(outside): b"new\n"})
+    assert outside.read_text() == "old\n"
+
+
 def test_what_is_too_large_to_copy_is_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "_NAMESPACES", ())
     monkeypatch.setattr(rooms, "COPY_FILES", 1)

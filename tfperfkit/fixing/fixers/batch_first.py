@@ -38,4 +38,9 @@ def _swapped(batch: cst.Call) -> cst.Call:
     return mapped.with_changes(func=mapped.func.with_changes(value=inner), lpar=batch.lpar, rpar=batch.rpar)
 
 
-FIXER = Fixer("batches before the map", fix, "the function then gets a batch, with one dimension more in front")
+FIXER = Fixer(
+    "batches before the map",
+    fix,
+    "the function then gets a batch, with one dimension more in front",
+    keeps="mathematics",
+)

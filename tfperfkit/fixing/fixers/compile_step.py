@@ -35,5 +35,8 @@ def _bare(item: cst.Decorator) -> cst.CSTNode:
 
 
 FIXER = Fixer(
-    "compiles the step", fix, "Python in the step runs once for each trace; random numbers and rounding may differ"
+    "compiles the step",
+    fix,
+    "Python in the step runs once for each trace; random numbers and rounding may differ",
+    keeps="mathematics",
 )

@@ -47,4 +47,5 @@ FIXER = Fixer(
     "drops the last, smaller batch",
     fix,
     "the rest of the examples is left out in each pass: shuffle before batch, so that it is another rest each time",
+    keeps="nothing",
 )

@@ -79,4 +79,9 @@ def _called(call: cst.Call, name: str, tensor: cst.BaseExpression) -> cst.BaseEx
     return cst.Call(cst.Attribute(made, cst.Name("numpy")), lpar=call.lpar, rpar=call.rpar)
 
 
-FIXER = Fixer("calls the compiled model", fix, "results may differ by rounding; each new number of rows is one trace")
+FIXER = Fixer(
+    "calls the compiled model",
+    fix,
+    "results may differ by rounding; each new number of rows is one trace",
+    keeps="mathematics",
+)

@@ -60,4 +60,4 @@ def _together(case: Case) -> str:
     return value if value.isdecimal() and int(value) > 1 else _USUAL
 
 
-FIXER = Fixer("runs several steps in one call", fix, "callbacks hear of the batches of one call together")
+FIXER = Fixer("runs several steps in one call", fix, "callbacks hear of the batches of one call together", tried=False)

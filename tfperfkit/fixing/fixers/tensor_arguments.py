@@ -97,5 +97,8 @@ def _is_number(text: str) -> bool:
 
 
 FIXER = Fixer(
-    "passes a tensor for the number", fix, "what Python decides by the number in the function becomes a graph's choice"
+    "passes a tensor for the number",
+    fix,
+    "what Python decides by the number in the function becomes a graph's choice",
+    keeps="mathematics",
 )

@@ -50,7 +50,7 @@ def frame(report: Report | None) -> Any:
                 "title": finding.title,
                 "share_of_step": finding.share_of_step,
                 "predicted_speedup": finding.predicted_speedup,
-                "predicted_low": low,
+                "predicted_low": low if low is not None else finding.at_least,
                 "predicted_high": high,
                 "file": where.file if where is not None else "",
                 "line": where.line if where is not None else 0,

@@ -36,6 +36,8 @@ def of_finding(finding: Finding) -> Annotation:
         parts.append(f"It costs {numbers.alone(share, 'share')} of {of}.")
     if gain is not None and math.isfinite(gain) and gain >= 1.05:
         parts.append(f"Fixed, that gets {numbers.speedup(gain)} faster.")
+    elif gain is None and finding.at_least is not None and math.isfinite(finding.at_least):
+        parts.append(f"Fixed, that gets at least {numbers.speedup(finding.at_least)} faster.")
     parts.append(finding.advice)
     return Annotation(
         code=finding.code,

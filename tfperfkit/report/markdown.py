@@ -36,7 +36,7 @@ def findings_markdown(findings: Sequence[Finding], root: str = "") -> str:
             escaped(each.title),
             _place(each, root),
             numbers.alone(each.share_of_step, "share"),
-            numbers.speedup(each.predicted_speedup) if each.predicted_speedup is not None else "–",
+            _gain(each),
         )
         for each in findings
     ]
@@ -47,6 +47,12 @@ def findings_markdown(findings: Sequence[Finding], root: str = "") -> str:
         lines += [f"- at {', '.join(_span(span.file, span.line, root) for span in each.where) or 'no place'}"]
         lines += [f"- measured: {escaped(measured)}", f"- fix: {escaped(each.advice)}", "", "</details>"]
     return "\n".join(lines) + "\n"
+
+
+def _gain(finding: Finding) -> str:
+    if finding.predicted_speedup is not None:
+        return numbers.speedup(finding.predicted_speedup)
+    return f"at least {numbers.speedup(finding.at_least)}" if finding.at_least is not None else "–"
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

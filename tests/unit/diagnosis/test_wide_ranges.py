@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tfperfkit.diagnosis.wide_ranges import without_wide_ranges
+from tfperfkit.fixing.render import gain
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.report.annotation import of_finding
+from tfperfkit.report.html.cards import gain_words
+from tfperfkit.report.markdown import findings_markdown
 
 
 def gains(low: float, high: float) -> Finding:
@@ -35,3 +39,11 @@ def test_of_a_wider_one_an_end_is_told(low: float, high: float, least: float | N
     (told,) = without_wide_ranges((gains(low, high),))
     assert (told.predicted_speedup, told.predicted_range) == (None, None)
     assert (told.at_least, told.ceiling) == (least, most)
+
+
+def test_every_form_of_a_report_says_at_least() -> None:
+    (told,) = without_wide_ranges((gains(3.1, 100.0),))
+    assert "| at least 3.1x |" in findings_markdown((told,))
+    assert "Fixed, that gets at least 3.1x faster." in of_finding(told).text
+    assert gain_words(told) == ("3.1x faster", "the step, at least")
+    assert gain(told) == "predicted at least 3.1x, not measured"

@@ -1,4 +1,4 @@
-"""A cell that is interrupted in a real kernel: it ends as without us, what was recorded is shown, the next cell works."""
+"""A cell that is interrupted in a real kernel ends as without us, what was recorded is shown, the next cell works."""
 
 from __future__ import annotations
 

@@ -79,6 +79,11 @@ def study(
     ``pictures``: with what can be drawn (``Report.album``).
     """
     run, manifest = RunDirectory.open(path)
+    if manifest.child is not None and not manifest.child.trains:
+        whole = path.absolute().parents[1]
+        raise RunDirectoryError(
+            f"{path} is the part of a child that trains nothing: it stands in the report of {whole}"
+        )
     if options:
         merged = {name: {**manifest.options.get(name, {}), **given} for name, given in options.items()}
         manifest = msgspec.structs.replace(manifest, options={**manifest.options, **merged})

@@ -8,8 +8,8 @@ so that one that is killed or leaves by ``os._exit`` keeps it. The first childre
 
 import os
 import sys
-import time
 from _thread import get_ident, start_new_thread
+from time import monotonic_ns, process_time_ns, sleep  # bound now: a script may replace them
 
 TYPE_CHECKING = False  # the name that mypy looks for, without importing typing into the script
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Recorder:
 
     def __init__(self, root: str, roots: "Sequence[str]", method: str, before: "FrameType | None" = None) -> None:
         self.root, self.method = root, method
-        self.pid, self.began_ns = os.getpid(), time.monotonic_ns()
+        self.pid, self.began_ns = os.getpid(), monotonic_ns()
         self.part = ""  # the folder of this child's part; "" when it has none
         self.on_end: Callable[[], object] | None = None
         self.quiet = False  # a session samples now
@@ -262,7 +262,7 @@ class Recorder:
             except BaseException:  # a Ctrl-C that comes now must not print a traceback of ours
                 pass
         try:
-            self._row("child/end", [time.monotonic_ns(), time.process_time_ns(), failed])
+            self._row("child/end", [monotonic_ns(), process_time_ns(), failed])
             self._sum(last=True, failed=failed)
             self._write()
         except BaseException:
@@ -277,19 +277,19 @@ class Recorder:
             while not self._ended:
                 pause = self._tick()
                 jitter = (jitter + 0.6180339887498949) % 1.0
-                time.sleep(pause * (0.5 + jitter))
+                sleep(pause * (0.5 + jitter))
         except BaseException:  # the child goes on without it
             pass
 
     def _tick(self) -> float:
-        now = time.monotonic_ns()
+        now = monotonic_ns()
         age = (now - self.began_ns) / _NS_PER_S
         if not self.quiet:
             self._sample(now)
         if now >= self._next_write:
             self._next_write = now + int(_of(_WRITES, age, _LAST_WRITE) * _NS_PER_S)
             self._look_around()
-            self._row("child/usage", [now, time.process_time_ns()])
+            self._row("child/usage", [now, process_time_ns()])
             self._sum()
             self._write()
         return 0.2 if self.quiet else _of(_PAUSES, age, _LAST_PAUSE)
@@ -337,7 +337,7 @@ class Recorder:
 
     def _sum(self, last: bool = False, failed: bool = False) -> None:
         """One row that takes the place of those before it, less and less often."""
-        now = time.monotonic_ns()
+        now = monotonic_ns()
         if self.part or (now < self._next_sum and not last):
             return
         self._next_sum = now + min(now - self.began_ns, 5 * _NS_PER_S) + _NS_PER_S // 50
@@ -347,7 +347,7 @@ class Recorder:
             "parent_pid": os.getppid(),
             "began_ns": self.began_ns,
             "now_ns": now,
-            "cpu_ns": time.process_time_ns(),
+            "cpu_ns": process_time_ns(),
             "method": self.method,
             "argv": self._command()[:8],
             "ended": ("failed" if failed else "finished") if last else "",

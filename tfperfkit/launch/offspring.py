@@ -71,6 +71,9 @@ class Offspring:
                 self._executing.discard(thread)
 
         module.fork_exec = fork_exec
+        loaded: Any = sys.modules.get("subprocess")
+        if getattr(loaded, "_fork_exec", None) is original:
+            loaded._fork_exec = fork_exec
 
     def _with_bootstrap(self, words: "tuple[Any, ...]") -> "tuple[Any, ...]":
         try:

@@ -16,6 +16,8 @@ import msgspec
 from tfperfkit.records.source_span import LineTime
 
 CHILDREN = "children"
+#: How the label of a group of workers begins.
+POOL = "pool"
 #: How the folders of parts begin, and the file of all others.
 PART, REST = "child-", "rest.jsonl"
 Method = Literal["fork", "spawn", "forkserver", "subprocess"]
@@ -96,11 +98,12 @@ class ChildGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChildrenInSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """What children did while the clean steps ran: ``busy_ms`` for one step, of ``processes`` of them together.
-    ``lines``: seconds in all of these steps."""
+    """What children did while the clean steps ran: ``busy_ms`` for one step, of ``processes`` of them together;
+    ``busy_s`` and ``lines``: seconds in all of these steps."""
 
     processes: int
     busy_ms: float
+    busy_s: float = 0.0
     lines: tuple[LineTime, ...] = ()
 
 

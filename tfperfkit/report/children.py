@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 
 from tfperfkit.model import Column, ProbeOutcome, Report, SourceSpan, Table
-from tfperfkit.records.children import Child, ChildGroup, Children
+from tfperfkit.records.children import POOL, Child, ChildGroup, Children, End
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import short_path
 
 _ROWS = 8
 #: A step's input is set beside what children did from this share of the step on, both of them.
 _MIN_SHARE = 0.1
+_ENDS: dict[End, str] = {"failed": "failed", "no goodbye": "killed, or left by os._exit", "running": "still running"}
 
 
 def family(report: Report) -> ProbeOutcome | None:
@@ -23,7 +24,7 @@ def family(report: Report) -> ProbeOutcome | None:
     return ProbeOutcome(
         name="children",
         status="ok",
-        summary=". ".join(filter(None, (_counted(found), beside_the_step(report)))),
+        summary=_counted(found),
         tables=tuple(tables),
         notes=_notes(found),
     )
@@ -36,12 +37,14 @@ def beside_the_step(report: Report) -> str:
     if found is None or account is None or found.busy_ms < _MIN_SHARE * account.mean_ms:
         return ""
     who = f"{found.processes} child process{'es' * (found.processes != 1)}"
-    where = f", most in {_place(found.lines[0].where)}" if found.lines else ""
-    worked = numbers.alone(found.busy_ms, "ms")
+    most = found.lines[0] if found.lines else None
+    share = f" ({numbers.alone(most.seconds / found.busy_s, 'share')})" if most and found.busy_s else ""
+    where = f", most in {_place(most.where)}{share}" if most else ""
+    worked = f"{who} work for {numbers.alone(found.busy_ms, 'ms')}{where}"
     waited = account.parts_ms.get("input", 0.0)
     if waited < _MIN_SHARE * account.mean_ms:
-        return f"While a step runs, {who} work {worked}{where}"
-    return f"Of a step, {numbers.alone(waited, 'ms')} are input; meanwhile {who} work {worked}{where}"
+        return f"while a step runs, {worked}"
+    return f"a step waits {numbers.alone(waited, 'ms')} for its input; meanwhile {worked}"
 
 
 def _counted(found: Children) -> str:
@@ -49,17 +52,11 @@ def _counted(found: Children) -> str:
     more = "more than " * found.cut
     plural = "es" * (found.count != 1)
     parts = [f"{more}{numbers.plain(found.count)} process{plural}, {numbers.alone(cpu, 's')} of processor time"]
-    ended: dict[str, int] = {}
-    for group in found.groups:
-        for how, count in group.ended.items():
-            ended[how] = ended.get(how, 0) + count
-    for how, words in (
-        ("failed", "failed"),
-        ("no goodbye", "killed, or left by os._exit"),
-        ("running", "still running"),
-    ):
-        if ended.get(how):
-            parts.append(f"{numbers.plain(ended[how])} {words}")
+    for how, words in _ENDS.items():
+        # A pool ends its workers by a signal: nothing to be told.
+        count = sum(g.ended.get(how, 0) for g in found.groups if how != "no goodbye" or not g.label.startswith(POOL))
+        if count:
+            parts.append(f"{numbers.plain(count)} {words}")
     return "; ".join(parts)
 
 
@@ -69,16 +66,14 @@ def _groups(found: Children) -> Table:
         title="By what they were started for",
         columns=(
             Column("what"),
-            Column("by"),
             Column("count", "count"),
-            Column("wall", "ms"),
-            Column("CPU", "ms"),
-            Column("own lines", "ms"),
+            Column("wall s", "number"),
+            Column("CPU s", "number"),
             Column("most in"),
-            Column("of own", "share"),
+            Column("share", "share"),
         ),
         rows=tuple(_row(group) for group in listed),
-        note="sums over the processes; own lines: in which a line of yours ran and did not wait for another process"
+        note="sums over the processes; share: of the time in which lines of yours ran, waiting for others left out"
         + (f"; {left} more kinds are in the JSON report" if left > 0 else ""),
     )
 
@@ -87,8 +82,7 @@ def _row(group: ChildGroup) -> tuple[str | int | float | None, ...]:
     most = group.lines[0] if group.lines else None
     where = _place(most.where) if most else ""
     share = min(most.seconds / group.busy_s, 1.0) if most and group.busy_s else None
-    times = (1000 * group.wall_s, 1000 * group.cpu_s, 1000 * group.busy_s)
-    return (group.label, group.method, group.count, *times, where, share)
+    return (f"{group.label} ({group.method})", group.count, group.wall_s, group.cpu_s, where, share)
 
 
 def _training(report: Report, found: Children) -> Table:

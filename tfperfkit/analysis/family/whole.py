@@ -11,10 +11,10 @@ import msgspec
 
 from tfperfkit.analysis.family.moments import inside, top
 from tfperfkit.analysis.family.part import Read, read_part, read_rest
-from tfperfkit.clock import NS_PER_MS
+from tfperfkit.clock import NS_PER_MS, NS_PER_S
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import Report
-from tfperfkit.records.children import CHILDREN, PART, REST, Child, ChildGroup, Children, ChildrenInSteps, End
+from tfperfkit.records.children import CHILDREN, PART, POOL, REST, Child, ChildGroup, Children, ChildrenInSteps, End
 from tfperfkit.records.steps import StepTable
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
@@ -131,7 +131,7 @@ def _group(members: Sequence[Read]) -> ChildGroup:
 def _label(child: Child, seen: str) -> str:
     module, _, name = child.target.partition(":")
     if f"{module}.".startswith(_WORKERS):
-        return f"pool: {seen}" if seen else "pool"
+        return f"{POOL}: {seen}" if seen else POOL
     return name or child.command or seen or "fork"
 
 
@@ -148,5 +148,6 @@ def _in_steps(found: Sequence[Read], steps: StepTable) -> ChildrenInSteps | None
     return ChildrenInSteps(
         processes=len(at_work),
         busy_ms=total / NS_PER_MS / len(clean),
+        busy_s=total / NS_PER_S,
         lines=top(line for lines in at_work for line in lines),
     )

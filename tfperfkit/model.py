@@ -287,9 +287,9 @@ class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Work outside of training steps that took a tenth of the run: a loop, or a line that made one long call.
 
-    ``iterations`` that were counted, None where no call that tfperf sees tells them apart; ``steps``: their times and
-    their account, or those of the longest stretch of the work in one piece; ``share_of_run``: of the time from the
-    start of the process to its end.
+    ``iterations`` that were counted, None where no call that tfperf sees tells them apart; ``iterations_went_on``:
+    there were more after the last one that was timed; ``steps``: their times and their account, or those of the longest
+    stretch of the work in one piece; ``share_of_run``: of the time from the start of the process to its end.
     """
 
     kind: Literal["loop", "call"]
@@ -297,6 +297,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     share_of_run: float
     iterations: int | None = None
+    iterations_went_on: bool = False
     definition: str = ""
     steps: StepSummary = msgspec.field(default_factory=lambda: StepSummary(count=0, source="work"))
 

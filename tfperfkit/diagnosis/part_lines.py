@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.parts import PartName, part_of
+from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
 
 #: So many are told.
@@ -15,11 +17,20 @@ LINES = 3
 def lines_of(evidence: Evidence, part: PartName) -> list[SourceSpan]:
     """The innermost lines of the person's on whose behalf it ran, the costliest first."""
     at: Counter[tuple[str, int, str]] = Counter()
-    for stack, count in evidence.samples.stacks.items():
-        if stack.frames and is_of(part, stack.activity, stack.context):
+    for stack, count in _collected(evidence) if part == "gc" else evidence.samples.stacks.items():
+        if stack.frames and (part == "gc" or is_of(part, stack.activity, stack.context)):
             leaf = stack.frames[-1]
             at[leaf.file, leaf.line, "" if leaf.name.startswith("<") else leaf.name] += count
     return [SourceSpan(*place) for place, _ in at.most_common(LINES)]
+
+
+def _collected(evidence: Evidence) -> Iterator[tuple[Stack, int]]:
+    """Stacks with the ns of collections that ended at them: a collection keeps the interpreter to itself, so the sample
+    behind it sees the line that it interrupted."""
+    taken = evidence.log.inside(evidence.log.whole)
+    for (before, _), (when, stack) in zip(taken, taken[1:], strict=False):
+        if collected := evidence.collections.overlap(before, when):
+            yield stack, collected
 
 
 def is_of(part: PartName, activity: str, context: str) -> bool:

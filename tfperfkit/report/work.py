@@ -25,7 +25,7 @@ def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -
         median = item.steps.median_ms
         if item.iterations is not None and median is not None and math.isfinite(median):
             items += [
-                f"{numbers.plain(item.iterations)} iterations",
+                f"{'more than ' if item.iterations_went_on else ''}{numbers.plain(item.iterations)} iterations",
                 f"{numbers.alone(median, 'ms', screen.symbols)} each",
             ]
         lines += [Text(), *joined(items, screen, style="bold")]

@@ -146,7 +146,7 @@ def order(evidence: Evidence) -> Iterator[Finding]:
     if data is None:
         return
     for pipeline in feeding(evidence, data):
-        own = [stage for stage in reversed(pipeline.stages) if not stage.added and stage.by == "user"]
+        own = [stage for stage in reversed(pipeline.stages) if _stands_in_line(stage)]
         for first, second, title, advice in _wrong(own):
             yield Finding(
                 code="INP008",
@@ -159,6 +159,12 @@ def order(evidence: Evidence) -> Iterator[Finding]:
                 evidence=(Measurement("stages of the pipeline", len(own), "count", "run"),),
                 advice=advice,
             )
+
+
+def _stands_in_line(stage: Stage) -> bool:
+    """A stage of the person's own; not one within another's function (``window(...).flat_map(lambda w: w.batch(n))``):
+    that one makes an element, and says nothing of the order of elements."""
+    return not stage.added and stage.by == "user" and stage.nested is None
 
 
 def _wrong(own: list[Stage]) -> Iterator[tuple[Stage, Stage, str, str]]:

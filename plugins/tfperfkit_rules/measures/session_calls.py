@@ -13,10 +13,12 @@ from tfperfkit_rules.measures.source_text import loops
 _OTHER = ("tensorflow.summary.", "tensorflow.errors.", "tensorflow.global_variables_initializer", "tensorflow.train.")
 #: The modules of those that do, operators included.
 _MAKING = ("tensorflow.python.ops.", "tensorflow.python.framework.")
+#: ``Operation.run`` and ``Tensor.eval`` stand there too: they go on to the session.
+_RUNNING = (":run", ":eval")
 SESSION = Api(
-    ("tensorflow.python.client.session",),
-    frozenset({"run"}),
-    frozenset({"run"}),
+    ("tensorflow.python.client.session", *_MAKING),
+    frozenset({"run", "eval"}),
+    frozenset({"run", "eval"}),
     ("tensorflow.Session", "tensorflow.InteractiveSession"),
 )
 
@@ -28,7 +30,8 @@ def made_in_loops(evidence: Evidence, file: str) -> list[int]:
     lines = {call.lineno for call in syntax.calls if _makes(syntax, call)} if syntax is not None else set[int]()
     for stack in evidence.samples.stacks:
         for frame in stack.frames:
-            if frame.file == file and any(name.startswith(_MAKING) for name in (frame.calls or ())[:1]):
+            called = (frame.calls or ("",))[0]
+            if frame.file == file and called.startswith(_MAKING) and not called.endswith(_RUNNING):
                 lines.add(frame.line)
     return sorted(line for line in lines if loops(evidence, file, line))
 

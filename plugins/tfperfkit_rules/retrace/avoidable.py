@@ -37,7 +37,7 @@ def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
     if data is None or data.limits:
         return
     time = Time(evidence.steps, evidence.run.wall_s * NS_PER_S)
-    lines = set(evidence.samples.places())
+    lines = _tracing_lines(evidence) if evidence.work is not None else set[Place]()
     if evidence.work is not None:
         time = Time(StepTable(), evidence.work.seconds * NS_PER_S)
     found = []
@@ -129,8 +129,15 @@ def _gain(
     return (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces))), None
 
 
+def _tracing_lines(evidence: Evidence) -> set[Place]:
+    """The lines below which samples of a work saw functions being traced: the same line may train too."""
+    log = evidence.log
+    stacks = {id(stack): stack for _, stack in log.inside(log.whole) if stack.activity == "tracing"}
+    return {(frame.file, frame.line) for stack in stacks.values() for frame in stack.frames}
+
+
 def _is_of(trace: Trace, lines: set[Place]) -> bool:
-    """Whether samples of a work saw the line that called what was traced."""
+    """Whether a line that called what was traced is one of these."""
     return trace.call_site is not None and (trace.call_site.file, trace.call_site.line) in lines
 
 

@@ -16,6 +16,9 @@ from tfperfkit_probes.retrace.model import Trace, TracedFunction
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+#: Functions that are followed from the traced one inwards.
+_DEEPEST = 4
 _BUILTIN = frozenset({"int", "float", "range", "str", "format", "round", "print", "bool", "list"})
 
 
@@ -38,7 +41,7 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
         values = [value for found in causes for value in (found.before, found.after)]
         if any(found.way != "value" for found in causes) or not values or not all(map(_is_number, values)):
             return None
-        uses = uses_of(definition, name)
+        uses = uses_of(definition, name, _module(evidence, function))
         whole = all(value.lstrip("+-").isdecimal() for value in values)
         dtype = "int32" if whole and uses.counts and not uses.computes else floats
         sites = [_given(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
@@ -54,9 +57,10 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
     return f"{words}. Check that results stay the same but for rounding, and that one trace is left"
 
 
-def uses_of(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Uses:
-    """Each use of the argument, by what stands around it."""
-    computes, counts, python = set(), set(), set()
+def uses_of(definition: _Definition, name: str, module: ast.Module | None = None, depth: int = 0) -> Uses:
+    """Each use of the argument, by what stands around it. Where it is handed to a function of ``module``, that
+    function's uses count."""
+    computes, counts, python = set[int](), set[int](), set[int]()
     for node, parents in _with_parents(definition):
         if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)):
             continue
@@ -69,7 +73,13 @@ def uses_of(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Us
             continue  # as well with a float
         elif isinstance(around, ast.Call):
             called = ast.unparse(around.func)
-            if called in _BUILTIN or called.startswith(("math.", "np.", "numpy.")):
+            inner, parameter = _parameter(module, around, (node, *parents))
+            if inner is not None and depth < _DEEPEST:
+                found = uses_of(inner, parameter, module, depth + 1)
+                computes.update(found.computes)
+                counts.update(found.counts)
+                python.update(found.python)
+            elif called in _BUILTIN or called.startswith(("math.", "np.", "numpy.")):
                 python.add(node.lineno)
             elif called.endswith(("one_hot", "gather", "range", "fold_in", "from_seed")):
                 counts.add(node.lineno)
@@ -78,6 +88,26 @@ def uses_of(definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Us
         else:
             computes.add(node.lineno)
     return Uses(*(tuple(sorted(lines)) for lines in (computes, counts, python)))
+
+
+def _parameter(
+    module: ast.Module | None, call: ast.Call, inward: tuple[ast.AST, ...]
+) -> tuple[_Definition | None, str]:
+    """The module's own function that a call names, and which of its parameters is given what holds a name. ``inward``:
+    from the name outwards to the call and beyond."""
+    if module is None or not isinstance(call.func, ast.Name):
+        return None, ""
+    named = [item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == call.func.id]
+    if len(named) != 1 or any(isinstance(item, ast.Starred) for item in call.args):
+        return None, ""
+    names = [item.arg for item in (*named[0].args.posonlyargs, *named[0].args.args)]
+    for index, item in enumerate(call.args[: len(names)]):
+        if item in inward:
+            return named[0], names[index]
+    for word in call.keywords:
+        if word in inward and word.arg is not None:
+            return named[0], word.arg
+    return None, ""
 
 
 def _with_parents(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
@@ -96,7 +126,12 @@ def _first(node: ast.AST, parents: tuple[ast.AST, ...]) -> ast.AST:
     return parents[-1]
 
 
-def _definition(evidence: Evidence, function: TracedFunction) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _module(evidence: Evidence, function: TracedFunction) -> ast.Module | None:
+    syntax = evidence.syntax(function.file) if function.file else None
+    return syntax.tree if syntax is not None else None
+
+
+def _definition(evidence: Evidence, function: TracedFunction) -> _Definition | None:
     syntax = evidence.syntax(function.file) if function.file else None
     for node in ast.walk(syntax.tree) if syntax is not None else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function.function:
@@ -106,9 +141,7 @@ def _definition(evidence: Evidence, function: TracedFunction) -> ast.FunctionDef
     return None
 
 
-def _given(
-    evidence: Evidence, site: SourceSpan | None, definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str
-) -> tuple[str, int] | None:
+def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition, name: str) -> tuple[str, int] | None:
     """What the one call on a line gives for an argument, and the line."""
     syntax = evidence.syntax(site.file) if site is not None else None
     if syntax is None or site is None:

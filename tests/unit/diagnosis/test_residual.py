@@ -13,7 +13,7 @@ from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import LayerWork
 from tfperfkit.records.parts import PARTS
-from tfperfkit.records.samples import Frame, SampleLog
+from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.rule import Evidence
 
 DOING = {"python": "python", "graph": "graph", "host_sync": "host_sync", "eager_ops": "eager_ops", "gc": "python"}
@@ -45,6 +45,21 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
     assert len(list(residual(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
     assert len(list(residual(known, [finding("OPS001", 0.5, family="graph")]))) == 1
     assert len(list(residual(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
+
+
+def test_collections_belong_to_the_line_that_they_interrupt() -> None:
+    """While one runs no sample is taken; the one behind it sees the line that waited."""
+    ms = 1_000_000
+    makes, runs = (Stack((Frame(FILE, 1, "step", line),), "", "python", "") for line in (10, 20))
+    taken = [(0, 1), (10 * ms, 2), (20 * ms, 2), (120 * ms, 1), (130 * ms, 2), (140 * ms, 2)]
+    evidence = make_evidence(
+        account=make_account({"gc": 6.0, "graph": 4.0}),
+        samples=make_samples([(150, "python", [runs.frames[0]]), (50, "python", [makes.frames[0]])]),
+        log=SampleLog({1: makes, 2: runs}, taken, [(0, 10 * ms)]),
+        collections=[(21 * ms, 119 * ms)],
+    )
+    (found,) = residual(evidence, [])
+    assert found.title.endswith("garbage collection") and found.where == (SourceSpan(FILE, 10, "step"),)
 
 
 def test_operations_and_what_hands_them_out_are_one_and_long_ones_compute() -> None:

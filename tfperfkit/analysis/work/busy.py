@@ -2,13 +2,13 @@
 
 Told by the stack samples. A sample counts for the chain of source loops that its frames stand in. From the outermost
 loop the way leads inwards as long as one loop holds nearly all of the time of the one around it: that loop repeats the
-work. Time in no such loop counts for the line that it was spent below.
+work, from wherever it is reached. Time in no such loop counts for the line that it was spent below.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from tfperfkit import calibration
@@ -65,12 +65,12 @@ def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]]
     least = MIN_SHARE * total_ns
     found: list[_Claim] = []
     left: list[_Moment] = []
-    for first, within in _by(moments, 0):
-        if first is None or _sum(within) < least:
-            left += within
+    for within in _same_work(moments, left):
+        loops = max((each[0] for each in within), key=lambda loops: sum(_sum(own) for at, own in within if at == loops))
+        inside = sorted(moment for at, own in within for moment in own if moment.loops[: len(at)] == at)
+        if sum(_sum(own) for _, own in within) < least:
+            left += [moment for _, own in within for moment in own]
             continue
-        loops = _innermost(within)
-        inside = [moment for moment in within if moment.loops[: len(loops)] == loops]
         where = SourceSpan(loops[-1].file, loops[-1].line, _function(inside, loops[-1]))
         found.append(_Claim("loop", where, loops, inside))
     found += _calls(sorted(left), least, sources)
@@ -104,6 +104,21 @@ def _loops(stack: Stack, sources: Mapping[str, tuple[str, ...]], files: dict[str
             if not found or found[-1] != loop:  # a comprehension is seen from outside and from its own frame
                 found.append(loop)
     return tuple(found)
+
+
+def _same_work(
+    moments: Sequence[_Moment], left: list[_Moment]
+) -> Iterable[list[tuple[tuple[Loop, ...], list[_Moment]]]]:
+    """The moments by the loop that repeats the work, each with its chain of loops: a function that is called alone and
+    in a loop does one work. Those in no loop are added to ``left``."""
+    works: defaultdict[Loop, list[tuple[tuple[Loop, ...], list[_Moment]]]] = defaultdict(list)
+    for first, within in _by(moments, 0):
+        if first is None:
+            left += within
+        else:
+            loops = _innermost(within)
+            works[loops[-1]].append((loops, within))
+    return works.values()
 
 
 def _by(moments: Sequence[_Moment], depth: int) -> Iterator[tuple[Loop | None, list[_Moment]]]:

@@ -12,6 +12,8 @@ from tfperfkit.records.steps import Marker, MarkerKind, Site, Step, StepTable
 
 #: So many iterations outside of windows at least, else their times tell little.
 _FEW = 3
+#: Of the work, after its last timed iteration: less may be its end, or a stray sample.
+_REST = 0.1
 
 
 def iterations(
@@ -54,6 +56,14 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
         _whole(work.spans, before.begin_ns, after.begin_ns) for before, after in zip(first, first[1:], strict=False)
     ]
     return tuple(_between(work.spans, first)) if 2 * sum(whole) > len(whole) else ()
+
+
+def went_on(work: Busy, table: StepTable) -> bool:
+    """Whether the work went on for longer than one iteration after the last that was timed: calls that train nothing
+    leave only so many markers."""
+    last, longest = table.steps[-1].end_ns, max(step.end_ns - step.begin_ns for step in table.steps)
+    rest = sum(end - max(begin, last) for begin, end in work.spans if end > last)
+    return rest > max(longest, _REST * work.ns)
 
 
 def _between(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:

@@ -10,7 +10,7 @@ import msgspec
 from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.work.busy import Busy, busy
-from tfperfkit.analysis.work.iterations import iterations
+from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.model import Work
 from tfperfkit.offers import StepBreakdown
 from tfperfkit.records.spans import Spans
@@ -75,6 +75,7 @@ def _view(
         seconds=item.ns / 1e9,
         share_of_run=min(item.ns / total_ns, 1.0),
         iterations=steps.count if counted else None,
+        iterations_went_on=counted and went_on(item, steps),
         definition=steps.definition,
     )
     return evidence.narrowed(work=work, steps=steps, account=made, samples=samples, log=log)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfperfkit.analysis.work.busy import Busy, busy
-from tfperfkit.analysis.work.iterations import iterations
+from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.source_span import SourceSpan
 from tfperfkit.records.spans import Spans
@@ -69,13 +69,22 @@ def test_the_innermost_loop_that_holds_nearly_all_the_time_is_the_work() -> None
 
 
 def test_loops_in_turn_are_each_a_work_and_a_long_call_is_one_too() -> None:
-    works = found(log((stack(16, 10), 20), (stack(16, 13, 6), 50), (stack(16, 14, 6), 30)))
+    works = found(log((stack(16, 10), 20), (stack(16, 13), 50), (stack(16, 14), 30)))
     assert [(work.kind, work.loops[0].line if work.loops else work.where.line) for work in works] == [
         ("loop", 11),
         ("loop", 14),
         ("call", 10),
     ]
     assert [round(work.ns / MS) for work in works] == [500, 300, 200]
+
+
+def test_a_loop_that_is_reached_from_several_places_is_one_work() -> None:
+    """A function that a script calls once to try it, and then in a loop."""
+    (work,) = found(log((stack(16, 14, 6), 25), (stack(16, 13, 6), 70), (stack(16, 10), 5)))
+    assert work.where == SourceSpan("a.py", 5, "score") and work.loops[0] == Loop("a.py", 11)
+    assert round(work.ns / MS) == 950
+    (work,) = found(log((stack(16, 14, 6), 4), (stack(16, 13, 6), 96)))
+    assert round(work.ns / MS) == 1000
 
 
 def test_what_takes_less_than_a_tenth_or_trains_or_imports_is_none() -> None:
@@ -116,6 +125,16 @@ def test_iterations_begin_with_the_call_that_each_of_them_makes_first() -> None:
     assert [step.begin_ns for step in table.steps] == [100 * MS * number for number in range(5)]
     assert [step.window for step in table.steps] == ["warmup", "warmup", "clean", "clean", "clean"]
     assert table.source == "work" and table.definition == "one iteration of the loop at a.py:12"
+
+
+def test_iterations_after_the_last_timed_one_are_known_to_be_more() -> None:
+    loop = Loop("a.py", 12)
+    work = Busy("loop", SourceSpan("a.py", 12, "main"), (loop,), Spans([(0, 2000 * MS)]))
+    site = Site(id=1, kind="session", target=0, file="a.py", line=13, loops=(loop,))
+    for count, more in ((100, True), (200, False)):
+        markers = [Marker(1, 10 * MS * number, 10 * MS * number + MS) for number in range(count)]
+        table = iterations(work, [site], markers, [])
+        assert table.count == count and went_on(work, table) == more
 
 
 def test_a_loop_that_also_trains_has_no_iterations_of_its_own() -> None:

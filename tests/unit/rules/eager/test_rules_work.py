@@ -292,6 +292,17 @@ def test_operations_added_in_a_session_loop_own_its_time() -> None:
     assert list(residual(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
 
 
+@pytest.mark.parametrize("called", ["tensorflow.python.framework.ops:run", "tensorflow.python.framework.tensor:eval"])
+def test_an_operation_that_runs_itself_runs_the_session_and_makes_nothing(called: str) -> None:
+    source = SESSION_LOOP.replace("session.run(best, {x: row})", "best.run({x: row}, session=session)")
+    stacks = [sampled(100, "dispatch", frame(4, called))]
+    evidence = work_evidence(source, stacks, loop=3, records=calls_of("session", 4, 0.25))
+    assert list(session_graph(evidence)) == []
+    assert one(small_calls.called_for_little(evidence)).code == "EAG012"
+    made = [sampled(100, "dispatch", frame(4, "tensorflow.python.ops.math_ops:reduce_max"))]
+    assert one(session_graph(work_evidence(source, made, loop=3))).code == "MEM002"
+
+
 @pytest.mark.parametrize(("each_ms", "told"), [(0.3, True), (0.9, False), (40.0, False)])
 def test_a_compiled_function_for_little_is_told_while_a_long_call_computes(each_ms: float, told: bool) -> None:
     source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"

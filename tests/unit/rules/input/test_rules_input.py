@@ -301,6 +301,12 @@ def test_the_usual_order_is_right() -> None:
     assert not list(stage_order.order(evidence(usual)))
 
 
+def test_a_batch_that_makes_an_element_of_a_window_is_in_no_order() -> None:
+    window = stage("Batch", 3, parameters={"batch_size": 101}, nested=3)
+    windows = pipeline(PREFETCH, BATCH, stage("Shuffle", 6), stage("FlatMap", 3), window, stage("Window", 2))
+    assert not list(stage_order.order(evidence(windows)))
+
+
 def test_work_behind_prefetch() -> None:
     made = pipeline(mapped(stateful_or_random=True), PREFETCH, bound_by=0, bound_ms_per_output=6.0)
     finding = one(stage_order.late_prefetch(evidence(made)))

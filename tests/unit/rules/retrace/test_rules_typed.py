@@ -46,6 +46,18 @@ def test_what_only_selects_stays_whole(body: str) -> None:
     assert "tf.constant(i, tf.int32)" in (told(body, "step(x, n=i)") or "")
 
 
+def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
+    source = (
+        "def pick(x, at):\n    return x[:, at]\ndef loss(x, which, rate=1.0):\n    return pick(x, which) * rate\n"
+        "def step(x, n, r):\n    return loss(x, n, rate=r)\n"
+    )
+    module = ast.parse(source)
+    step = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == "step")
+    assert uses_of(step, "n", module) == ((), (2,), ())
+    assert uses_of(step, "r", module) == ((4,), (), ())
+    assert uses_of(step, "n") == ((6,), (), ())
+
+
 def test_what_does_both_says_where_it_must_be_whole() -> None:
     words = told("return x[n] * n", "step(x, i)") or ""
     assert "tf.constant(i, tf.float32)" in words and "line 3 needs it whole: tf.cast(n, tf.int32)" in words

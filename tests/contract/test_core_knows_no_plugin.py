@@ -46,7 +46,7 @@ ORDINARY = {
         "report/children",
         "report/html/accounts",
     },
-    "lines": {"launch/child", "xplane/reader", "xplane/schema"},
+    "lines": {"launch/child", "launch/child_stacks", "xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/residual"},
     "memory": {
         "checking/counts",

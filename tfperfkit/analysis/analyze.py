@@ -40,6 +40,7 @@ from tfperfkit.model import (
     TrialReport,
 )
 from tfperfkit.offers import StepBreakdown
+from tfperfkit.records.children import Children
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.trials import PROOF
 from tfperfkit.rule import Evidence, Offer, Offers
@@ -140,6 +141,7 @@ def study(
     cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
+    family = children(run, manifest, facts.steps, info.status not in ("running", "unknown"), analyze)
     report = Report(
         schema=REPORT_SCHEMA,
         run=info,
@@ -152,13 +154,13 @@ def study(
         headline=_headline(info, ranked, headroom, evidence, work, looked=bool(manifest.probes) or not agent),
         notes=(
             *filter(None, [children_note(evidence.run_account, info.machine, recorded=manifest.children)]),
-            *_notes(facts, agent, info, run, ended, manifest),
+            *_notes(facts, agent, info, run, ended, family),
             *troubles,
         ),
         work=tuple(of_work(item) for item in work),
         shown=None if show_all else shown if shown is not None else _shown(manifest),
         run_account=evidence.run_account,
-        children=children(run, manifest, facts.steps, info.status not in ("running", "unknown"), analyze),
+        children=family,
         history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
         album=album(evidence, outcomes, ranked, captured) if pictures else None,
@@ -206,11 +208,11 @@ def _headline(
 
 
 def _notes(
-    facts: Facts, agent: dict[str, Any], info: RunInfo, run: RunDirectory, ended: Exit | None, manifest: Manifest
+    facts: Facts, agent: dict[str, Any], info: RunInfo, run: RunDirectory, ended: Exit | None, family: Children | None
 ) -> tuple[str, ...]:
     notes = []
     if not agent:
-        only = ": only its children were recorded." if manifest.children else ", so nothing was recorded."
+        only = ": only its children were recorded." if family else ", so nothing was recorded."
         notes.append(f"The script never imported TensorFlow{only}")
     notes += [str(e.get("text")) for e in of_kind(facts.events, "note") if "probe" not in e]
     lost = list(of_kind(facts.events, "lost"))

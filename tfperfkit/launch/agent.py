@@ -135,12 +135,14 @@ def start(directory: str, when_imported: "Watch", pinned: str = "") -> None:
     Agent(directory, pinned).watch_imports(when_imported)
 
 
-def start_family(directory: str, when_imported: "Watch", how: str, child: "Any", offspring: "Any") -> None:
+def start_family(
+    directory: str, when_imported: "Watch", how: str, offspring: "Any", child: "Any", stacks: "Any"
+) -> None:
     """The same where children are recorded too. ``how``: how this process was started ("script": by ``tfperf run``),
-    then the folders that are user code; ``child`` and ``offspring``: the modules of these names beside this one."""
+    then the folders that are user code; the others are the modules beside this one."""
     method, *roots = how.split(os.pathsep)
     agent = Agent(directory)
-    family = offspring.Offspring(directory, roots, child, agent.adopt)
+    family = offspring.Offspring(directory, roots, child, stacks, agent.adopt)
     family.watch(when_imported)
     if method == "server":  # it only forks
         family.server = True

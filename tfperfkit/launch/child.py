@@ -14,38 +14,24 @@ from time import monotonic_ns, process_time_ns, sleep  # bound now: a script may
 TYPE_CHECKING = False  # the name that mypy looks for, without importing typing into the script
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import CodeType, FrameType
+
+    from tfperfkit.launch.child_stacks import Stacks
 
 #: Parts that are kept in whole; those that train may have more.
 MAX_PARTS, MAX_TRAINING = 32, 48
 #: Of the samples of a child, and of the sums of all that have no part.
 _MAX_BYTES, _MAX_REST_BYTES = 2_000_000, 2_000_000
-_MAX_STACKS, _MAX_FRAMES = 2000, 400
 _NS_PER_S = 1_000_000_000
 #: Between two samples: at first, after ten seconds, after twenty minutes (as ``instruments.stacks.sampler``).
 _PAUSES = ((10, 0.010), (1200, 0.050))
 _LAST_PAUSE = 0.5
+#: A child that lives for less is left in peace.
+_FIRST_PAUSE = 0.005
 #: Between two writes: a child may live for less than any of them.
 _WRITES = ((0.1, 0.0), (5, 0.1))
 _LAST_WRITE = 0.5
 #: Descriptors of ours have high numbers, which a script does not come to.
 _HIGH = 991
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LIBRARY = os.path.dirname(os.__file__)
-#: Folders below which nothing is the person's own.
-_FOREIGN = tuple(
-    os.path.join(folder, "")
-    for folder in {
-        _LIBRARY,
-        os.path.realpath(_LIBRARY),
-        _PACKAGE,
-        *(
-            os.path.join(os.path.dirname(_PACKAGE), *inside, "tfperfkit_" + name)
-            for inside in ((), ("plugins",))
-            for name in ("probes", "rules", "experiments")
-        ),
-    }
-)
 
 
 def quoted(text: str) -> str:
@@ -67,97 +53,11 @@ def encoded(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def _is_own(name: str, roots: "Sequence[str]") -> bool:
-    """As ``user_code.Origin`` decides it."""
-    if not name or name.startswith("<"):
-        return name.startswith(("<stdin>", "<python-input"))
-    if roots and name.startswith(tuple(roots)):
-        return True
-    if "site-packages" in name or "dist-packages" in name or "__autograph_generated_file" in name:
-        return False
-    return not os.path.abspath(name).startswith(_FOREIGN)
-
-
-def _module(name: str) -> "tuple[str, str]":
-    """The package and the module of a library's file, by its name."""
-    for marker in ("site-packages/", "dist-packages/", _LIBRARY + "/"):
-        _, found, rest = name.rpartition(marker)
-        if found:
-            module = rest.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            return ("python" if marker == _LIBRARY + "/" else rest.partition("/")[0]), module
-    return "python", ""
-
-
-def _line(code: "CodeType", instruction: int) -> int:
-    for begin, end, line in code.co_lines():
-        if begin <= instruction < end:
-            return line or code.co_firstlineno
-    return code.co_firstlineno
-
-
-class Stacks:
-    """Stacks of one thread as rows of the stream of samples; see ``instruments.stacks.sampler`` for their form."""
-
-    def __init__(self, roots: "Sequence[str]", before: "FrameType | None" = None) -> None:
-        """``before``: the frame that forked this process, whose own work the child does not go on with."""
-        self._roots = roots
-        # A library's (multiprocessing's) never returns in the child; the person's own goes on in it.
-        foreign = before is not None and not _is_own(before.f_code.co_filename, roots)
-        self._before = id(before) if foreign else 0
-        self._known: dict[tuple[int, ...], tuple[int, list[CodeType]]] = {}
-        self._files: dict[str, tuple[bool, str, str]] = {}
-        self.rows: list[list[object]] = []  # of new stacks
-        self.leaves: dict[int, tuple[str, int, str]] = {}  # the person's innermost line: file, line, function
-
-    def number(self, frame: "FrameType | None") -> int:
-        """Of the stack that ends in ``frame``; 0 when there are too many."""
-        codes: list[CodeType] = []
-        key: list[int] = []
-        while frame is not None and id(frame) != self._before and len(codes) < _MAX_FRAMES:
-            codes.append(frame.f_code)
-            key += (id(frame.f_code), frame.f_lasti)
-            frame = frame.f_back
-        exact = tuple(key)
-        known = self._known.get(exact)
-        if known is None:
-            if len(self._known) >= _MAX_STACKS:
-                return 0
-            known = self._known[exact] = len(self._known) + 1, codes  # which keeps the code objects alive
-            self._read(known[0], codes, key[1::2])
-        return known[0]
-
-    def _read(self, number: int, codes: "list[CodeType]", instructions: "list[int]") -> None:
-        frames: list[list[object]] = []
-        called: list[str] = []  # of libraries, below the person's frame that comes next, innermost first
-        library = ""
-        for code, instruction in zip(codes, instructions):  # noqa: B905  (a child may be of an older Python)
-            name = code.co_filename
-            about = self._files.get(name)
-            if about is None:
-                own = _is_own(name, self._roots)
-                about = self._files[name] = (own, *(("", "") if own else _module(name)))
-            own, package, module = about
-            if own:
-                line = _line(code, instruction)
-                if not frames:
-                    self.leaves[number] = name, line, code.co_name
-                frames.append([name, code.co_firstlineno, code.co_name, line, None, *called[:-3:-1]])
-                called = []
-            else:
-                if not frames:
-                    library = library or package
-                if module:
-                    called.append(f"{module}:{code.co_name}")
-        # Without the person's frames: what the process waits in, told by the outermost functions of libraries.
-        doing = "python" if frames else "waiting"
-        self.rows.append(["stack", number, frames[::-1], library, doing, ""])
-
-
 class Recorder:
     """The recording of this process. ``root``: the run directory of the script; ``roots``: see ``Manifest.user_roots``;
-    ``before``: see ``Stacks``. The thread that makes it is the one that is looked at."""
+    The thread that makes it is the one that is looked at."""
 
-    def __init__(self, root: str, roots: "Sequence[str]", method: str, before: "FrameType | None" = None) -> None:
+    def __init__(self, root: str, roots: "Sequence[str]", method: str, stacks: "Stacks") -> None:
         self.root, self.method = root, method
         self.pid, self.began_ns = os.getpid(), monotonic_ns()
         self.part = ""  # the folder of this child's part; "" when it has none
@@ -165,7 +65,7 @@ class Recorder:
         self.quiet = False  # a session samples now
         self._roots = roots
         self._thread = get_ident()
-        self._stacks = Stacks(roots, before)
+        self._stacks = stacks
         self._file = ""
         self._descriptor, self._identity = -1, (0, 0)
         self._pending: list[str] = []
@@ -208,7 +108,7 @@ class Recorder:
                 "probes": [],
                 "started_ns": self.began_ns,
                 "user_roots": list(self._roots),
-                "child": {"method": self.method, "pid": self.pid, "parent_pid": os.getppid()},
+                "child": {"method": self.method, "pid": self.pid, "parent_pid": os.getppid(), "ticks": _ticks()},
             }
             descriptor = os.open(os.path.join(folder, "run.json"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
             try:
@@ -273,6 +173,7 @@ class Recorder:
     def _run(self) -> None:
         try:
             _block_signals()
+            sleep(_FIRST_PAUSE)
             jitter = 0.0
             while not self._ended:
                 pause = self._tick()
@@ -345,6 +246,7 @@ class Recorder:
         row = {
             "pid": self.pid,
             "parent_pid": os.getppid(),
+            "ticks": _ticks(),
             "began_ns": self.began_ns,
             "now_ns": now,
             "cpu_ns": process_time_ns(),
@@ -414,6 +316,18 @@ class Recorder:
 
 def _of(table: "Sequence[tuple[float, float]]", age: float, last: float) -> float:
     return next((value for until, value in table if age < until), last)
+
+
+def _ticks() -> "int | None":
+    """As ``clock.start_ticks``, of this process: it tells whether it still runs when the report is made."""
+    try:
+        descriptor = os.open("/proc/self/stat", os.O_RDONLY)
+        try:
+            return int(os.read(descriptor, 4096).rpartition(b")")[2].split()[19])
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _block_signals() -> None:

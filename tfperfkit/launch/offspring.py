@@ -25,10 +25,13 @@ _SERVER = "multiprocessing.forkserver"
 
 
 class Offspring:
-    """``adopt`` is called in a child that was forked, with its recorder; ``recorder`` is this process's own, if any."""
+    """``child`` and ``stacks`` are the modules ``child`` and ``child_stacks``; ``adopt`` is called with the recorder of
+    a child. ``recorder`` is this process's own, if any."""
 
-    def __init__(self, root: str, roots: "Sequence[str]", module: "Any", adopt: "Callable[[Any], object]") -> None:
-        self._root, self._roots, self._module, self._adopt = root, roots, module, adopt
+    def __init__(
+        self, root: str, roots: "Sequence[str]", child: "Any", stacks: "Any", adopt: "Callable[[Any], object]"
+    ) -> None:
+        self._root, self._roots, self._child, self._stacks, self._adopt = root, roots, child, stacks, adopt
         self._executing: set[int] = set()  # threads that are in fork_exec: what they fork is another program at once
         self.recorder: Any = None
         self.server = False  # this process only forks for others
@@ -37,11 +40,13 @@ class Offspring:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         when_imported("_posixsubprocess", None, self._replace)
+        when_imported("subprocess", None, self._without_posix_spawn)
 
     def record(self, method: str, before: "FrameType | None" = None) -> None:
         """Record this process; ``before`` is the frame that forked it. Never raises."""
         try:
-            recorder = self._module.Recorder(self._root, self._roots, method, before)
+            stacks = self._stacks.Stacks(self._roots, before)
+            recorder = self._child.Recorder(self._root, self._roots, method, stacks)
             self.recorder = recorder
             self._adopt(recorder)
             recorder.start()
@@ -75,6 +80,13 @@ class Offspring:
         if getattr(loaded, "_fork_exec", None) is original:
             loaded._fork_exec = fork_exec
 
+    def _without_posix_spawn(self) -> None:
+        """The other way to start a program, with the same outcome, which goes past us; this is how Python's manual says
+        that it is kept from being used."""
+        module: Any = sys.modules["subprocess"]
+        if getattr(module, "_USE_POSIX_SPAWN", False):
+            module._USE_POSIX_SPAWN = False
+
     def _with_bootstrap(self, words: "tuple[Any, ...]") -> "tuple[Any, ...]":
         try:
             given = words[_ENVIRONMENT]
@@ -100,12 +112,13 @@ class Offspring:
 
 
 def _method(arguments: "Sequence[str]", programs: "Sequence[str]") -> "str | None":
-    """How this program is started, if it is a Python that should be recorded."""
-    names = {os.path.basename(word) for word in (*programs, *arguments[:1])}
-    if not any(name.startswith("python") or name.endswith(".py") for name in names):
+    """How this program is started, if it is this Python and should be recorded."""
+    program = next((word for word in programs if os.access(word, os.X_OK)), "")
+    if not program or not sys.executable or os.path.realpath(program) != os.path.realpath(sys.executable):
+        return None  # another Python might not understand our files
+    code = next((after for word, after in zip(arguments, arguments[1:]) if word == "-c"), "")  # noqa: B905
+    if _TRACKER in code:
         return None
-    if any(_TRACKER in word for word in arguments[1:5]):
-        return None
-    if any(_SERVER in word for word in arguments[1:5]):
+    if _SERVER in code:
         return "server"
     return "spawn" if "--multiprocessing-fork" in arguments else "subprocess"

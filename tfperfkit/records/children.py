@@ -24,11 +24,13 @@ Method = Literal["fork", "spawn", "forkserver", "subprocess"]
 
 
 class ChildOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    """In the manifest of a child's part. ``trains``: it has imported TensorFlow, and its steps are there."""
+    """In the manifest of a child's part. ``trains``: it has imported TensorFlow, and its steps are there; ``ticks``:
+    when it started, see ``clock.start_ticks``."""
 
     method: Method
     pid: int
     parent_pid: int = 0
+    ticks: int | None = None
     trains: bool = False
 
 
@@ -40,6 +42,7 @@ class RestRow(msgspec.Struct, frozen=True, kw_only=True):
     now_ns: int
     cpu_ns: int = 0
     parent_pid: int = 0
+    ticks: int | None = None
     method: Method = "fork"
     argv: list[str] = []
     ended: Literal["", "finished", "failed"] = ""

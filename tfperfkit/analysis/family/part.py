@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.analysis.family.moments import Work, top, work
-from tfperfkit.clock import NS_PER_S, start_ticks, this_machine
+from tfperfkit.clock import NS_PER_S, start_ticks
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.records.children import CHILDREN, Child, End, RestRow
 from tfperfkit.records.samples import read_log
@@ -38,7 +38,7 @@ def read_part(root: Path, name: str, started_ns: int, over: bool) -> Read | None
     except RunDirectoryError:
         return None
     origin = manifest.child
-    if origin is None:
+    if origin is None or manifest.children:  # all children stand below the script's own run
         return None
     about: dict[str, Any] = {}
     for row in run.records("child/about.jsonl"):
@@ -67,7 +67,7 @@ def read_part(root: Path, name: str, started_ns: int, over: bool) -> Read | None
         began_s=(manifest.started_ns - started_ns) / NS_PER_S,
         wall_s=(end_ns - manifest.started_ns) / NS_PER_S,
         cpu_s=max((row[1] for row in last), default=0) / NS_PER_S,
-        ended=_ended(run, ends, origin.pid, over),
+        ended=("failed" if ends[-1][2] else "finished") if ends else _unseen(origin.pid, origin.ticks, over),
         busy_s=sum(each.end - each.begin for each in done) / NS_PER_S,
         lines=top((each.line, each.end - each.begin) for each in done),
         trains=origin.trains,
@@ -99,7 +99,7 @@ def _of_row(row: RestRow, started_ns: int, over: bool) -> Read:
         began_s=(row.began_ns - started_ns) / NS_PER_S,
         wall_s=max(row.now_ns - row.began_ns, 0) / NS_PER_S,
         cpu_s=row.cpu_ns / NS_PER_S,
-        ended=row.ended or ("no goodbye" if over else "unknown"),
+        ended=row.ended or _unseen(row.pid, row.ticks, over),
         busy_s=sum(ns for _, ns in lines) / NS_PER_S,
         lines=top(lines),
     )
@@ -123,14 +123,10 @@ def _words(argv: Sequence[str]) -> str:
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 
 
-def _ended(run: RunDirectory, ends: Sequence[Any], pid: int, over: bool) -> End:
-    if ends:
-        return "failed" if ends[-1][2] else "finished"
-    agent = run.read_json("agent.json")
-    if isinstance(agent, dict) and agent.get("machine") == this_machine():
-        ticks = agent.get("started_ticks")
-        if isinstance(ticks, int) and start_ticks(pid) == ticks:
-            return "running"
+def _unseen(pid: int, ticks: int | None, over: bool) -> End:
+    """Of a child without a goodbye."""
+    if ticks is not None and start_ticks(pid) == ticks:
+        return "running"
     return "no goodbye" if over else "unknown"
 
 

@@ -40,7 +40,9 @@ def children(
     RunDirectoryError. None where children were not recorded, or there was none."""
     if not manifest.children:
         return None
-    names = sorted(name for name in safe_reader.names(run.path, CHILDREN) if name.startswith(PART))[:_MOST_PARTS]
+    below = run.path / CHILDREN
+    names = sorted(name for name in safe_reader.names(run.path, CHILDREN) if name.startswith(PART))
+    names = [name for name in names if not (below / name).is_symlink()][:_MOST_PARTS]
     started = manifest.started_ns
     found = [each for each in (read_part(run.path, name, started, over) for name in names) if each is not None]
     too_much: list[str] = []

@@ -34,7 +34,8 @@ def _start() -> None:
         if children is None:
             agent.start(run, when_imported, pinned)
         else:
-            agent.start_family(run, when_imported, children, _load(launch, "child"), _load(launch, "offspring"))
+            family = [_load(launch, name) for name in ("offspring", "child", "child_stacks")]
+            agent.start_family(run, when_imported, children, *family)
         if profile:
             # kernprof's builtin, for a script whose source decorates with the bare name (the parent has looked).
             import builtins

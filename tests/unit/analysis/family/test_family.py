@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 from tfperfkit.analysis.family.part import _words
 from tfperfkit.analysis.family.whole import children
+from tfperfkit.clock import start_ticks
 from tfperfkit.errors import RunDirectoryError
-from tfperfkit.launch.child import Stacks, encoded
+from tfperfkit.launch.child import encoded
+from tfperfkit.launch.child_stacks import Stacks
 from tfperfkit.model import Report
 from tfperfkit.records.children import Child, Children
 from tfperfkit.records.steps import StepTable
@@ -111,6 +114,7 @@ def test_of_the_others_the_last_sum_counts(folder: Folder) -> None:
 def test_damaged_parts_are_left_out(folder: Folder) -> None:
     folder.part(1, [("child/usage", ["x", None]), ("child/end", "no"), ("child/about", 3), ("child/samples", {})])
     (folder.path / "children" / "child-0002").mkdir()
+    (folder.path / "children" / "child-0004").symlink_to(folder.path / "children" / "child-0001")
     bad = folder.part(3, [])
     (bad / "run.json").write_text("{")
     (folder.path / "children" / "rest.jsonl").write_bytes(b"\xff\x00{}\n[1]\n")
@@ -119,6 +123,14 @@ def test_damaged_parts_are_left_out(folder: Folder) -> None:
     assert [(child.part, child.wall_s, child.ended) for child in found.processes] == [
         ("children/child-0001", 0.0, "no goodbye")
     ]
+
+
+def test_who_outlives_the_script_still_runs(folder: Folder) -> None:
+    folder.part(1, [("child/usage", [12 * S, S])], pid=os.getpid(), ticks=start_ticks())
+    folder.part(2, [("child/usage", [12 * S, S])], pid=os.getpid(), ticks=1)
+    found = folder.read()
+    assert found is not None
+    assert [child.ended for child in found.processes] == ["running" if start_ticks() else "no goodbye", "no goodbye"]
 
 
 def test_none_where_there_was_no_child(folder: Folder) -> None:

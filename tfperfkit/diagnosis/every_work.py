@@ -29,7 +29,10 @@ def findings(
         more, _ = apply(evidence)  # a rule that failed here failed above
         found += [msgspec.structs.replace(item, work=name) for item in more if _concerns(item, found)]
     merged = merge(found)
-    left = [item for evidence in (run, *work) for item in residual(evidence, merged)]
+    left = [*residual(run, merged)]
+    for evidence in work:
+        name = evidence.work.name if evidence.work is not None else ""
+        left += [msgspec.structs.replace(item, work=name) for item in residual(evidence, merged)]
     return rank([_of_the_run(item, shares) for item in (*merged, *left)], shares), troubles
 
 

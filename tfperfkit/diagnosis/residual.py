@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tfperfkit import calibration
+from tfperfkit.clock import ms
 from tfperfkit.diagnosis.part_lines import LINES, is_of, lines_of
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Family, Finding, Measurement, StepAccount
+from tfperfkit.offers import AvoidableTracing
 from tfperfkit.records.parts import PARTS, PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -98,9 +100,11 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     work = evidence.work
     took = share * (evidence.step_ms or 0.0)
     lines = lines_of(evidence, part)
-    most = speedup(share)
+    package = _package(evidence, part)
+    most = None if package else speedup(share)  # what another package computes may have to be
     # Of time that nothing explains nobody can say what to change.
-    loud = part != "other" and share >= LOUD and (work is None or work.share_of_run >= LOUD)
+    needed = part == "tracing" and _needed(evidence)
+    loud = part != "other" and not needed and share >= LOUD and (work is None or work.share_of_run >= LOUD)
     return Finding(
         code=CODE,
         family="step",
@@ -116,12 +120,31 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
             Measurement("time", took, "ms", "breakdown"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
-        advice=_ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."),
+        advice=_OF_PACKAGE.format(package=package)
+        if package
+        else _FIRST
+        if needed
+        else _ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."),
         detail=_called(evidence, part),
         parts=(part,),
     )
 
 
+def _needed(evidence: Evidence) -> bool:
+    """Whether most of the run's tracing was of functions that were new: a model that is trained after another."""
+    known = evidence.offer(AvoidableTracing)
+    whole = sum(ms(end - begin) for begin, end in evidence.tracing)
+    return known is not None and known.ms < EXPLAINS * whole
+
+
+_FIRST = (
+    "Nearly all of it is the first trace of something new, such as a model that is trained after another: each is paid "
+    "once, however long it trains. The same model and the same functions, used again, are not traced again."
+)
+_OF_PACKAGE = (
+    "These lines call {package}, which computes in Python or C of its own: give it less (a sample of the rows, fewer "
+    "columns), look in its documentation for a faster method or more processors, or keep the result for the next run."
+)
 _ADVICE: dict[PartName, str] = {
     "python": "Look at these lines: do what is the same at each turn once, before the loop, and the rest for whole "
     "arrays instead of one element at a time.",
@@ -138,16 +161,22 @@ _ADVICE: dict[PartName, str] = {
 
 
 def _whose(evidence: Evidence, part: PartName) -> str:
-    """What the part is; of Python whose: the larger half may be another package's, which the lines call."""
+    """What the part is; of Python whose."""
+    package = _package(evidence, part)
+    return f"Python of {package}" if package else PARTS[part].sentence
+
+
+def _package(evidence: Evidence, part: PartName) -> str:
+    """The package whose Python the larger half of a part is, called by the lines; "" for the person's own."""
     if part != "python":
-        return PARTS[part].sentence
+        return ""
     packages: Counter[str] = Counter()
     for stack, count in evidence.samples.stacks.items():
         if stack.frames and is_of(part, stack.activity, stack.context):
             calls = stack.frames[-1].calls
             packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += count
     package, count = packages.most_common(1)[0] if packages else ("", 0)
-    return f"Python of {package}" if package and 2 * count > packages.total() else PARTS[part].sentence
+    return package if 2 * count > packages.total() else ""
 
 
 def _called(evidence: Evidence, part: PartName) -> str:

@@ -59,6 +59,7 @@ UPDATE = Api(
 )
 #: Several rules ask, for each sample.
 _DOING: WeakKeyDictionary[Evidence, dict[Frame, tuple[str, ...]]] = WeakKeyDictionary()
+_OPEN = ("builtins.open", "io.open")
 _MADE = ("keras.layers.", "keras.Model", "keras.Sequential", "keras.models.", "keras.applications.")
 
 
@@ -149,7 +150,16 @@ def package_of(names: Iterable[str]) -> str:
 
 
 def _api(syntax: Syntax, node: ast.expr) -> str:
-    return syntax.name(node.func if isinstance(node, ast.Call) else node)
+    if not isinstance(node, ast.Call):
+        return syntax.name(node)
+    name = syntax.name(node.func)
+    return f"{name}().write" if name in _OPEN and _writes(node) else name
+
+
+def _writes(call: ast.Call) -> bool:
+    """Whether a call of ``open`` says that the file is to be written."""
+    given = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+    return any(isinstance(mode, ast.Constant) and set("wax") & set(str(mode.value)) for mode in given)
 
 
 def _passes(name: str) -> bool:

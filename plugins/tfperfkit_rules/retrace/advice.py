@@ -13,6 +13,10 @@ from tfperfkit.syntax.names import Syntax, parse
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.retrace import codes
 
+_REDUCING = "@tf.function(reduce_retracing=True)"
+#: How advice begins that leaves the sizes open which were seen to change: from the second trace on.
+REDUCED = f"leave the size open with {_REDUCING}"
+
 
 def partial_batch(traces: Sequence[Trace]) -> bool:
     """Whether the sizes look like full batches and remainders.
@@ -139,7 +143,7 @@ def open_signature(traces: Sequence[Trace]) -> str:
     arguments = [a for a in traces[-1].arguments if a.path != "self"]
     plain = all(a.kind == "tensor" and a.shape is not None and a.path.isidentifier() for a in arguments)
     if not plain or not arguments or len(arguments) > calibrated.MAX_SIGNATURE.value:
-        return "@tf.function(reduce_retracing=True)"
+        return _REDUCING
     specs = []
     for argument in arguments:
         shape = argument.shape or []

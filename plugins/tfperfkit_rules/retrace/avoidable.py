@@ -66,7 +66,10 @@ def _finding(
         return None
     lost_ms = ms(sum(lost_ns(trace) for trace in traces))
     total = len(function.traces) + function.earlier
-    after = total - len(traces)
+    fix = _fix(evidence, code, function, traces)
+    # What leaves sizes open by itself first sees two of them, so the first retrace stays.
+    saved = traces[1:] if fix.startswith(advice.REDUCED) and not once else traces
+    after = total - len(saved)
     figures = [
         Measurement("retraces", len(traces), "count", "run"),
         Measurement("traces", total, "count", "run"),
@@ -79,9 +82,8 @@ def _finding(
         figures.append(Measurement("median step", ms(median), "ms", "baseline"))
         figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
-    fix = _fix(evidence, code, function, traces)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-    bounds, at_least = _gain(evidence, time, traces, share)
+    bounds, at_least = _gain(evidence, time, saved, time.share(saved))
     if once:
         bounds, at_least = None, None
     return Finding(

@@ -77,7 +77,7 @@ def detail(
         lines.append(f"  the trace failed with {trace.error}")
     if function.pattern:
         lines.append(f"  pattern: {function.pattern}")
-    lines.append(f"  fix: {fix}; traces {after + len(traces)} → {after}")
+    lines.append(f"  fix: {fix}; traces {len(function.traces) + function.earlier} → {after}")
     return "\n".join(lines)
 
 

@@ -77,6 +77,13 @@ _KINDS = {
 }
 
 
+#: What the loop is there for can't be done more seldom.
+_OF_WORK = {
+    "writing": "Write fewer and larger pieces: one file opened once, many rows in one call, a binary format in place "
+    "of text. Or write in a thread or process of its own, while the next is made.",
+}
+
+
 def hot_path(evidence: Evidence) -> Iterable[Finding]:
     """A finding for each kind of work, the costliest two."""
     if evidence.work is not None and evidence.work.kind == "call":
@@ -91,6 +98,8 @@ def hot_path(evidence: Evidence) -> Iterable[Finding]:
 
 def _kind(evidence: Evidence, compiled: bool, stack: Stack) -> str:
     leaf = stack.frames[-1] if stack.frames else None
+    if leaf is not None and evidence.work is None and not _again(evidence, stack):
+        return ""
     if stack.activity == "saving":
         return "loading" if leaf is not None and any(map(_LOADS.search, doing(evidence, leaf))) else "saving"
     if stack.activity == "summary":
@@ -107,6 +116,23 @@ def _kind(evidence: Evidence, compiled: bool, stack: Stack) -> str:
     if handed and calls(evidence, leaf, METRIC) and not calls(evidence, leaf, TRAINER):
         return "metrics"
     return ""
+
+
+def _seen(evidence: Evidence) -> str:
+    """What ``Beside.steps`` counted."""
+    work = evidence.work
+    if work is None:
+        return "steps in which it was seen"
+    return "iterations in which it was seen" if work.iterations is not None else "samples that saw it"
+
+
+def _again(evidence: Evidence, stack: Stack) -> bool:
+    """Whether what a stack did can come again: within a loop, or a ``fit`` that does it; else it stands between two
+    trainings, and is done once for each. Unknown where a file's source is."""
+    return any(
+        calls(evidence, frame, FIT) or loops(evidence, frame.file, frame.line) or not evidence.source(frame.file)
+        for frame in stack.frames
+    )
 
 
 def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
@@ -136,12 +162,19 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         where=where,
         evidence=(
             Measurement("share of the loop's time", share, "share", "samples"),
-            Measurement("time per step", share * turns.turn_ms, "ms", "samples"),
-            Measurement("steps in which it was seen", float(found.steps), "count", "baseline"),
+            Measurement(
+                "time per step" if evidence.work is None else f"time in {evidence.unit.a}",
+                share * turns.turn_ms,
+                "ms",
+                "samples",
+            ),
+            Measurement(_seen(evidence), float(found.steps), "count", "baseline"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=words.advice.format(example=example) + ".",
-        detail="The next step waits until it is done.",
+        advice=words.advice.format(example=example) + "."
+        if evidence.work is None
+        else _OF_WORK.get(kind, f"{words.advice}."),
+        detail=f"{'The next step' if evidence.work is None else 'The rest of the work'} waits until it is done.",
         absorbs=_ABSORBS.get(kind, ()),
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=words.parts,

@@ -10,14 +10,17 @@ from tfperfkit_probes.memory.model import Grower, MemoryData
 
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.convert import each
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Place
-from tfperfkit.records.steps import Step
+from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import UPDATES, Marker, Step
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span, text_of
 from tfperfkit_rules.measures.trend import Trend, trend
 
@@ -39,9 +42,25 @@ def grows_slower(evidence: Evidence) -> Iterator[Finding]:
     if found is None or found.order < calibrated.TREND_ORDER.value or found.extra < calibrated.TREND_EXTRA.value:
         return
     third = len(clean) // calibrated.TREND_PARTS.value
+    if not _same_training(evidence, clean[:third], clean[-third:]):
+        return
     cause = _sampled(evidence, clean[:third], clean[-third:], found) or _read_whole(evidence)
     if cause is not None:
         yield _finding(evidence, found, cause)
+
+
+def _same_training(evidence: Evidence, early: Sequence[Step], late: Sequence[Step]) -> bool:
+    """Whether an update was made in the first and in the last third alike; else another model trains by then."""
+    updates = {site.id for site in sites(evidence) if site.kind in UPDATES}
+    before, after = Spans((s.begin_ns, s.end_ns) for s in early), Spans((s.begin_ns, s.end_ns) for s in late)
+    found: tuple[set[int], set[int]] = set(), set()
+    for marker in each(evidence.records("markers"), Marker):
+        if marker.site in updates:
+            middle = (marker.begin_ns + marker.end_ns) // 2
+            for spans, own in zip((before, after), found, strict=True):
+                if spans.overlap(middle, middle + 1):
+                    own.add(marker.site)
+    return not found[0] or not found[1] or bool(found[0] & found[1])
 
 
 def _sampled(evidence: Evidence, early: Sequence[Step], late: Sequence[Step], found: Trend) -> _Cause | None:

@@ -11,7 +11,7 @@ from test_diagnosis import finding
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import SourceSpan, Work
-from tfperfkit.offers import LayerWork
+from tfperfkit.offers import AvoidableTracing, LayerWork
 from tfperfkit.records.parts import PARTS
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.rule import Evidence
@@ -45,6 +45,21 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
     assert len(list(residual(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
     assert len(list(residual(known, [finding("OPS001", 0.5, family="graph")]))) == 1
     assert len(list(residual(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
+
+
+@pytest.mark.parametrize(("avoidable_ms", "severity"), [(10.0, "info"), (900.0, "high")])
+def test_first_traces_of_new_models_are_a_remark(avoidable_ms: float, severity: str) -> None:
+    ms = 1_000_000
+    stack = Stack((Frame(FILE, 1, "fitted", 7),), "", "tracing", "")
+    given = make_evidence(
+        account=make_account({"tracing": 6.0, "graph": 4.0}),
+        samples=make_samples([(200, "graph", [stack.frames[0]])]),
+        log=SampleLog({1: stack}, [(0, 1), (1000 * ms, 1)], [(0, 10 * ms)]),
+        tracing=[(0, 1000 * ms)],
+        offers={"retrace": [AvoidableTracing(ms=avoidable_ms)]},
+    )
+    (found,) = residual(given, [])
+    assert found.severity == severity and found.where == (SourceSpan(FILE, 7, "fitted"),)
 
 
 def test_collections_belong_to_the_line_that_they_interrupt() -> None:

@@ -68,6 +68,17 @@ def test_partial_batches_are_reported_in_the_full_form(analyze: Any) -> None:
     assert result.findings[0].code == codes.VARYING_BATCH
 
 
+def test_of_sizes_that_are_left_open_the_first_retrace_stays(analyze: Any) -> None:
+    """``reduce_retracing`` leaves a size open when it has seen a second one."""
+    retraces = [trace(n, shape(f"f32[4,{10 + n}]", f"f32[4,{11 + n}]")) for n in (2, 3, 4)]
+    result = analyze(trace(1), *retraces, steps=even_steps(22, 10 * MS, warmup=2))
+    finding = only(result)
+    assert "Leave the size open with @tf.function(reduce_retracing=True)" in finding.advice
+    values = {item.name: item.value for item in finding.evidence}
+    assert (values["retraces"], values["traces"], values["traces after the fix"]) == (3, 4, 2)
+    assert "traces 4 → 2" in finding.detail
+
+
 def test_share_leaves_warm_up_out_but_counts_what_was_lost_in_it(analyze: Any) -> None:
     steps = even_steps(22, 10 * MS, warmup=2)
     result = analyze(

@@ -103,7 +103,9 @@ def test_the_trend_does_not_mind_single_long_steps() -> None:
     assert flat is not None and flat.order == 0.0 and trend(steps_of(6.0, count=20).clean) is None
 
 
-def grown(last_ms: float = 6.0, *, known: bool = True, sampled: bool = True, source: str = LOOP) -> Any:
+def grown(
+    last_ms: float = 6.0, *, known: bool = True, sampled: bool = True, source: str = LOOP, records: Any = None
+) -> Any:
     table = steps_of(last_ms)
     growers = (Grower(name="kept", kind="list", container="list", per_step=1, bytes_per_step=32, first=1, last=240,
                       file=FILE, line=4, function="", found="grows"),)  # fmt: skip
@@ -121,6 +123,7 @@ def grown(last_ms: float = 6.0, *, known: bool = True, sampled: bool = True, sou
         log=log,
         samples=make_samples([(60, "graph", [Frame(FILE, 1, "<module>", 3)])]),
         data={"memory": MemoryData(growers=growers if known else ())},
+        records=records or {},
     )
 
 
@@ -140,6 +143,16 @@ def test_the_container_tells_the_line_where_samples_do_not() -> None:
 def test_the_line_is_told_where_no_container_is_known() -> None:
     (finding,) = slowing.grows_slower(grown(known=False))
     assert finding.where[0] == SourceSpan(FILE, 5) and "running value" in finding.advice
+
+
+@pytest.mark.parametrize(("later", "told"), [(1, True), (2, False)])
+def test_another_model_that_trains_afterwards_is_no_growth(later: int, told: bool) -> None:
+    """Two calls of ``fit`` after each other, the second for a larger model."""
+    sites = [{"id": n, "kind": "batch", "target": n, "file": FILE, "line": 3 + n, "function": ""} for n in (1, 2)]
+    table = steps_of(6.0)
+    half = len(table.steps) // 2
+    markers = [[1 if index < half else later, step.begin_ns, step.end_ns, 1] for index, step in enumerate(table.steps)]
+    assert bool(list(slowing.grows_slower(grown(records={"sites": sites, "markers": markers})))) == told
 
 
 def test_a_machine_that_gets_slower_is_no_cause() -> None:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from eager_builder import leaf, op, seen, site, sites, traced
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.step import fit_calls, python_time, side_work
 
 from tfperfkit.model import Finding, SourceSpan
@@ -144,6 +145,31 @@ def test_validation_within_fit_is_no_evaluation_of_the_loops() -> None:
         source = f"for i in r:\n    net.{first}(x)\n"
         given = make_evidence(parts_ms={"dispatch": 3.0, "graph": 7.0}, steps=table, source=source, **spied._asdict())
         assert [finding.code for finding in side_work.hot_path(given)] == told
+
+
+@pytest.mark.parametrize(
+    ("source", "told"), [("for i in r:\n    net.evaluate(x)\n", True), ("\nnet.evaluate(x)\n", False)]
+)
+def test_what_a_script_does_once_between_two_trainings_is_no_work_of_the_loop(source: str, told: bool) -> None:
+    names = ("keras.src.backend.tensorflow.trainer:evaluate",)
+    table = make_steps(60)
+    spied = seen(table, [(30, "dispatch", (Frame(FILE, 1, "<module>", 2, None, names),))], "evaluate")
+    given = make_evidence(parts_ms={"dispatch": 3.0, "graph": 7.0}, steps=table, source=source, **spied._asdict())
+    assert bool(list(side_work.hot_path(given))) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("open(p, 'w')", "writing"),
+        ("open(p, mode='ab')", "writing"),
+        ("open(p).read()", "reading"),
+        ("open(p, 'rb')", "reading"),
+    ],
+)
+def test_a_file_that_is_opened_to_be_written_is_not_read(line: str, word: str) -> None:
+    evidence = make_evidence(source=f"for p in paths:\n    {line}\n")
+    assert word in kind_of(evidence, Frame(FILE, 1, "<module>", 2, None, ())).words
 
 
 def test_what_ran_is_named_by_its_package() -> None:

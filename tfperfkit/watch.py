@@ -30,6 +30,7 @@ from tfperfkit.clock import now_ns, wall_s
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.recording.active import active_session
 from tfperfkit.recording.session import Session
+from tfperfkit.records.rank import Rank, holds_parts, rank_of
 from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
 from tfperfkit.version import __version__
 
@@ -118,12 +119,21 @@ class Run:
 class Watch:
     """A watch that can be entered again and again, and that decorates functions. Made by ``watch(...)``."""
 
-    def __init__(self, probes: str | tuple[str, ...], steps: int | None, out: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self,
+        probes: str | tuple[str, ...],
+        steps: int | None,
+        out: str | os.PathLike[str] | None,
+        rank: tuple[int, int] | None = None,
+    ) -> None:
+        if rank is not None and not 0 <= rank[0] < rank[1]:
+            raise UsageError(f"watch(rank=...) takes the rank from 0 and how many there are, not {rank!r}")
         if steps is not None and steps < 1:
             raise UsageError(f"watch(steps=...) takes a number from 1 up, not {steps!r}")
         self._probes = probes if isinstance(probes, str) else ",".join(probes)
         self._steps = steps
         self._out = out
+        self._rank = Rank(rank=rank[0], size=rank[1], source="rank") if rank is not None and rank[1] > 1 else None
         self._name = "watch"
         self._entered: list[tuple[Run, Session | None]] = []
 
@@ -175,8 +185,10 @@ class Watch:
         from tfperfkit.launch.imports import when_imported
 
         names = registry.select(self._probes)
+        rank = self._rank or rank_of(os.environ)
         folder = Path(self._out) if self._out is not None else runs_folder() / _stamp(self._name)
-        run.directory = _free(folder.absolute())
+        # A part of its own: the others are given the same folder.
+        run.directory = _free(folder.absolute(), rank.folder if rank is not None and self._out is not None else "")
         manifest = Manifest(
             tfperfkit_run=1,
             argv=[self._name],
@@ -188,6 +200,7 @@ class Watch:
             tool_version=__version__,
             in_process=True,
             last_step=self._steps,
+            rank=rank,
         )
         session = Session(RunDirectory.create(run.directory, manifest), manifest)
         when_imported("tensorflow", None, session.arm)
@@ -207,19 +220,21 @@ def _stamp(name: str) -> str:
     return f"{name}-{time.strftime('%m%d-%H%M%S')}"
 
 
-def _free(folder: Path) -> Path:
-    """The folder itself, or with a number behind it when a run stands there: a watched function is called again."""
+def _free(folder: Path, part: str) -> Path:
+    """The folder itself, or with a number behind it when a run stands there: a watched function is called again.
+    ``part``: of it, where it holds those of several processes."""
     candidate, number = folder, 1
-    while (candidate / "run.json").exists():
+    while (candidate / part / "run.json").exists():
         number += 1
         candidate = folder.with_name(f"{folder.name}-{number}")
-    return candidate
+    return candidate / part
 
 
 def _show(run: Run, folder: Path) -> None:
     from tfperfkit.analysis.analyze import analyze
     from tfperfkit.notebook.cells import cells, kernel, with_cells
     from tfperfkit.report.console import render
+    from tfperfkit.report.text import one_line
 
     shell = kernel()
     if shell is not None:
@@ -232,6 +247,13 @@ def _show(run: Run, folder: Path) -> None:
         return
     run.report = analyze(folder)
     sys.stderr.flush()
+    if holds_parts(folder.parent):  # as many reports as processes would be read by nobody
+        with open(f"{folder}.txt", "w", encoding="utf-8") as file:
+            render(run.report, file=file)
+        print(
+            one_line(f"tfperf: {folder.name} is recorded; all of them: tfperf report {folder.parent}"), file=sys.stderr
+        )
+        return
     render(run.report, file=sys.stderr)
 
 
@@ -239,7 +261,11 @@ def _show(run: Run, folder: Path) -> None:
 def watch(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def watch(
-    *, probes: str | tuple[str, ...] = ..., steps: int | None = ..., out: str | os.PathLike[str] | None = ...
+    *,
+    probes: str | tuple[str, ...] = ...,
+    steps: int | None = ...,
+    out: str | os.PathLike[str] | None = ...,
+    rank: tuple[int, int] | None = ...,
 ) -> Watch: ...
 def watch(
     function: Callable[..., Any] | None = None,
@@ -248,14 +274,17 @@ def watch(
     probes: str | tuple[str, ...] = "default",
     steps: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    rank: tuple[int, int] | None = None,
 ) -> Any:
     """Record and report what runs inside; a decorator, with or without arguments, and a context manager.
 
     ``probes``: names with commas, or "default", "all", "none". ``steps``: stop recording after so many training
-    steps (the code runs on). ``out``: the run's folder; a number is added when it holds a run already.
+    steps (the code runs on). ``out``: the run's folder; a number is added when it holds a run already. ``rank``: this
+    process's number, from 0, and how many train together, where the environment of a launcher does not tell it; with
+    ``out`` each process then writes a part of its own in that folder, and ``tfperf report`` of it is about all of them.
     Raises UsageError for an unknown probe and RunDirectoryError for a folder that can't be written.
     """
-    made = Watch(probes, steps, out)
+    made = Watch(probes, steps, out, rank)
     return made if function is None else made(function)
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tfperfkit import watch
+from tfperfkit.errors import UsageError
+
+WHOLES = ("whole", "whole-2")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +65,28 @@ def test_an_exception_passes_through_and_the_report_comes(uses: dict[str, Any]) 
 def test_a_notebook_cell(uses: dict[str, Any]) -> None:
     assert uses["notebook_cell"]["steps"] == 8
     assert uses["cell_definition"] == "an iteration of the loop at <ipython-input-3-abc>:1"
+
+
+def test_of_several_processes_each_writes_a_part(tmp_path: Path) -> None:
+    """Told by the program or by a launcher; a second watch is another run of all of them."""
+    code = "import sys, tfperfkit\nfor _ in range(2):\n    with tfperfkit.watch(out='whole', rank={}): pass\n"
+    for text, environment in (("(0, 2)", {}), ("None", {"RANK": "1", "WORLD_SIZE": "2"})):
+        words = [sys.executable, "-c", code.format(text)]
+        done = subprocess.run(
+            words, cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100
+        )
+        assert done.returncode == 0, done.stderr
+        rank = f"rank-000{1 if environment else 0}"
+        said = [f"tfperf: {rank} is recorded; all of them: tfperf report {tmp_path / name}" for name in WHOLES]
+        assert done.stderr.splitlines() == said
+    for name in WHOLES:
+        made = sorted(item.name for item in (tmp_path / name).iterdir())
+        assert made == ["rank-0000", "rank-0000.txt", "rank-0001", "rank-0001.txt"]
+
+
+def test_a_rank_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="rank from 0"):
+        watch(rank=(2, 2))
 
 
 def test_mistakes_are_reported_in_one_line(uses: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""tfperfkit within other frameworks: each module is imported by whoever uses that framework."""

@@ -78,6 +78,10 @@ class Recording(Protocol):
     def planned_steps(self) -> int | None:
         """The number of steps that the probe's window should last; None without a window or for a time window."""
 
+    @property
+    def asked(self) -> bool:
+        """Whether the person asked for this window themselves, by ``--window``: then take it, though it be dear."""
+
     def append(self, stream: str, record: Any) -> None:
         """Append a record (anything msgspec encodes) to a stream of this probe, written within a second."""
 

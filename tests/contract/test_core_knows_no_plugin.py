@@ -40,6 +40,7 @@ ORDINARY = {
         "instruments/stacks/activity",
         "model",
         "offers/trace",
+        "ranks/cause",
         "reading/findings",
         "reading/host",
         "records/parts",

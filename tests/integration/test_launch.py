@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
 
 from tfperf_runner import Tfperf
 
@@ -44,6 +50,34 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     assert "STP004" in whole["why"] and "sleeping" in whole["why"]
     again = tfperf("launch", "-n", "2", "--out", "out", "train.py")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+
+def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:
+    tfperf.script(TRAIN.replace("range(25)", "range(100_000)").replace("sleep(0.15)", "sleep(0.01)"))
+    out = tfperf.folder / "out"
+    launched = tfperf.start("launch", "-n", "2", "--out", "out", "--probes", "retrace", "train.py")
+    victim = killed_at_random(out / "rank-0001", launched)
+    assert victim > 0
+    _, errors = launched.communicate(timeout=300)
+    assert launched.returncode == 128 + signal.SIGKILL, errors
+    whole = json.loads(tfperf("report", "out", "--json", "-").stdout)
+    assert whole["endings"][0].startswith("rank 1 was ended by SIGKILL after ")
+    assert [part["name"] for part in whole["parts"]] == ["rank-0000", "rank-0001"]
+    assert all(part["steps"] > 0 for part in whole["parts"])
+    assert tfperf("report", "out").stdout.startswith("Did not finish: rank 1 was ended by SIGKILL")
+
+
+def killed_at_random(part: Path, launched: subprocess.Popen[str]) -> int:
+    """The process of a part, killed at a random moment of its training."""
+    wanted = random.randrange(5, 60)
+    while launched.poll() is None:
+        records = part / "records.jsonl"
+        if records.exists() and records.read_bytes().count(b'["session/markers",') > wanted:
+            pid = json.loads((part / "agent.json").read_text())["pid"]
+            os.kill(pid, signal.SIGKILL)
+            return int(pid)
+        time.sleep(0.05)
+    return 0
 
 
 def test_the_first_that_fails_ends_the_others(tfperf: Tfperf) -> None:

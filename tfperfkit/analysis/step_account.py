@@ -233,13 +233,12 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
         windows = ("samples",)
     else:
         return {}, ()
-    _take(
-        parts,
-        "gc",
-        ms(sum(facts.collections.overlap(s.begin_ns, s.end_ns) for s in ordinary))
-        / sum(step.count for step in ordinary),
-        ("python", "dispatch", "other"),
-    )
+    collected = ms(sum(facts.collections.overlap(s.begin_ns, s.end_ns) for s in ordinary))
+    collected /= sum(step.count for step in ordinary)
+    _take(parts, "gc", collected, ("python", "dispatch", "other"))
+    if windows == ("samples",) and parts["gc"] < collected:
+        # A collection lets nobody sample: without a trace, its time has been given to all else by proportion.
+        _take(parts, "gc", collected - parts["gc"], [name for name in PARTS if name != "gc"])
     for name, share in facts.moved.items():
         _take(parts, name, parts["graph"] * share, ("graph",))
     fetched = ms(sum(step.input_ns for step in ordinary)) / sum(step.count for step in ordinary)

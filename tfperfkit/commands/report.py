@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -51,11 +50,9 @@ def report(
 
     folder = find_run(run)
     if holds_parts(folder):
-        from tfperfkit.launch.output import report_file
-        from tfperfkit.ranks.command import show as show_ranks
+        from tfperfkit.commands._ranks import show as show_ranks
 
-        with report_file(output, sys.stdout) as file:
-            show_ranks(folder, json_file, file)
+        show_ranks(folder, Wanted(json_file, html_file, output, show, form, track))
         return
     show_run(run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples, with_patches)
 

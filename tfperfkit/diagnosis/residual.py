@@ -78,11 +78,16 @@ def _computes(evidence: Evidence, part: PartName) -> bool:
     return part in _COMPUTES or predicts
 
 
+def explained(finding: Finding) -> tuple[PartName, ...]:
+    """The parts of an account that a finding may explain: those that it names, else its family's."""
+    return finding.parts or _OF_FAMILY.get(finding.family, ())
+
+
 def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:
     """Whether a finding explains the larger half of a part. Of operations called one by one a finding about them owns
     what it leaves too: heavy operations, which compute."""
     return any(
-        part in (item.parts or _OF_FAMILY.get(item.family, ()))
+        part in explained(item)
         and item.share_of_step >= (OWNED if part == "eager_ops" and item.family == "eager" else EXPLAINS * share)
         for item in findings
     )

@@ -32,3 +32,22 @@ class Contention:
         except (OSError, ValueError, IndexError):
             self._works = False
             return None
+
+
+def all_threads_ns() -> tuple[int, int] | None:
+    """Of all threads of this process, together: ns on a processor, and ns ready but without one. A hundred threads take
+    1 to 2 ms. None when the system does not tell."""
+    ran = waited = 0
+    try:
+        with os.scandir(f"/proc/{os.getpid()}/task") as tasks:
+            for task in tasks:
+                try:
+                    with open(f"{task.path}/schedstat", "rb") as file:
+                        words = file.read().split()
+                except OSError:
+                    continue  # it has just ended
+                ran += int(words[0])
+                waited += int(words[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return ran, waited

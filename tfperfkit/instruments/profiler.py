@@ -25,6 +25,14 @@ from tfperfkit.instruments.muted import muted
 HOST_LEVEL = 2
 #: Beside the trace: what the profiler's C++ logged as it started and ended.
 LOG = "profiler.log"
+#: Why no session is held where other processes reach this one. ``TraceMeRecorder::Consume`` keeps pointers to events
+#: that ended on another thread than they began on, as collective operations do, into memory that it gives back before
+#: it follows them (a native stack of a worker showed it, TensorFlow 2.21): to end a session killed a worker in two of
+#: five runs of two workers that ended 40 of them each.
+SHARED = (
+    "it trains together with other processes over TensorFlow's server: to end TensorFlow's profiler in one of them may "
+    "kill it"
+)
 _SERVED = (
     "the script ended within the window, and it trains together with other processes, whose calls still arrive: to end "
     "TensorFlow's profiler there may crash"
@@ -142,7 +150,7 @@ class ProfilerSession:
         """
         with self._lock:
             try:
-                if at_exit and self.running and _served():
+                if at_exit and self.running and served():
                     ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._session))  # its destructor would end it
                     self._session = None
                     raise Unavailable(_SERVED)
@@ -274,8 +282,10 @@ def _remove(path: Path) -> None:
         pass
 
 
-def _served() -> bool:
+def served() -> bool:
     """Whether this process has a server of TensorFlow's: of collective operations or of a cluster."""
+    if "tensorflow" not in sys.modules:
+        return False
     try:
         from tensorflow.python.eager import context
 

@@ -88,6 +88,24 @@ class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):
     wall_ms: float
 
 
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """A collective operation of one traced step, as one rank saw it: ``ms`` from its start there to its end, the wait
+    for the last rank and the transfer together. ``name`` is the operation's in its graph."""
+
+    step: int
+    name: str
+    ms: float
+
+
+class Exchanges(msgspec.Struct, frozen=True, kw_only=True):
+    """Collective operations of the first traced steps, in order of time. ``ms_per_step``: in which any was under way,
+    each moment counted once, over all ``steps`` that were traced."""
+
+    rows: tuple[Exchange, ...]
+    ms_per_step: float
+    steps: int
+
+
 class AcceleratorUse(msgspec.Struct, frozen=True, kw_only=True):
     """The share (0 to 1) of the traced steps in which an accelerator worked, by device."""
 

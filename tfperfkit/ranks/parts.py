@@ -3,62 +3,48 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from tfperfkit.analysis.analyze import analyze
-from tfperfkit.errors import RunDirectoryError, UsageError
-from tfperfkit.model import Finding, Report
-from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.errors import UsageError
+from tfperfkit.ranks import arrival
+from tfperfkit.ranks.alone import Alone, alone
+from tfperfkit.ranks.cause import Cause, cause, sentence
+from tfperfkit.ranks.differing import differing
+from tfperfkit.ranks.part import Part, read_part
 
 _PREFIXES = ("rank-", "evaluator-")
 #: More parts than this are not read.
 _MAX_PARTS = 10_000
-#: The late rank is named when it is so much less of its step in the exchange than the middle one is.
-_MIN_LATE = 0.1
-#: Steps whose means differ by more than this factor are not one exchange's.
-_SAME_STEP = 1.2
-#: Of the wait, for a finding to be its cause.
-_MIN_CAUSE = 0.5
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A rank. ``problem``: why there is no report of it. ``inside_ms``: of a step, in compiled code and
-    communication; None: not known."""
-
-    name: str
-    rank: int | None = None
-    size: int | None = None
-    role: str = ""
-    status: str = ""
-    steps: int = 0
-    step_ms: float | None = None
-    examples_per_s: float | None = None
-    inside_ms: float | None = None
-    findings: tuple[Finding, ...] = ()
-    problem: str = ""
-
-    @property
-    def label(self) -> str:
-        """``rank 3``"""
-        kind, _, number = self.name.partition("-")
-        return f"{kind} {int(number)}" if number.isdecimal() else self.name
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them. ``missing``: ranks without a part; ``died``: those that did not finish; ``late``: for whom the
-    others wait, None where that can't be told."""
+    """All of them. ``missing``: ranks without a part; ``died``: those that did not finish, ``endings`` how, the first
+    to end first. ``late``: for whom the others wait, None where that can't be told; ``wait_ms``: of a step, of the
+    middle one of the others. ``transfer_ms``: of a step, the exchange without
+    waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that ranks trace
+    or compile differently, in words."""
 
     schema: int
     parts: tuple[Part, ...]
     size: int
     missing: tuple[int, ...] = ()
     died: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
     examples_per_s: float | None = None
+    alone: Alone | None = None
     late: str | None = None
-    wait_ms: float = 0.0  # of a step, of the middle rank
+    wait_ms: float = 0.0
     why: str = ""
+    lateness: arrival.Late | None = None
+    cause: Cause | None = None
+    transfer_ms: float | None = None
+    waits_ms: dict[str, float] = {}
+    traced: arrival.Traced | None = None
+    differing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -75,76 +61,69 @@ def read(folder: Path) -> Whole:
     names = _names(folder)
     if len(names) > _MAX_PARTS:
         raise UsageError(f"{folder} holds more than {_MAX_PARTS} parts")
-    parts = tuple(_part(folder, name) for name in names)
-    workers = [part for part in parts if part.role != "evaluator"]
-    sizes = {part.size for part in workers if part.size}
-    size = max([*sizes, len(workers)])
-    there = {part.rank for part in workers}
+    return whole(folder, tuple(read_part(folder, name) for name in names))
+
+
+def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
+    """What the parts say together; ``folder``: beside it a run of one worker is looked for."""
+    workers = [part for part in parts if part.role not in ("evaluator", "ps")]
+    members = [part for part in parts if part.role != "evaluator"]
+    sizes = {part.size for part in members if part.size}
+    size = max([*sizes, len(members)])
+    there = {part.rank for part in members}
     speeds = [part.examples_per_s for part in workers if part.examples_per_s is not None]
-    late, wait, why = _late(workers)
-    notes = []
+    together = sum(speeds) if speeds and len(speeds) == len(workers) else None
+    seen = arrival.traced(workers)
+    found, note = arrival.late(workers, seen)
+    waited = seen.wait_ms if seen is not None else arrival.waits(workers)
+    why = cause(found, workers) if found is not None else None
+    notes = [note] if note else []
     if len(sizes) > 1:
-        notes.append(f"the ranks disagree about how many there are: {', '.join(map(str, sorted(filter(None, sizes))))}")
+        told = ", ".join(map(str, sorted(filter(None, sizes))))
+        notes.append(f"The ranks disagree about how many there are: {told}. Were they started by one launcher?")
+    died = [part for part in parts if part.problem or part.status not in ("finished", "running")]
     return Whole(
         schema=1,
         parts=parts,
         size=size,
         missing=tuple(rank for rank in range(min(size, _MAX_PARTS)) if rank not in there),
-        died=tuple(part.label for part in parts if part.problem or part.status not in ("finished", "running")),
-        examples_per_s=sum(speeds) if speeds and len(speeds) == len(workers) else None,
-        late=late,
-        wait_ms=wait,
-        why=why,
+        died=tuple(part.label for part in died),
+        endings=_endings(died),
+        examples_per_s=together,
+        alone=alone(folder, parts[0].name, len(workers), together) if parts else None,
+        late=found.rank if found is not None else None,
+        wait_ms=found.wait_ms if found is not None else 0.0,
+        why=sentence(why, found) if found is not None else "",
+        lateness=found,
+        cause=why,
+        transfer_ms=seen.transfer_ms if seen is not None else None,
+        waits_ms=waited,
+        traced=seen,
+        differing=tuple(differing(workers)),
         notes=tuple(notes),
     )
 
 
-def _part(folder: Path, name: str) -> Part:
-    try:
-        _, manifest = RunDirectory.open(folder / name)
-        report = analyze(folder / name)
-    except RunDirectoryError as error:
-        digits = name.rpartition("-")[2]
-        return Part(name=name, rank=int(digits) if digits.isdecimal() else None, problem=str(error))
-    rank = manifest.rank
-    return Part(
-        name=name,
-        rank=rank.rank if rank is not None else None,
-        size=rank.size if rank is not None else None,
-        role=rank.role if rank is not None else "",
-        status=report.run.status,
-        steps=report.steps.count,
-        step_ms=report.steps.mean_ms,
-        examples_per_s=report.steps.examples_per_s,
-        inside_ms=_inside(report),
-        findings=tuple(finding for finding in report.findings if finding.severity != "info"),
-    )
+def _endings(died: Sequence[Part]) -> tuple[str, ...]:
+    """How each ended, the first to end first: what came after may be its consequence."""
+    ordered = sorted(died, key=lambda part: (part.ended_s is None, part.ended_s or 0.0, part.name))
+    return tuple(f"{part.label} {_ending(part)}" for part in ordered)
 
 
-def _inside(report: Report) -> float | None:
-    account = report.steps.account
-    return account.parts_ms.get("graph", 0.0) + account.parts_ms.get("collectives", 0.0) if account else None
-
-
-def _late(parts: list[Part]) -> tuple[str | None, float, str]:
-    """In synchronous training all steps take as long, and who waits does so inside of the exchange, in compiled code.
-
-    So the rank that spends least there came last, and the middle one waited for the difference. Nobody is named where
-    steps differ from rank to rank or the difference is small; no cause where its first finding is no half of the wait.
-    """
-    known = [(part.inside_ms, part.step_ms, part) for part in parts if part.inside_ms is not None and part.step_ms]
-    if len(known) < 2 or len(known) < len(parts):
-        return None, 0.0, ""
-    steps = [step for _, step, _ in known]
-    if max(steps) > _SAME_STEP * min(steps):
-        return None, 0.0, ""
-    known.sort(key=lambda each: each[0])
-    (least, step, last), (middle, _, _) = known[0], known[len(known) // 2]
-    wait = middle - least
-    if wait < _MIN_LATE * step:
-        return None, 0.0, ""
-    first = last.findings[0] if last.findings else None
-    if first is None or first.share_of_step * step < _MIN_CAUSE * wait:
-        return last.label, wait, "none of its findings explains most of that"
-    where = f" ({Path(first.where[0].file).name}:{first.where[0].line})" if first.where else ""
-    return last.label, wait, f"{first.title}{where}  {first.code}"
+def _ending(part: Part) -> str:
+    if part.problem:
+        return f"has no report: {part.problem}"
+    after = f" after {part.steps:,} {'step' if part.steps == 1 else 'steps'}"
+    code = part.exit_code
+    if part.status in ("killed", "interrupted") and code is not None and code > 128:
+        try:
+            return f"was ended by {signal.Signals(code - 128).name}{after}"
+        except ValueError:
+            pass
+    if part.status == "failed":
+        return f"failed{f' with status {code}' if code else ''}{after}"
+    return {
+        "killed": f"was killed{after}",
+        "interrupted": f"was interrupted{after}",
+        "unknown": f"can't be asked whether it still runs{after}",
+    }.get(part.status, f"is {part.status or 'unknown'}{after}")

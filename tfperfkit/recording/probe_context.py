@@ -44,6 +44,10 @@ class SessionRecording:
     def planned_steps(self) -> int | None:
         return self._planned
 
+    @property
+    def asked(self) -> bool:
+        return self._probe in self._session.manifest.windows
+
     def append(self, stream: str, record: Any) -> None:
         self._session.streams.stream(f"probes/{self._probe}/{os.path.basename(stream)}").append(record)
 

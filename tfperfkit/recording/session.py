@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.clock import NS_PER_S, now_ns, process_ns
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.contention import Contention
+from tfperfkit.instruments.contention import Contention, all_threads_ns
 from tfperfkit.instruments.graphs import tracing
 from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
 from tfperfkit.instruments.hooks.interrupts import words_of
@@ -49,6 +49,11 @@ from tfperfkit.storage.stream_writer import Stream
 from tfperfkit.user_code import Origin
 
 _FLUSH_NS = NS_PER_S // 2
+#: So long after the warm-up or a window a process that trains with others is sampled often: the samples tell its
+#: waiting from its computing.
+_TOGETHER_NS = 8 * NS_PER_S
+#: Between two readings of all threads' times.
+_THREADS_NS = 2 * NS_PER_S
 #: What probes do as a step begins is a pause between two steps from this length on.
 _TOLD_NS = 50_000
 #: In a trial.
@@ -83,7 +88,7 @@ class Session:
         self._switching = Switching()
         self._pause = 0.0
         self._jitter = Jitter()
-        self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
+        self._last_tick = self._next_flush = self._next_call = self._next_threads = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
         self.sampler = Sampler(
@@ -91,6 +96,7 @@ class Session:
             self.origin.is_user,
             self._contention.active_ns,
             long_run.MAX_STACKS if watched else None,
+            self._used_ns if manifest.rank is not None and not watched else None,
         )
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
@@ -216,7 +222,17 @@ class Session:
             self.recent("opens").append(row)
         waited = self._contention.waited_ns()
         self.recent("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns, waited])
+        self._note_threads()
         self.streams.flush()
+
+    def _note_threads(self) -> None:
+        """How much all threads ran and waited for a processor, where the process trains with others: then and there one
+        that is short of processors is waited for."""
+        if self.manifest.rank is None or self._long is not None or now_ns() < self._next_threads:
+            return
+        self._next_threads = now_ns() + _THREADS_NS
+        if (found := all_threads_ns()) is not None:
+            self.stream("threads").append([now_ns(), *found])
 
     def recent(self, name: str) -> Appendable:
         """A stream of which watch mode keeps the first and the last records only."""
@@ -396,7 +412,8 @@ class Session:
         if self._long is not None:
             return FAST_S
         after = now - self._precise_since  # a window's end, or the warm-up's
-        shares = self.step == 0 or not self._scheduler.idle or after < 4 * _FLUSH_NS
+        enough = _TOGETHER_NS if self.manifest.rank is not None else 4 * _FLUSH_NS
+        shares = self.step == 0 or not self._scheduler.idle or after < enough
         return interval_s(now - self._armed_ns, shares)
 
     def _open_by_time(self, spec: WindowSpec) -> None:
@@ -434,6 +451,10 @@ class Session:
     def traces(self) -> tuple[int, int]:
         """How many functions have been traced, and the ns that this took."""
         return self._watch.count, self._watch.spent_ns
+
+    def _used_ns(self) -> int:
+        """Processor time of the script's own threads."""
+        return process_ns() - self._pulse.cost_ns
 
     @property
     def ours_ns(self) -> int:

@@ -44,6 +44,7 @@ class FakeRecording:
         *,
         options: Mapping[str, Any] | None = None,
         planned_steps: int | None = None,
+        asked: bool = False,
         hot: tuple[HotFunction, ...] = (),
         probe: object | None = None,
         gpu_required: bool = False,
@@ -55,6 +56,7 @@ class FakeRecording:
         self._options = MappingProxyType(effective(probe, options or {}))
         self.gpu_required = gpu_required
         self._planned = planned_steps
+        self.asked = asked
         self._hot = hot
         self._streams: dict[str, StreamWriter] = {}
         self._origin = Origin()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,13 +15,15 @@ from tfperfkit.xplane.names import is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
 from tfperfkit_probes.tfprof.host import Host, Marker, read_host
-from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, OpRow
+from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
 
 PS_PER_MS = 1_000_000_000
 PS_PER_NS = 1000
 #: Operations kept in the data; the rest are summed up in ``rest_ms``.
 TOP = 50
+#: Exchanges with other replicas that are kept, of the first traced steps.
+MOST_EXCHANGES = 2000
 
 
 class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +50,8 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code; XLA's passes before that are not in it
     notes: tuple[str, ...] = ()
+    exchanges: tuple[ExchangeRow, ...] = ()
+    exchange_ms: float = 0.0  # of a step, in which any was under way
 
 
 def analyse(space: Space, table: StepTable) -> TraceFacts:
@@ -96,7 +101,25 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         xla_compiles=len(compiles),
         xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
         notes=tuple(notes),
+        exchanges=_exchanges(reader.exchanges, chosen),
+        exchange_ms=_ms(total(intersect(union(span for span, _ in reader.exchanges), union(window)))) / max(count, 1),
     )
+
+
+def _exchanges(found: Sequence[tuple[Span, str]], steps: Sequence[Marker]) -> tuple[ExchangeRow, ...]:
+    """The exchanges of the chosen steps in order of time; a whole step's or none."""
+    begins = [step.span.begin for step in steps]
+    rows: list[ExchangeRow] = []
+    for span, name in sorted(found):
+        index = bisect_right(begins, span.begin) - 1
+        if index >= 0 and span.begin < steps[index].span.end:
+            step = steps[index]
+            after = _ms(span.begin - step.span.begin)
+            rows.append(ExchangeRow(step=step.number, name=name, after_ms=after, ms=_ms(span.end - span.begin)))
+    if len(rows) <= MOST_EXCHANGES:
+        return tuple(rows)
+    last = rows[MOST_EXCHANGES].step
+    return tuple(row for row in rows if row.step < last)
 
 
 def _calls(calls: Sequence[tuple[Span, str]], window: Sequence[Span], steps: int) -> tuple[CallRow, ...]:

@@ -36,6 +36,16 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     ms: float
 
 
+class ExchangeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A collective operation of one traced step on one rank: when it began after the step did, and how long it took:
+    the wait for the last rank and the transfer. ``name`` is the operation's in its graph."""
+
+    step: int
+    name: str
+    after_ms: float
+    ms: float
+
+
 class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     """The probe's record in the JSON report. ``trace_dir`` is relative to the run directory."""
 
@@ -61,3 +71,5 @@ class TfprofData(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
     xla_compile_ms: float = 0.0  # of these, making machine code
+    exchanges: tuple[ExchangeRow, ...] = ()  # with other replicas, of the first traced steps
+    exchange_ms: float = 0.0  # of a traced step, in which any was under way

@@ -7,6 +7,8 @@ from typing import Any, cast
 
 from tfperfkit.offers import (
     AcceleratorUse,
+    Exchange,
+    Exchanges,
     FunctionCalls,
     InputPrefetch,
     RanOperation,
@@ -28,6 +30,9 @@ def offers(data: TfprofData) -> tuple[Any, ...]:
     ]
     if data.breakdown_ms:
         made.append(StepBreakdown(parts_ms=data.breakdown_ms, steps=data.steps, words="the trace"))
+    if data.exchanges:
+        rows = tuple(Exchange(step=row.step, name=row.name, ms=row.ms) for row in data.exchanges)
+        made.append(Exchanges(rows=rows, ms_per_step=data.exchange_ms, steps=data.steps))
     return tuple(made)
 
 

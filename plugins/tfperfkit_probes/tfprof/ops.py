@@ -14,6 +14,10 @@ from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
 Place = Literal["eager", "graph", "xla", "device", "input"]
 
 
+#: Types of operations in a graph that exchange tensors with other replicas; an event lasts until the last has come.
+EXCHANGES = ("CollectiveReduce", "CollectiveGather", "CollectiveAllToAll", "Nccl", "Horovod")
+
+
 class OpKey(NamedTuple):
     """What is counted together. Eager operations have no name of their own: they go by their type."""
 
@@ -60,6 +64,7 @@ class OpReader:
     def __init__(self, host: Host, window: Iterable[Span]) -> None:
         self.ops: dict[OpKey, OpTime] = {}
         self.busy: list[Span] = []
+        self.exchanges: list[tuple[Span, str]] = []  # with other replicas, and the operation's name
         self._host = host
         self._window = SpanIndex(window)
         self._fetches = SpanIndex(host.fetches)
@@ -145,6 +150,8 @@ class OpReader:
             op = self.ops.setdefault(opened.key, OpTime())
             op.count += 1
             op.self_ps += event.duration_ps
+            if opened.key.place == "graph" and opened.key.type.startswith(EXCHANGES):
+                self.exchanges.append((Span(event.begin_ps, event.end_ps), opened.key.name))
         else:
             opened.key = None
         if not of_data and opened.named.kind is not Kind.GET_NEXT and self._fetches.spans:

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.profiler import ProfilerSession, StepMarkers
+from tfperfkit.instruments.profiler import SHARED, ProfilerSession, StepMarkers, served
 from tfperfkit.probe import Recording
 from tfperfkit_probes.tfprof.streams import Capture, wanted
 
@@ -48,6 +48,8 @@ class Recorder(AbstractContextManager[None]):
         self._done = threading.Lock()  # held while the watch should go on
 
     def __enter__(self) -> None:
+        if served() and not self._recording.asked:
+            raise Unavailable(f"{SHARED}; --window tfprof=auto gives the window all the same")
         python = self._wants_python()
         session = ProfilerSession(self._recording.trace_dir, python=python, step_aside=self._step_aside)
         session.start()

@@ -61,6 +61,8 @@ def result(capture: contract.Capture) -> ProbeResult:
         calls=facts.calls,
         xla_compiles=facts.xla_compiles,
         xla_compile_ms=facts.xla_compile_ms,
+        exchanges=facts.exchanges,
+        exchange_ms=facts.exchange_ms,
     )
     notes = [*capture.notes, *facts.notes]
     if wanted(capture.options.get("python")) and not data.python_tracer:

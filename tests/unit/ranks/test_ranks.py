@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-from tfperfkit.model import Finding, Measurement
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import Exchange
+from tfperfkit.ranks.cause import Cause
 from tfperfkit.ranks.command import lines
-from tfperfkit.ranks.parts import Part, _late, read
+from tfperfkit.ranks.page import page
+from tfperfkit.ranks.part import Part, Traced
+from tfperfkit.ranks.parts import Whole, read, whole
+from tfperfkit.ranks.words import late_words, warnings
 from tfperfkit.records.rank import Rank, holds_parts, rank_of
-from tfperfkit.report.terminal import Screen
+from tfperfkit.report.terminal import UNICODE, Screen
 
 
 def config(kind: str, index: int) -> dict[str, str]:
@@ -28,6 +35,7 @@ def config(kind: str, index: int) -> dict[str, str]:
         (config("evaluator", 0), 0, 4, "evaluator"),
         ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4"}, 3, 4, "worker"),
         ({"PMI_RANK": "1", "PMI_SIZE": "2"}, 1, 2, "worker"),
+        ({"PMIX_RANK": "1", "PMIX_SIZE": "2"}, 1, 2, "worker"),
         ({"HOROVOD_RANK": "1", "HOROVOD_SIZE": "2"}, 1, 2, "worker"),
         ({"SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "0"}, 1, 2, "worker"),
         ({"RANK": "1", "WORLD_SIZE": "2"}, 1, 2, "worker"),
@@ -63,37 +71,146 @@ def test_names_of_parts() -> None:
     assert Part(name="rank-0010").label == "rank 10"
 
 
-def sleeping(share: float) -> Finding:
-    evidence = (Measurement("sleeping", share, "share"),)
+def found(share: float, code: str = "STP004", **more: Any) -> Finding:
     return Finding(
-        code="STP004",
+        code=code,
         family="step",
         title="It sleeps",
         severity="high",
         share_of_step=share,
         predicted_speedup=None,
-        where=(),
-        evidence=evidence,
+        where=(SourceSpan("/home/a/train.py", 30),),
+        evidence=(Measurement("sleeping", share, "share"),),
         advice="Don't.",
+        **more,
     )
 
 
-def part(rank: int, step: float, inside: float | None, *findings: Finding) -> Part:
-    return Part(name=f"rank-{rank:04}", rank=rank, size=2, step_ms=step, inside_ms=inside, findings=findings)
+def part(rank: int, turn: float, inside: float | None, *findings: Finding, **more: Any) -> Part:
+    """A rank whose time outside of compiled functions is Python, unless ``more`` says otherwise."""
+    outside = {"python": turn - inside} if inside is not None else {}
+    given = {"outside_ms": outside, "step_ms": turn, "turn_ms": turn, "inside_ms": inside, "clean": 100, **more}
+    return Part(name=f"rank-{rank:04}", rank=rank, size=2, status="finished", findings=findings, **given)
+
+
+def together(*parts: Part, tmp_path: Path = Path("/nowhere")) -> Whole:
+    return whole(tmp_path, parts)
 
 
 def test_who_is_late_and_why() -> None:
-    assert _late([part(0, 28, 28), part(1, 27.6, 7.4, sleeping(0.7))]) == ("rank 1", 28 - 7.4, "It sleeps  STP004")
-    late, _, why = _late([part(0, 28, 28), part(1, 28, 8, sleeping(0.1))])
-    assert (late, why) == ("rank 1", "none of its findings explains most of that")
+    made = together(part(0, 28, 28), part(1, 27.6, 7.4, found(0.7)))
+    assert (made.late, made.wait_ms) == ("rank 1", pytest.approx(20.2))
+    assert made.why == "its Python takes longer: It sleeps (train.py:30)  STP004"
+    assert made.cause is not None and (made.cause.kind, made.cause.code) == ("Python", "STP004")
+
+
+def test_a_finding_that_is_too_small_is_not_the_cause() -> None:
+    made = together(part(0, 28, 28), part(1, 28, 8, found(0.1)))
+    assert (made.late, made.cause and made.cause.code) == ("rank 1", "")
+
+
+def test_a_finding_that_the_others_have_too_is_not_the_cause() -> None:
+    mine = found(0.7)
+    made = together(part(0, 100, 30, mine), part(1, 100, 10, mine, outside_ms={"python": 70.0, "saving": 20.0}))
+    assert made.cause is not None and (made.cause.kind, made.cause.code) == ("saving", "")
+
+
+def test_no_cause_where_nothing_takes_the_larger_half() -> None:
+    spread = {"python": 7.0, "saving": 6.5, "gc": 6.5}
+    made = together(part(0, 28, 28), part(1, 28, 8, outside_ms=spread))
+    assert (made.late, made.cause) == ("rank 1", None)
+    assert made.why.startswith("nothing that it does more of")
 
 
 def test_nobody_is_named_without_reason() -> None:
     healthy = [part(0, 28, 27), part(1, 28, 26)]
-    apart = [part(0, 28, 28), part(1, 10, 2, sleeping(0.7))]
     unknown = [part(0, 28, 28), part(1, 28, None)]
-    for parts in (healthy, apart, unknown, [part(0, 28, 28)]):
-        assert _late(parts) == (None, 0.0, "")
+    for parts in (healthy, unknown, [part(0, 28, 28)]):
+        made = together(*parts)
+        assert (made.late, made.wait_ms, made.why) == (None, 0.0, "")
+    apart = together(part(0, 28, 28), part(1, 10, 2, found(0.7)))
+    assert apart.late is None and "more than a fifth" in apart.notes[0]
+
+
+def test_ranks_that_take_turns_are_not_late() -> None:
+    mine = {ten: 20.0 + (ten % 2) * 8 for ten in range(10)}
+    yours = {ten: 20.0 + (1 - ten % 2) * 6 for ten in range(10)}
+    made = together(part(0, 40, 36, own_ms=mine), part(1, 40, 30, own_ms=yours))
+    assert made.late is None and "5 of 10 tens of steps" in made.notes[0]
+
+
+def computing(rank: int, compute: float, **more: Any) -> Part:
+    return part(rank, 40, 38, compute_ms=compute, compute_by="samples", **more)
+
+
+def test_a_rank_whose_compiled_function_takes_longer() -> None:
+    fast, slow = computing(0, 10), computing(1, 30)
+    assert together(fast, slow).cause == Cause(
+        kind="computing", ms=20, words="its compiled functions take 3.0 times as long"
+    )
+    work = together(computing(0, 10, batch_size=64), computing(1, 30, batch_size=256)).cause
+    assert work is not None and work.kind == "more work" and "batches of 256" in work.words
+    fewer = together(computing(0, 10, processors=4), computing(1, 30, processors=1)).cause
+    assert fewer is not None and fewer.kind == "slower processor" and "on 1 processor, where" in fewer.words
+    taken = together(computing(0, 10, stretched=1.1), computing(1, 30, stretched=3.0)).cause
+    assert taken is not None and taken.kind == "slower processor" and "67 % of the time" in taken.words
+    assert together(fast, slow).waits_ms == {"rank 0": 20, "rank 1": 0}
+
+
+def test_computing_that_was_measured_otherwise_is_not_compared() -> None:
+    made = together(computing(0, 10), part(1, 40, 38, compute_ms=30, compute_by="trace"))
+    assert (made.late, made.waits_ms) == (None, {})
+
+
+def test_long_steps_now_and_then() -> None:
+    late = part(
+        1, 60, 28, outside_ms={"tracing": 32.0}, rare_ms={"tracing": 31.0}, long_steps={"tracing": 25}, compute_ms=None
+    )
+    made = together(part(0, 60, 59), late)
+    assert made.lateness is not None and (made.lateness.rare, made.lateness.times, made.lateness.of) == (True, 25, 100)
+    assert "25 of 100 steps that are much longer" in late_words(made, UNICODE)
+
+
+def exchanges(*ms: float) -> tuple[Exchange, ...]:
+    """Two of one name and one of another, in each step."""
+    step = tuple(zip("aab", ms, strict=True))
+    return tuple(Exchange(step=number, name=name, ms=took) for number in (5, 6) for name, took in step)
+
+
+def test_waiting_apart_from_transfer() -> None:
+    made = together(part(0, 40, 38, exchanges=exchanges(10, 2, 1)), part(1, 40, 38, exchanges=exchanges(4, 3, 1)))
+    assert made.traced is not None
+    assert (made.traced.steps, made.traced.exchanges, made.transfer_ms) == (2, 3, 4 + 2 + 1)
+    assert made.waits_ms == {"rank 0": 6, "rank 1": 1} and made.traced.last == {"rank 1": 2}
+
+
+def test_ranks_that_trace_or_compile_differently() -> None:
+    def traced(traces: int, **more: Any) -> tuple[Traced, ...]:
+        return (Traced(function="step", file="/a/train.py", line=3, traces=traces, **more),)
+
+    often = together(part(0, 9, 9, functions=traced(1)), part(1, 9, 9, functions=traced(20, varying="n=1, 2, 3")))
+    assert often.differing == (
+        "step (train.py:3) is traced differently often: once on rank 0; 20 times (n=1, 2, 3) on rank 1",
+    )
+    other = together(
+        part(0, 9, 9, functions=traced(1, operations=10)), part(1, 9, 9, functions=traced(1, operations=12))
+    )
+    (told,) = other.differing
+    assert told == "step (train.py:3) has different graphs: 10 operations on rank 0; 12 operations on rank 1"
+    same = together(part(0, 9, 9, functions=traced(1)), part(1, 9, 9, functions=traced(1)))
+    assert same.differing == ()
+
+
+def test_the_first_to_end_is_said_first() -> None:
+    killed = part(1, 9, 9, ended_s=10.0, steps=57, exit_code=137)
+    parts = (
+        part(0, 9, 9, ended_s=12.0, steps=57, exit_code=1),
+        killed,
+    )
+    parts = (msgspec.structs.replace(parts[0], status="failed"), msgspec.structs.replace(killed, status="killed"))
+    made = together(*parts)
+    assert made.endings == ("rank 1 was ended by SIGKILL after 57 steps", "rank 0 failed with status 1 after 57 steps")
+    assert warnings(made)[0].startswith("Did not finish: rank 1 was ended by SIGKILL")
 
 
 def test_missing_and_damaged_parts_are_told_first(tmp_path: Path) -> None:
@@ -101,8 +218,27 @@ def test_missing_and_damaged_parts_are_told_first(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text(text)
     assert holds_parts(tmp_path)
-    whole = read(tmp_path)
-    assert (whole.size, whole.missing, whole.died) == (2, (1,), ("rank 0", "rank 2"))
-    shown = [line.plain for line in lines(whole, tmp_path, Screen(width=80))]
-    assert shown[0].startswith("No part of rank 1") and shown[1].startswith("Did not finish: rank 0, rank 2")
+    made = read(tmp_path)
+    assert (made.size, made.missing, made.died) == (2, (1,), ("rank 0", "rank 2"))
+    shown = [line.plain for line in lines(made, tmp_path, Screen(width=80))]
+    assert shown[0].startswith("No part of rank 1") and shown[1].startswith("Did not finish: rank 0 has no report")
     assert max(map(len, shown)) <= 80
+    document = page(made, tmp_path)
+    assert "No part of rank 1" in document and document.count("<tr>") == 3
+
+
+def test_ranks_that_disagree_about_their_number() -> None:
+    made = together(part(0, 9, 9), msgspec.structs.replace(part(1, 9, 9), size=4))
+    assert (made.size, made.missing) == (4, (2, 3)) and "disagree" in made.notes[0]
+
+
+def test_what_is_of_the_script_is_text_in_the_page() -> None:
+    bad = msgspec.structs.replace(found(0.7), title="<script>alert(1)</script>")
+    document = page(together(part(0, 28, 28), part(1, 28, 8, bad)), Path("/tmp/<b>"))
+    assert "<script>" not in document and "&lt;script&gt;alert" in document and "<b>" not in document
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_fits_the_screen(width: int) -> None:
+    made = together(part(0, 28, 28), part(1, 27.6, 7.4, found(0.7)))
+    assert max(len(line.plain) for line in lines(made, Path("/nowhere"), Screen(width=width))) <= width

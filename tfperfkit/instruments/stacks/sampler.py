@@ -101,7 +101,8 @@ class _Known(NamedTuple):
 class Sampler:
     """Takes samples and writes them: ``["stack", id, [frame …], library, activity, context]`` once for each new stack
     (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample, and between them from the
-    session ``["rate", time_ns, pause in ns]`` when the pause between samples changes.
+    session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. Of a process that trains with
+    others the sample has the processor time of the process (ns) too: while it waits for them it uses none.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -114,8 +115,10 @@ class Sampler:
         is_user: Callable[[str], bool],
         ran_ns: Callable[[], int | None] = lambda: None,
         max_stacks: int | None = None,
+        used_ns: Callable[[], int] | None = None,
     ) -> None:
         self._write = write
+        self._used_ns = used_ns  # what the process has had of processors
         self._max_stacks = MAX_STACKS if max_stacks is None else max_stacks
         self._ran_ns = ran_ns  # how long the main thread has had a processor
         self._main = threading.main_thread().ident
@@ -188,7 +191,8 @@ class Sampler:
         if known.stack:
             idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
             stack = known.waiting if idle else known.stack
-            self._write(["s", when_ns, stack, thread])
+            row = ["s", when_ns, stack, thread]
+            self._write(row if self._used_ns is None else [*row, self._used_ns()])
             self._counts[stack] += 1
         return known.library
 

@@ -9,22 +9,41 @@ from tfperfkit.instruments.hooks.frame_locals import local
 
 
 def of_iterator(iterator: Any) -> int:
-    """Of a tf.data iterator: the static first dimension of its elements, else the batch size of its dataset; or 0."""
+    """Of a tf.data iterator: the static first dimension of its elements, else the batch size of its dataset; or 0. Of
+    one that a distribution strategy made: of all replicas that this process feeds."""
     from tensorflow.python.util import nest
 
+    workers = getattr(iterator, "_iterators", None)
+    if isinstance(workers, (list, tuple)) and workers:
+        each = [_of_replica(worker) * len(getattr(worker, "_devices", None) or (0,)) for worker in workers]
+        return sum(each) if all(each) else 0
     sizes = {_leading(spec) for spec in nest.flatten(iterator.element_spec)}
     size = sizes.pop() if len(sizes) == 1 else None
     if size is not None:
         return size
-    dataset = getattr(iterator, "_dataset", None)
+    return _of_pipeline(getattr(iterator, "_dataset", None))
+
+
+def _of_pipeline(dataset: Any) -> int:
     for _ in range(50):  # a pipeline's length
         if dataset is None:
             return 0
-        size = getattr(dataset, "_batch_size", None)
+        divided = getattr(dataset, "_batch_sizes", None)  # of a global batch, for the replicas in turn
+        size = divided[0] if divided is not None else getattr(dataset, "_batch_size", None)
         if size is not None:
             return int(size)
         dataset = getattr(dataset, "_input_dataset", None) or getattr(dataset, "_dataset", None)
     return 0
+
+
+def _of_replica(worker: Any) -> int:
+    """What one replica gets of a worker's iterator; 0: not known."""
+    from tensorflow.python.util import nest
+
+    specs = nest.flatten(getattr(worker, "_element_spec", None), expand_composites=True)
+    sizes = {_leading(spec) for spec in specs}
+    size = sizes.pop() if len(sizes) == 1 else None
+    return size if size is not None else _of_pipeline(getattr(worker, "_dataset", None))
 
 
 def of_fit(frame: FrameType | None) -> int:

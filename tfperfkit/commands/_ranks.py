@@ -1,0 +1,47 @@
+"""The report of a folder with the parts of several ranks, wherever it is asked to go."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tfperfkit.errors import UsageError
+from tfperfkit.launch.run import Wanted
+
+_ONE_ONLY = ("markdown", "sarif", "agents")
+
+
+def show(folder: Path, wanted: Wanted) -> None:
+    """Print the report, or write it in the forms that are wanted. Raises UsageError for a form that only the report of
+    one rank has."""
+    from tfperfkit.launch.output import report_file, write
+    from tfperfkit.ranks.command import Shown
+
+    if wanted.form in _ONE_ONLY or wanted.track or wanted.probes:
+        option = "--track" if wanted.track else "--show" if wanted.probes else f"--format {wanted.form}"
+        option = "--for-agents" if wanted.form == "agents" else option
+        raise UsageError(f"{option} is for the report of one rank: name it, as in {folder / 'rank-0000'}")
+    shown = Shown(folder)
+    piped = False
+    for path, form in ((wanted.json, shown.json), (wanted.html, shown.html)):
+        if path == "-":
+            _pipe(form())
+            piped = True
+        elif path:
+            write(form(), Path(path))
+    if piped:
+        return
+    if wanted.form:
+        document = shown.json() if wanted.form == "json" else shown.html()
+        if wanted.output:
+            write(document, Path(wanted.output))
+        else:
+            _pipe(document)
+        return
+    with report_file(wanted.output, sys.stdout) as file:
+        shown.text(file)
+
+
+def _pipe(document: bytes) -> None:
+    sys.stdout.buffer.write(document)
+    sys.stdout.flush()

@@ -1,0 +1,140 @@
+"""Who comes late to the exchange, how often, and how long the others wait.
+
+In synchronous training all ranks' steps take as long, for each ends when the last rank has come. What a rank does until
+it comes is its own time: all that is not in compiled functions, and in these what is no exchange. The rank with the
+most is late, and the middle one of the others waits for the difference.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from tfperfkit.ranks.part import Part
+
+#: A rank is late if the others wait for it during this share of a step.
+MIN_LATE = 0.1
+#: Steps whose means differ by more than this factor are not one exchange's.
+SAME_STEP = 1.2
+#: What tens of steps must not contradict: of them the share in which the late rank is the last, and how many. Of two
+#: that take turns each is the last in a half.
+MIN_LAST, MIN_KNOWN = 0.7, 5
+#: Of the lateness, from which on it comes from single long steps.
+MOSTLY = 0.5
+
+
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """Exchanges that were traced on all ranks, in ``steps`` steps. ``transfer_ms``: of a step, what the last to come
+    needs for all of them. ``wait_ms``: of a step, by rank, beyond that. ``last``: in how many steps each rank was the
+    last, by the time that all its exchanges of the step took."""
+
+    steps: int
+    exchanges: float  # of a step
+    transfer_ms: float
+    wait_ms: dict[str, float]
+    last: dict[str, int]
+
+
+class Late(msgspec.Struct, frozen=True, kw_only=True):
+    """``wait_ms``: of a step, of the middle one of the others. ``rare``: it comes from single long steps, in ``times``
+    of ``of`` steps; else the rank was the last in ``times`` of ``of`` tens of steps (0 of 0: not known)."""
+
+    rank: str
+    wait_ms: float
+    rare: bool = False
+    times: int = 0
+    of: int = 0
+
+
+def own_ms(part: Part, *, computing: bool) -> float | None:
+    """ms of a step that a rank needs until it comes to the exchange; None where that is not known."""
+    if part.turn_ms is None or part.inside_ms is None or (computing and part.compute_ms is None):
+        return None
+    compute = part.compute_ms if computing and part.compute_ms is not None else 0.0
+    return max(part.turn_ms - part.inside_ms - part.unknown_ms, 0.0) + compute
+
+
+def computing(parts: Sequence[Part]) -> bool:
+    """Whether the computing of all ranks is known, by one measure."""
+    return len({part.compute_by for part in parts}) == 1 and all(part.compute_ms is not None for part in parts)
+
+
+def waits(parts: Sequence[Part]) -> dict[str, float]:
+    """By rank what it waits of a step in the exchange, where computing is known: what it spends there longer than the
+    rank that is there for the shortest time. Empty where that is not known."""
+    if len(parts) < 2 or not computing(parts) or not _one_step(parts):
+        return {}
+    there = {p.label: max((p.inside_ms or 0.0) - (p.compute_ms or 0.0), 0.0) for p in parts}
+    return {label: took - min(there.values()) for label, took in there.items()}
+
+
+def _one_step(parts: Sequence[Part]) -> bool:
+    turns = [part.turn_ms or 0.0 for part in parts]
+    return max(turns) <= SAME_STEP * min(turns)
+
+
+def traced(parts: Sequence[Part]) -> Traced | None:
+    """What exchanges that all ranks traced tell: the same operation of the same step, by its turn in the step."""
+    if len(parts) < 2 or not all(part.exchanges for part in parts):
+        return None
+    seen: list[dict[tuple[int, str, int], float]] = []
+    for part in parts:
+        turns: Counter[tuple[int, str]] = Counter()
+        mine: dict[tuple[int, str, int], float] = {}
+        for row in part.exchanges:
+            mine[row.step, row.name, turns[row.step, row.name]] = row.ms
+            turns[row.step, row.name] += 1
+        seen.append(mine)
+    common = set(seen[0]).intersection(*seen[1:])
+    steps = {step for step, _, _ in common}
+    if not steps:
+        return None
+    transfer = sum(min(mine[key] for mine in seen) for key in common) / len(steps)
+    whole: defaultdict[int, list[float]] = defaultdict(lambda: [0.0] * len(parts))
+    for key in common:
+        for index, mine in enumerate(seen):
+            whole[key[0]][index] += mine[key]
+    wait = {
+        part.label: max(sum(took[index] for took in whole.values()) / len(steps) - transfer, 0.0)
+        for index, part in enumerate(parts)
+    }
+    last = Counter(parts[took.index(min(took))].label for took in whole.values())
+    return Traced(
+        steps=len(steps), exchanges=len(common) / len(steps), transfer_ms=transfer, wait_ms=wait, last=dict(last)
+    )
+
+
+def _tens(parts: Sequence[Part], last: Part, seen: Traced | None) -> tuple[int, int]:
+    """In how many tens of steps that all ranks know this one was the last, of how many; else of traced steps."""
+    common = set(parts[0].own_ms).intersection(*(part.own_ms for part in parts[1:]))
+    if common or seen is None:
+        late = sum(all(last.own_ms[ten] >= part.own_ms[ten] for part in parts) for ten in common)
+        return late, len(common)
+    return seen.last.get(last.label, 0), seen.steps
+
+
+def late(parts: Sequence[Part], seen: Traced | None) -> tuple[Late | None, str]:
+    """The late rank, or None and why nobody is named ("": nobody is late)."""
+    if len(parts) < 2:
+        return None, ""
+    whole = computing(parts)
+    known = [(own, part) for part in parts if (own := own_ms(part, computing=whole)) is not None]
+    if len(known) < len(parts):
+        return None, ""
+    if not _one_step(parts):
+        return None, "The steps of the ranks differ by more than a fifth: they don't wait for each other at each step."
+    known.sort(key=lambda each: each[0])
+    most, last = known[-1]
+    wait = most - statistics.median(own for own, _ in known[:-1])
+    if wait < MIN_LATE * (last.turn_ms or 0.0):
+        return None, ""
+    if sum(last.rare_ms.values()) >= MOSTLY * wait:
+        return Late(rank=last.label, wait_ms=wait, rare=True, times=sum(last.long_steps.values()), of=last.clean), ""
+    times, of = _tens(parts, last, seen)
+    if of >= MIN_KNOWN and times < MIN_LAST * of:
+        unit = "tens of steps" if last.own_ms else "steps"
+        return None, f"In the mean {last.label} comes last, but in only {times} of {of} {unit}: nobody is named."
+    return Late(rank=last.label, wait_ms=wait, times=times, of=of), ""

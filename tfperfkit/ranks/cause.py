@@ -1,0 +1,154 @@
+"""Why a rank is late: what it does more of than the others, and its own finding that says so."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tfperfkit.diagnosis.residual import explained
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.ranks.arrival import Late
+from tfperfkit.ranks.part import INSIDE, Part
+
+#: Of the wait, for a cause to be named.
+MIN_CAUSE = 0.5
+#: What a rank may be busy with until it comes, and the parts of the breakdown that say so.
+_KINDS: dict[str, tuple[str, ...]] = {
+    "input": ("input",),
+    "tracing": ("tracing",),
+    "garbage collection": ("gc",),
+    "saving": ("saving",),
+    "evaluation": ("evaluate",),
+    "Python": ("python", "dispatch", "eager_ops", "host_sync", "copies", "other"),
+    "computing": INSIDE,
+}
+#: More of it than the median of the others has: work that is larger, and processors that are fewer.
+_MORE_WORK = 1.1
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """``kind``: "input", "tracing", "garbage collection", "saving", "evaluation", "Python", "more work", "slower
+    processor", "computing" (for the same work, and nothing says why). ``ms``: of a step, more than the others take.
+    ``code`` and ``title``: of the finding that tells it, "" where none does."""
+
+    kind: str
+    ms: float
+    words: str
+    code: str = ""
+    title: str = ""
+    where: SourceSpan | None = None
+
+
+def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
+    """What makes the rank late, if one thing takes the larger half of the wait."""
+    last = next(part for part in parts if part.label == late.rank)
+    others = [part for part in parts if part is not last]
+    more = {kind: _more(last, others, kind) for kind in _KINDS}
+    kind, took = max(more.items(), key=lambda item: item[1])
+    if took < MIN_CAUSE * late.wait_ms:
+        return None
+    found = _finding(last, others, kind, late.wait_ms)
+    if kind == "computing":
+        kind, words = _computing(last, others)
+        # Work that was given or a processor that was taken away has no finding of its own on that rank.
+        found = found if kind == "computing" else None
+    else:
+        words = _WORDS[kind]
+    lines = next((last.at[part] for part in _KINDS.get(kind, ()) if last.at.get(part)), ())
+    where = found.where[0] if found is not None and found.where else lines[0] if lines else None
+    return Cause(
+        kind=kind,
+        ms=took,
+        words=words,
+        code=found.code if found is not None else "",
+        title=found.title if found is not None else "",
+        where=where,
+    )
+
+
+_WORDS = {
+    "input": "it waits for its input",
+    "tracing": "it traces functions again",
+    "garbage collection": "it collects garbage",
+    "saving": "it saves",
+    "evaluation": "it evaluates",
+    "Python": "its Python takes longer",
+}
+
+
+def sentence(found: Cause | None, late: Late) -> str:
+    """Why, in a line: what, the place, the finding."""
+    if found is None:
+        return "nothing that it does more of than the others explains most of that"
+    where = f" ({Path(found.where.file).name}:{found.where.line})" if found.where is not None else ""
+    told = f": {found.title}" if found.title else ""
+    code = f"  {found.code}" if found.code else ""
+    return f"{found.words}{told}{where}{code}"
+
+
+def _took(part: Part, kind: str) -> float:
+    if kind == "computing":
+        return part.compute_ms or 0.0
+    unknown = part.unknown_ms if kind == "Python" else 0.0
+    return sum(part.outside_ms.get(name, 0.0) for name in _KINDS[kind]) - unknown
+
+
+def _more(last: Part, others: Sequence[Part], kind: str) -> float:
+    if kind == "computing" and any(part.compute_ms is None for part in (last, *others)):
+        return 0.0
+    return _took(last, kind) - statistics.median(_took(part, kind) for part in others)
+
+
+def _finding(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> Finding | None:
+    """The costliest of its findings about these parts that costs the larger half of the wait more than it costs the
+    others."""
+    fitting = []
+    for found in last.findings:
+        more = _cost(last, found) - statistics.median(
+            max((_cost(part, item) for item in part.findings if _same(item, found)), default=0.0) for part in others
+        )
+        if set(explained(found)) & set(_KINDS[kind]) and more >= MIN_CAUSE * wait_ms:
+            fitting.append((more, found))
+    return max(fitting, key=lambda item: item[0])[1] if fitting else None
+
+
+def _same(a: Finding, b: Finding) -> bool:
+    return a.code == b.code and [(w.file, w.line) for w in a.where[:1]] == [(w.file, w.line) for w in b.where[:1]]
+
+
+def _cost(part: Part, found: Finding) -> float:
+    """ms of a step."""
+    if found.basis == "step":
+        return found.share_of_step * (part.step_ms or 0.0)
+    return found.share_of_step * (part.turn_ms or 0.0) if found.basis == "turn" else 0.0
+
+
+def _computing(last: Part, others: Sequence[Part]) -> tuple[str, str]:
+    """Whether a rank whose compiled functions take longer has more to do, or less to do it with."""
+    usual = statistics.median(part.compute_ms or 0.0 for part in others)
+    times = f"its compiled functions take {(last.compute_ms or 0.0) / usual:.1f} times as long" if usual else ""
+    batches = [part.batch_size for part in others]
+    if last.batch_size and all(batches):
+        other = statistics.median(size for size in batches if size)
+        if last.batch_size >= _MORE_WORK * other:
+            return "more work", f"it has more work: batches of {last.batch_size}, the others of {other:.0f}"
+    cpus = [part.processors for part in others]
+    if last.processors and all(cpus) and last.processors < min(count for count in cpus if count):
+        many = "processor" if last.processors == 1 else "processors"
+        fewest = min(count for count in cpus if count)
+        return "slower processor", f"{times}: on {last.processors} {many}, where the others have {fewest}"
+    stretched = [part.stretched for part in others]
+    if last.stretched and all(stretched) and usual:
+        # What it takes longer for want of processors is the larger half of what it takes longer.
+        ordinary = statistics.median(value for value in stretched if value)
+        lost = (last.compute_ms or 0.0) * (1 - ordinary / last.stretched)
+        if lost >= MIN_CAUSE * ((last.compute_ms or 0.0) - usual):
+            share = f"{100 * (1 - 1 / last.stretched):.0f} % of the time that they could run"
+            return "slower processor", f"{times}: its threads have no processor for {share}"
+    speeds = [part.gflops for part in others]
+    if last.gflops and all(speeds) and last.gflops * _MORE_WORK <= min(speed for speed in speeds if speed):
+        return "slower processor", f"{times}: its processors are slower"
+    return "computing", f"{times} for batches of the same size" if last.batch_size else times

@@ -1,0 +1,204 @@
+"""What one rank's run tells, as far as the report of all ranks needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from tfperfkit.analysis.analyze import study
+from tfperfkit.diagnosis.part_lines import lines_of
+from tfperfkit.errors import RunDirectoryError
+from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.offers import Exchange, Exchanges, FunctionCosts, StepBreakdown, TraceCounts, VaryingArguments
+from tfperfkit.ranks.sampled import sampled
+from tfperfkit.records.parts import PartName, part_of, part_of_cause
+from tfperfkit.rule import Evidence
+from tfperfkit.storage.run_directory import RunDirectory
+
+#: What the training thread waits in: the compiled functions, and the exchange with the others in them.
+INSIDE: tuple[PartName, ...] = ("graph", "collectives")
+#: Kinds of time between two steps that are no part of a step, by the part that they are most like.
+_LIKE: dict[str, PartName] = {"validation": "evaluate", "prediction": "evaluate", "tensorflow": "dispatch"}
+
+
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """A function of the person's on one rank: how often it was traced, and what its largest graph holds. ``varying``:
+    the Python values that made it trace again, in words."""
+
+    function: str
+    file: str
+    line: int
+    traces: int
+    operations: int | None = None
+    jit_compile: bool | None = None
+    varying: str = ""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A rank. ``problem``: why there is no report of it. Times are ms of a step and what passes until the next begins.
+
+    ``outside_ms``: by part, the time out of compiled functions, in which the others may have to wait. ``compute_ms``:
+    in compiled functions without the exchange; ``compute_by``: the "trace" told it, or "samples"; None: neither did.
+    ``own_ms``: until it comes to the exchange, by tens of steps (a step's number, divided). ``rare_ms``: of the time
+    outside, what single long steps took beyond the ordinary; ``long_steps``: how many those were, by part.
+    ``unknown_ms``: of long steps, for which nothing is known to blame. ``stretched``: how
+    much longer all threads took for want of processors (1: not at all). ``ended_s``: seconds of the clock of its
+    machine. ``after_s``: from its start to its end.
+    """
+
+    name: str
+    rank: int | None = None
+    size: int | None = None
+    role: str = ""
+    status: str = ""
+    exit_code: int | None = None
+    ended_s: float | None = None
+    steps: int = 0
+    clean: int = 0
+    step_ms: float | None = None
+    turn_ms: float | None = None
+    batch_size: int | None = None
+    examples_per_s: float | None = None
+    inside_ms: float | None = None
+    compute_ms: float | None = None
+    compute_by: str = ""
+    own_ms: dict[int, float] = {}
+    stretched: float | None = None
+    exchange_ms: float | None = None
+    outside_ms: dict[str, float] = {}
+    rare_ms: dict[str, float] = {}
+    long_steps: dict[str, int] = {}
+    unknown_ms: float = 0.0
+    at: dict[str, tuple[SourceSpan, ...]] = {}
+    exchanges: tuple[Exchange, ...] = ()
+    functions: tuple[Traced, ...] = ()
+    processors: int | None = None
+    gflops: float | None = None
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""
+
+    @property
+    def label(self) -> str:
+        """``rank 3``"""
+        kind, _, number = self.name.partition("-")
+        return f"{kind} {int(number)}" if number.isdecimal() else self.name
+
+    @property
+    def loud(self) -> tuple[Finding, ...]:
+        """Its findings but for remarks."""
+        return tuple(finding for finding in self.findings if finding.severity != "info")
+
+
+def read_part(folder: Path, name: str) -> Part:
+    """The part of this name in the folder of the whole; one that can't be read has a ``problem``."""
+    digits = name.rpartition("-")[2]
+    number = int(digits) if digits.isdecimal() else None
+    try:
+        _, manifest = RunDirectory.open(folder / name)
+        report, evidence = study(folder / name)
+    except RunDirectoryError as error:
+        return Part(name=name, rank=number, problem=str(error))
+    rank, steps, account = manifest.rank, report.steps, report.steps.account
+    traced = evidence.offer(Exchanges)
+    part = Part(
+        name=name,
+        rank=rank.rank if rank is not None else number,
+        size=rank.size if rank is not None else None,
+        role=rank.role if rank is not None else "",
+        status=report.run.status,
+        exit_code=report.run.exit_code,
+        ended_s=manifest.started_wall_s + report.run.wall_s if report.run.wall_s else None,
+        steps=steps.count,
+        clean=steps.clean,
+        step_ms=steps.mean_ms,
+        batch_size=steps.batch_size,
+        examples_per_s=steps.examples_per_s,
+        exchange_ms=traced.ms_per_step if traced is not None else None,
+        exchanges=traced.rows if traced is not None else (),
+        functions=_functions(evidence),
+        processors=report.run.machine.get("cpus"),
+        gflops=report.run.machine.get("float32_gflops"),
+        findings=report.findings,
+    )
+    if account is None or not account.parts_ms:
+        return part
+    told = msgspec.structs.replace(part, turn_ms=account.mean_ms + account.between_total_ms, **_parts(report, evidence))
+    by_samples = sampled(evidence)
+    compute = _compute(evidence, traced)
+    if compute is not None:
+        return msgspec.structs.replace(told, compute_ms=compute, compute_by="trace")
+    if by_samples is None or told.inside_ms is None:
+        return told
+    return msgspec.structs.replace(
+        told,
+        compute_ms=by_samples.compute_share * told.inside_ms,
+        compute_by="samples",
+        own_ms=by_samples.own_ms,
+        stretched=by_samples.stretched,
+    )
+
+
+def _parts(report: Report, evidence: Evidence) -> dict[str, object]:
+    account = report.steps.account
+    assert account is not None
+    outside = {str(name): took for name, took in account.parts_ms.items() if name not in INSIDE and took > 0}
+    between = account.between_ms or {"other": account.between_total_ms}
+    for kind, took in between.items():
+        name = _LIKE.get(kind) or part_of(kind) or "other"
+        if name not in INSIDE and took > 0:
+            outside[name] = outside.get(name, 0.0) + took
+    rare: dict[str, float] = {}
+    long_steps: dict[str, int] = {}
+    unknown = 0.0
+    for outlier in account.outliers:
+        name = part_of_cause(outlier.cause)
+        if not outlier.cause:
+            unknown += outlier.excess_ms / account.steps
+        elif name not in INSIDE:
+            rare[name] = rare.get(name, 0.0) + outlier.found_ms / account.steps
+            long_steps[name] = long_steps.get(name, 0) + 1
+    return {
+        "inside_ms": sum(account.parts_ms.get(name, 0.0) for name in INSIDE),
+        "outside_ms": outside,
+        "rare_ms": rare,
+        "long_steps": long_steps,
+        "unknown_ms": min(unknown, outside.get("other", 0.0)),
+        "at": {name: tuple(lines_of(evidence, name)) for name in account.parts_ms if outside.get(name)},
+    }
+
+
+def _compute(evidence: Evidence, traced: Exchanges | None) -> float | None:
+    """ms of a traced step in compiled functions, without the exchange with others."""
+    breakdown = evidence.offer(StepBreakdown)
+    if traced is None or breakdown is None or "graph" not in breakdown.parts_ms:
+        return None
+    return max(0.0, breakdown.parts_ms["graph"] - traced.ms_per_step)
+
+
+def _functions(evidence: Evidence) -> tuple[Traced, ...]:
+    counts, costs = evidence.offer(TraceCounts), evidence.offer(FunctionCosts)
+    varying = evidence.offer(VaryingArguments)
+    made = []
+    for row in counts.functions if counts is not None else ():
+        if row.owner != "user":
+            continue
+        key = (row.file, row.line)
+        graphs = [cost for cost in costs.functions if (cost.file, cost.line) == key] if costs is not None else []
+        words = [
+            f"{each.argument}={', '.join(each.values[:3])}"
+            for each in (varying.arguments if varying is not None else ())
+            if (each.file, each.line) == key
+        ]
+        made.append(
+            Traced(
+                function=row.function,
+                file=row.file,
+                line=row.line,
+                traces=row.traces,
+                operations=max((cost.operations for cost in graphs), default=None),
+                jit_compile=any(cost.jit_compile for cost in graphs) if graphs else None,
+                varying="; ".join(words),
+            )
+        )
+    return tuple(made)

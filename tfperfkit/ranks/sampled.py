@@ -1,0 +1,122 @@
+"""What stack samples of one rank tell of its computing and its waiting, without a trace.
+
+A sample of a process that trains with others has the processor time of the process. While the training thread is in a
+compiled function and the process uses a processor, it computes, and else it waits for the others or for what they send.
+Threads that are ready and have no processor compute too, only longer: the scheduler tells how much.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections import defaultdict
+from typing import Any
+
+import msgspec
+
+from tfperfkit.clock import ms
+from tfperfkit.records.samples import FAST_S, MIN
+from tfperfkit.records.steps import StepTable
+from tfperfkit.rule import Evidence
+
+#: Samples further apart than this don't tell what was done in between.
+_NEAR_NS = round(3 * FAST_S * 1e9)
+#: Steps that are looked at together.
+BLOCK = 10
+
+
+class Sampled(msgspec.Struct, frozen=True, kw_only=True):
+    """``compute_share``: of the time in compiled functions, in which the process computed. ``stretched``: how much
+    longer that took for want of processors (1: not at all). ``own_ms``: of a step, out of compiled functions or
+    computing in them, by block of ``BLOCK`` steps (a step's number, divided)."""
+
+    compute_share: float
+    stretched: float
+    own_ms: dict[int, float]
+
+
+def sampled(evidence: Evidence) -> Sampled | None:
+    """None where samples have no processor time, or are too few."""
+    activities, taken = _rows(evidence)
+    table = evidence.steps
+    clean = sorted(table.clean, key=lambda step: step.begin_ns)
+    begins = [step.begin_ns for step in clean]
+    inside = count = 0
+    computed = 0.0
+    stretched = _stretched(evidence)
+    own: defaultdict[int, float] = defaultdict(float)
+    whole: defaultdict[int, int] = defaultdict(int)
+    for before, (when, stack, used) in zip(taken, taken[1:], strict=False):
+        passed = when - before[0]
+        index = bisect.bisect_right(begins, when) - 1
+        if passed <= 0 or index < 0 or not _covers(table, clean, index, when):
+            continue
+        block = clean[index].number // BLOCK
+        if passed > _NEAR_NS:
+            collected = evidence.collections.overlap(before[0], when)  # nobody samples then
+            own[block] += collected
+            whole[block] += collected
+            continue
+        in_graph = activities.get(stack) == "graph"
+        whole[block] += passed
+        if in_graph:
+            busy = min(max(used - before[2], 0) * stretched, passed)
+            count += 1
+            inside += passed
+            computed += busy
+            own[block] += busy
+        else:
+            own[block] += passed
+    if count < MIN or not inside:
+        return None
+    lengths = _lengths(table)
+    return Sampled(
+        compute_share=computed / inside,
+        stretched=stretched,
+        own_ms={block: own[block] / whole[block] * lengths[block] for block in whole if block in lengths},
+    )
+
+
+def _stretched(evidence: Evidence) -> float:
+    """Time on a processor and ready for one, by time on one, of all threads in the clean steps."""
+    clean = evidence.steps.clean
+    rows = [
+        row
+        for row in evidence.records("threads")
+        if isinstance(row, list) and len(row) == 3 and all(isinstance(value, int) for value in row)
+    ]
+    inside = [row for row in rows if clean and clean[0].begin_ns <= row[0] <= clean[-1].end_ns]
+    if len(inside) < 2:
+        return 1.0
+    ran, waited = (inside[-1][column] - inside[0][column] for column in (1, 2))
+    return (ran + waited) / ran if ran > 0 and waited > 0 else 1.0
+
+
+def _covers(table: StepTable, clean: list[Any], index: int, when: int) -> bool:
+    """Whether a moment is in this clean step, or between it and the next one where that is clean too."""
+    step = clean[index]
+    if when <= step.end_ns:
+        return True
+    return index + 1 < len(clean) and clean[index + 1].number == step.number + step.count
+
+
+def _lengths(table: StepTable) -> dict[int, float]:
+    """ms from a clean step's begin to the next one's, by block: the mean."""
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for step, after in zip(table.steps, table.steps[1:], strict=False):
+        if step.window == after.window == "clean":
+            found[step.number // BLOCK].append(ms(after.begin_ns - step.begin_ns) / step.count)
+    return {block: sum(each) / len(each) for block, each in found.items()}
+
+
+def _rows(evidence: Evidence) -> tuple[dict[int, str], list[tuple[int, int, int]]]:
+    """Activities by stack; when each sample was taken, its stack, the process's time until then (ns)."""
+    activities: dict[int, str] = {}
+    taken: list[tuple[int, int, int]] = []
+    for row in evidence.records("samples"):
+        if not isinstance(row, list) or len(row) < 5:
+            continue
+        if row[0] == "stack" and isinstance(row[1], int):
+            activities[row[1]] = str(row[4])
+        elif row[0] == "s" and all(isinstance(value, int) for value in row[1:5]):
+            taken.append((row[1], row[2], row[4]))
+    return activities, sorted(taken)

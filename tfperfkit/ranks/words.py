@@ -1,0 +1,117 @@
+"""What the report of all ranks says, for whichever form it is drawn in."""
+
+from __future__ import annotations
+
+from tfperfkit.model import Column, Table
+from tfperfkit.ranks.parts import Whole
+from tfperfkit.report.numbers import alone
+from tfperfkit.report.terminal import Symbols
+
+_MOST = 20
+
+
+def warnings(whole: Whole) -> list[str]:
+    """What must be known before any figure: ranks that are missing, and that did not finish."""
+    told = []
+    if whole.missing:
+        ranks = ", ".join(map(str, whole.missing[:_MOST]))
+        more = f" and {len(whole.missing) - _MOST} more" if len(whole.missing) > _MOST else ""
+        told.append(f"No part of rank {ranks}{more}: it never began, or wrote elsewhere.")
+    if whole.endings:
+        more = f"; and {len(whole.endings) - _MOST} more" if len(whole.endings) > _MOST else ""
+        told.append(f"Did not finish: {'; '.join(whole.endings[:_MOST])}{more}.")
+    return told
+
+
+def first_line(whole: Whole, symbols: Symbols) -> list[str]:
+    """Throughput, scaling, step time: as many of them as are known."""
+    figures = [f"{whole.size} ranks"]
+    if whole.examples_per_s is not None:
+        figures.append(f"{alone(whole.examples_per_s, 'number', symbols)} examples/s together")
+    one = whole.alone
+    workers = sum(part.role not in ("evaluator", "ps") for part in whole.parts)
+    if one is not None and one.efficiency is not None:
+        figures.append(f"{100 * one.efficiency:.0f} % of {workers} times one worker ({one.run})")
+    times = [part.step_ms for part in whole.parts if part.step_ms is not None]
+    if times:
+        low, high = (alone(value, "ms", symbols) for value in (min(times), max(times)))
+        figures.append(f"{low} a step" if low == high else f"{low} to {high} a step")
+    if one is not None and one.efficiency is None:
+        figures.append(f"{alone(one.step_ms, 'ms', symbols)} with one worker ({one.run})")
+    return figures
+
+
+def late_words(whole: Whole, symbols: Symbols) -> str:
+    """Who is late, by how much, how often and why; "" where nobody is."""
+    late = whole.lateness
+    if late is None:
+        return ""
+    wait = alone(late.wait_ms, "ms", symbols)
+    turn = max((part.turn_ms or 0.0 for part in whole.parts), default=0.0)
+    share = f" ({100 * late.wait_ms / turn:.0f} %)" if turn else ""
+    often = ""
+    if late.rare and late.times:
+        often = f", {late.times} of {late.of} steps that are much longer"
+    elif late.of:
+        unit = "tens of steps" if any(part.own_ms for part in whole.parts) else "traced steps"
+        often = f", the last in {late.times} of {late.of} {unit}"
+    return f"The others wait {wait} of a step{share} for {late.rank}{often}: {whole.why}."
+
+
+def exchange_words(whole: Whole, symbols: Symbols) -> str:
+    """What the exchange itself takes, apart from the waiting; "" where that is not known of all ranks."""
+    if not whole.waits_ms:
+        return ""
+    low, high = (alone(value, "ms", symbols) for value in (min(whole.waits_ms.values()), max(whole.waits_ms.values())))
+    seen = whole.traced
+    if seen is None:
+        return f"In the exchange ranks wait {low} to {high} of a step for the last, by stack samples."
+    transfer = alone(whole.transfer_ms, "ms", symbols)
+    many = f"{seen.exchanges:.0f} collective {'operation' if round(seen.exchanges) == 1 else 'operations'}"
+    traced = f"{seen.steps} steps traced on all ranks"
+    return f"Exchange, {traced}: {transfer} of a step is transfer, in {many}; ranks wait {low} to {high} in it."
+
+
+def table(whole: Whole) -> Table:
+    """Each rank in a row."""
+    roles = len({part.role for part in whole.parts}) > 1
+    batches = any(part.batch_size for part in whole.parts)
+    columns = [Column("Rank"), *([Column("Role")] if roles else []), Column("Ended"), Column("Steps", "count")]
+    columns += [Column("Batch", "count")] if batches else []
+    computing = any(part.compute_ms is not None for part in whole.parts)
+    columns += [Column(name, "ms") for name in ("Step ms", "Outside ms")]
+    columns += [Column(name, "ms") for name in ("Compute ms", "Wait ms")] if computing else []
+    columns.append(Column("First finding"))
+    rows = []
+    for part in whole.parts:
+        loud = part.loud
+        first = f"{loud[0].code}  {loud[0].title}" if loud else part.problem or None
+        outside = part.turn_ms - part.inside_ms if part.turn_ms and part.inside_ms is not None else None
+        wait = whole.waits_ms.get(part.label)
+        cells: list[str | int | float | None] = [part.label]
+        cells += [part.role or None] if roles else []
+        cells += [part.status or "no report", part.steps or None]
+        cells += [part.batch_size] if batches else []
+        cells += [part.step_ms, outside, *((part.compute_ms, wait) if computing else ())]
+        rows.append((*cells, first))
+    note = ""
+    if any(part.turn_ms for part in whole.parts):
+        note = "Outside: out of compiled functions, where the others may have to wait"
+        if computing:
+            note += ". Compute: in them, without the exchange. Wait: in the exchange, for the last to come"
+    return Table(title="Steps of each rank", columns=tuple(columns), rows=tuple(rows), note=note)
+
+
+def merged(whole: Whole) -> list[str]:
+    """Each finding with the ranks that have it, what most have first."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for part in whole.parts:
+        for finding in part.loud:
+            found.setdefault(finding.code, (finding.title, []))[1].append(part.label)
+    lines = []
+    for code, (title, who) in sorted(found.items(), key=lambda item: -len(item[1][1])):
+        names = list(dict.fromkeys(who))
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        ranks = "all ranks" if len(names) == len(whole.parts) else ", ".join(names[:_MOST]) + more
+        lines.append(f"{code}  {title}: {ranks}")
+    return lines

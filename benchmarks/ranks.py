@@ -65,7 +65,9 @@ def train(kind: str, who: str, steps: int, folder: Path) -> dict[str, Any]:
     done = subprocess.run([*words, "launch", "-n", "2", "--out", str(out), *given], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"status {done.returncode}: {done.stderr[-500:]}")
-    shown = subprocess.run([*words, "report", str(out), "--json", "-"], capture_output=True, check=True)
+    shown = subprocess.run([*words, "report", str(out), "--json", "-"], capture_output=True)
+    if shown.returncode:
+        raise RuntimeError(f"the report failed: {shown.stderr[-500:]!r}")
     return dict(json.loads(shown.stdout))
 
 

@@ -52,9 +52,9 @@ def sampled(evidence: Evidence) -> Sampled | None:
             continue
         block = clean[index].number // BLOCK
         if passed > _NEAR_NS:
-            collected = evidence.collections.overlap(before[0], when)  # nobody samples then
-            own[block] += collected
-            whole[block] += collected
+            if collected := evidence.collections.overlap(before[0], when):  # nobody samples then
+                own[block] += collected
+                whole[block] += collected
             continue
         in_graph = activities.get(stack) == "graph"
         whole[block] += passed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
+from tfperfkit.diagnosis.computed_lines import LOUD, computed_lines, words
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
@@ -73,9 +74,17 @@ def _no_cause(evidence: Evidence) -> str:
     computes = name in _WORK and share >= _SOUND
     found = "Nothing to fix" if computes and _near_the_limit(evidence) else "No cause found"
     lines = [] if name in _WORK else lines_of(evidence, name)
-    at = f" ({_place(lines[0])})" if lines else ""
+    at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK else ""
     return f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}.{rate}{_between(account)}"
+
+
+def _computed_at(evidence: Evidence) -> str:
+    """The line on which most of the step computes, where it is a third of the step or more."""
+    line = next(iter(computed_lines(evidence)), None)
+    if line is None or line.share < LOUD:
+        return ""
+    return f", {100 * line.share:.0f} % on one line ({_place(line.where)}: {words(line)})"
 
 
 def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:

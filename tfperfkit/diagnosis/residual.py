@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit import calibration
 from tfperfkit.clock import ms
+from tfperfkit.diagnosis.computed_lines import costly_lines
 from tfperfkit.diagnosis.part_lines import LINES, is_of, lines_of
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Family, Finding, Measurement, StepAccount
@@ -55,6 +56,8 @@ def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Findin
         if work is not None and part == "other" and _waited(work.share_of_run * share, findings):
             continue
         yield _finding(evidence, part, share)
+    loud = [item for item in mine if item.severity != "info" and not item.headroom]
+    yield from (item for item in costly_lines(evidence, mine, CODE) if not _owned("graph", item.share_of_step, loud))
 
 
 def _shares(account: StepAccount) -> dict[PartName, float]:

@@ -45,6 +45,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     ``ms`` is its part of the step: each moment of the calls counted once, shared by what ran side by side; ``busy_ms``
     the sum over threads. ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
     ``file``, ``line``: the innermost of the person's lines on the way to it, "" and 0 where none is known.
+    ``direct``: made by that line itself, in no layer or other part of Keras that it calls.
     ``name`` is "" for the rest of a type and stage, in which many small operations are summed up.
     """
 
@@ -58,6 +59,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     layer: str = ""
     file: str = ""
     line: int = 0
+    direct: bool = False
 
 
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):

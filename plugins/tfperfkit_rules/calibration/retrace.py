@@ -32,7 +32,7 @@ MIN_TRACING = Calibration(
 LATE_TRACING = Calibration(
     0.25,
     "share",
-    "of the tracing in the later half of work whose iterations can't be counted: it goes on",
+    "of the tracing in the later half of the clean steps, or of work whose iterations can't be counted: it goes on",
     Chosen("half of what even tracing would have there; what is traced once stands at the begin"),
 )
 CERTAIN = Calibration(

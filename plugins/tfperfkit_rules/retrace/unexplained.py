@@ -31,7 +31,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
     if not lines or not steps:
         return
-    if evidence.work is not None and evidence.work.iterations is None and not _goes_on(evidence):
+    if not _repeats(evidence, len(steps)):
         return
     compiles = _compiles(evidence, lines)
     places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
@@ -83,9 +83,17 @@ def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None,
     return gain.speedups(certain, known[1] if known else share), None
 
 
+def _repeats(evidence: Evidence, steps: int) -> bool:
+    """Whether functions go on being traced: each is traced once when it is first called, be it in a late step."""
+    if evidence.work is not None:
+        return evidence.work.iterations is not None or _goes_on(evidence)
+    return steps > 1 and _goes_on(evidence)
+
+
 def _goes_on(evidence: Evidence) -> bool:
-    """Where iterations can't be counted: whether the later half still traces. At first each function is traced once."""
-    begin, end = evidence.steps.steps[0].begin_ns, evidence.steps.steps[-1].end_ns
+    """Whether the later half still traces."""
+    looked = evidence.steps.clean if evidence.work is None else evidence.steps.steps
+    begin, end = looked[0].begin_ns, looked[-1].end_ns
     middle = (begin + end) // 2
     return evidence.tracing.overlap(middle, end) >= calibrated.LATE_TRACING.value * evidence.tracing.overlap(begin, end)
 

@@ -63,6 +63,7 @@ class Ran:
     busy: float = 0.0
     runs: float = 0.0
     flops: float | None = None
+    direct: bool = False  # made by the line itself, in no layer or part of Keras below it
     place: tuple[str, int] = ("", 0)  # the innermost of the person's lines
 
 

@@ -49,6 +49,15 @@ def test_without_compile_the_tracing_line_is_named() -> None:
     assert not list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=before)))
 
 
+def test_first_traces_are_paid_once_however_late_the_first_call_comes() -> None:
+    """A generator that is first trained in the fifth step, an evaluation after ten: nothing goes on being traced."""
+    parts = {"tracing": 30.0, "graph": 70.0}
+    for spans in ([(500 * MS, 590 * MS)], [(500 * MS, 590 * MS), (1000 * MS, 1090 * MS)], [(5500 * MS, 5590 * MS)]):
+        assert not list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=spans)))
+    goes_on = [(n * 1000 * MS, n * 1000 * MS + 90 * MS) for n in range(1, 6)]
+    assert list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=goes_on)))
+
+
 def test_silent_where_the_steps_do_not_trace() -> None:
     assert not list(traced_again(make_evidence(parts_ms={"tracing": 1.0, "graph": 99.0}, samples=TRACING)))
     assert not list(traced_again(make_evidence(samples=TRACING)))

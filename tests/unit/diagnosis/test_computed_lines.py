@@ -1,0 +1,77 @@
+"""The line on which a compiled step computes is told where no rule knows a cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE, make_account, make_evidence, make_samples
+from test_diagnosis import finding
+
+from tfperfkit.diagnosis.computed_lines import computed_lines, words
+from tfperfkit.diagnosis.headline import headline
+from tfperfkit.diagnosis.residual import residual
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
+
+
+def operation(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperation:
+    given = {"stage": "forward", "runs": 1.0, "busy_ms": ms, "direct": True, **fields}
+    return ComputedOperation(name=f"{kind}_{line}", type=kind, ms=ms, file=FILE, line=line, **given)
+
+
+def of(*operations: ComputedOperation, graph: float = 9.5) -> Evidence:
+    """A step of 10 ms of which ``graph`` are a compiled function; the operations take 10 ms with the profiler on."""
+    parts = {"graph": graph, "dispatch": 10.0 - graph}
+    seen = ComputedStep(ms=10.0, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=operations)
+    samples = make_samples([(100, "graph", [Frame(FILE, 1, "step", 3)])])
+    return make_evidence(account=make_account(parts), samples=samples, offers={"lines": (seen,)})
+
+
+SORT = (operation("TopKV2", 4.0, 36), operation("ScatterNd", 2.0, 36, stage="backward"))
+
+
+def test_a_line_that_sorts_is_told_with_its_operations_and_what_is_gained_at_most() -> None:
+    evidence = of(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
+    (found,) = residual(evidence, [])
+    assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))
+    assert found.title == "57 % of a step is one line of a compiled function: TopKV2 and ScatterNd"
+    assert found.ceiling == pytest.approx(1 / 0.43)
+    assert found.severity == "high"
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        (operation("_MklMatMul", 8.0, 19), operation("Relu", 2.0, 19)),  # what a step is there for
+        (operation("Relu", 8.0, 19, direct=False), operation("Mul", 2.0, 20)),  # within a layer that the line calls
+        (operation("ResourceApplyAdam", 8.0, 19, stage="update"),),  # the optimizer's
+        tuple(operation("Mul", 1.0, line) for line in range(10, 20)),  # none takes much
+    ],
+    ids=["products", "layer", "update", "many"],
+)
+def test_what_a_step_is_there_for_is_left_in_peace(operations: tuple[ComputedOperation, ...]) -> None:
+    assert list(residual(of(*operations), [])) == []
+
+
+def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> None:
+    evidence = of(*SORT)
+    there = finding("GRF007", 0.1, family="graph", where=(SourceSpan(FILE, 36),))
+    assert list(residual(evidence, [there])) == []
+    assert list(residual(evidence, [finding("OPS001", 0.5, family="graph", severity="high")])) == []
+    assert len(list(residual(evidence, [finding("BAT002", 0.5, family="graph", severity="info")]))) == 1
+
+
+def test_the_first_line_of_a_report_says_where_it_computes() -> None:
+    evidence = of(operation("_MklMatMul", 8.0, 22), operation("Relu", 1.0, 23))
+    assert [item.where.line for item in computed_lines(evidence)] == [22, 23]
+    assert words(computed_lines(evidence)[0]) == "MatMul"
+    said = headline([], evidence)
+    assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
+    assert ":22: MatMul)." in said
+
+
+def test_without_a_trace_nothing_is_said() -> None:
+    assert computed_lines(make_evidence(account=make_account({"graph": 10.0}))) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -46,14 +46,16 @@ def computed_lines(evidence: Evidence) -> list[ComputedLine]:
 
 
 def _line(evidence: Evidence, place: tuple[str, int], rows: Sequence[ComputedOperation], scale: float) -> ComputedLine:
-    types: Counter[str] = Counter()
+    types: dict[str, float] = defaultdict(float)
     for row in rows:
         types[row.type.removeprefix("_Mkl")] += row.ms
     total = sum(row.ms for row in rows)
     return ComputedLine(
         where=SourceSpan(place[0], place[1], ""),
         share=min(1.0, total * scale),
-        types=tuple(name for name, ms in types.most_common(_TYPES) if ms >= 0.1 * total),
+        types=tuple(
+            name for name in sorted(types, key=lambda name: -types[name])[:_TYPES] if types[name] >= 0.1 * total
+        ),
         products=sum(ms for name, ms in types.items() if name in HEAVY) / total if total else 0.0,
         direct=sum(row.ms for row in rows if row.direct) / total if total else 0.0,
     )

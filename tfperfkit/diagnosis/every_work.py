@@ -29,10 +29,11 @@ def findings(
         more, _ = apply(evidence)  # a rule that failed here failed above
         found += [msgspec.structs.replace(item, work=name) for item in more if _concerns(item, found)]
     merged = merge(found)
-    left = [*residual(run, merged)]
+    # What was found twice, at a line that two works reach, explains a part of both.
+    left = [*residual(run, found)]
     for evidence in work:
         name = evidence.work.name if evidence.work is not None else ""
-        left += [msgspec.structs.replace(item, work=name) for item in residual(evidence, merged)]
+        left += [msgspec.structs.replace(item, work=name) for item in residual(evidence, found)]
     return rank([_of_the_run(item, shares) for item in (*merged, *left)], shares), troubles
 
 

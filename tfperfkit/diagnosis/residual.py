@@ -106,7 +106,7 @@ def _waited(share_of_run: float, findings: Sequence[Finding]) -> bool:
 
 def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     work = evidence.work
-    took = share * (evidence.step_ms or 0.0)
+    took, unit = share * (evidence.step_ms or 0.0), evidence.unit
     lines = lines_of(evidence, part)
     package = _package(evidence, part)
     most = None if package else speedup(share)  # what another package computes may have to be
@@ -116,7 +116,7 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     return Finding(
         code=CODE,
         family="step",
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {_whose(evidence, part)}",
+        title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is {_whose(evidence, part)}",
         severity=severity(share) if loud else "info",
         share_of_step=share,
         predicted_speedup=None,

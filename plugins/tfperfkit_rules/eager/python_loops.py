@@ -13,7 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import Compiled, compiled
-from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, own_eager_step
+from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, others, own_eager_step
 from tfperfkit_rules.measures.called import GRADIENT, UPDATE, calls, written
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
@@ -76,6 +76,7 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
     return (
         f"Work on whole tensors instead of one {names} at a time: over examples with operations on the batch "
         f"(axis=1), over time with keras.layers.RNN or LSTM(return_sequences=True), or tf.scan.{then}"
+        f"{others(evidence, place)}"
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import LOW, middle, severity
+from tfperfkit.gain import LOW, MEDIUM, middle, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
@@ -87,7 +88,34 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
         what = f"Put @tf.function on {' and '.join(names[:3])}" if names else "Put the step into a @tf.function"
     else:
         what = "Move the body of the loop, from the tape to the update, into a function with @tf.function"
-    return f"{what}, so that TensorFlow compiles the step once and runs it as one graph.{reads(evidence, place)}"
+    return (
+        f"{what}, so that TensorFlow compiles the step once and runs it as one graph."
+        f"{reads(evidence, place)}{others(evidence, place)}"
+    )
+
+
+def others(evidence: Evidence, place: StepPlace) -> str:
+    """What else in the step runs operation by operation, beside the functions that make the update: the choice of an
+    action, say. Told where it takes a medium share of the step."""
+    if place.loop is None or not place.functions:
+        return ""
+    named = {(span.file, span.function) for span in place.functions}
+    around = enclosing(evidence, place.loop.file, place.loop.line)
+    home = (place.loop.file, around.name if around is not None else "<module>")
+    at: Counter[str] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        below = [(frame.file, frame.name) for frame in stack.frames]
+        if stack.activity not in ("eager_ops", "dispatch") or named & set(below) or home not in below:
+            continue
+        inner = below[below.index(home) + 1 :]
+        if inner and not inner[0][1].startswith("<"):
+            at[inner[0][1]] += count
+    name, count = at.most_common(1)[0] if at else ("", 0)
+    share = count / evidence.samples.count if evidence.samples.count else 0.0
+    if share < MEDIUM:
+        return ""
+    taken = f"{100 * share:.0f} % of the step"
+    return f" Beside that {name} runs operation by operation, {taken}: compile what it computes too."
 
 
 def reads(evidence: Evidence, place: StepPlace) -> str:

@@ -149,6 +149,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
     words = _KINDS[kind]
     where, example = _where(evidence, kind, found.at)
+    advice = words.advice.format(example=example) + "."
     named = next((api(evidence, found.frames, item) for item in KINDS if item.word == kind), "")
     return Finding(
         code="STP001",
@@ -171,9 +172,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
             Measurement(_seen(evidence), float(found.steps), "count", "baseline"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=words.advice.format(example=example) + "."
-        if evidence.work is None
-        else _OF_WORK.get(kind, f"{words.advice}."),
+        advice=_OF_WORK.get(kind, advice) if evidence.work is not None else advice,
         detail=f"{'The next step' if evidence.work is None else 'The rest of the work'} waits until it is done.",
         absorbs=_ABSORBS.get(kind, ()),
         absorbs_here=("LIN001", "SYN001", "STP008"),

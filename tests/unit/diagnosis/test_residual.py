@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_diagnosis import finding
 
+from tfperfkit.diagnosis import every_work
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import SourceSpan, Work
@@ -77,6 +78,24 @@ def test_collections_belong_to_the_line_that_they_interrupt() -> None:
     assert found.title.endswith("garbage collection") and found.where == (SourceSpan(FILE, 10, "step"),)
 
 
+def test_a_line_that_two_works_reach_explains_a_part_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The finding is told once; what it takes of the other work is no part without an owner."""
+    run = of({"graph": 10.0})
+    found = finding("EAG004", 0.9, family="eager")
+    works = []
+    for line in (3, 9):
+        known = of({"evaluate": 9.0, "dispatch": 1.0})
+        work = Work(kind="loop", where=SourceSpan(FILE, line), seconds=4.0, share_of_run=0.5, iterations=40)
+        view = {"steps": known.steps, "account": known.account, "samples": known.samples}
+        works.append(run.narrowed(work=work, log=SampleLog({}, []), **view))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([found] if evidence.work is not None else [], []))
+    told, _ = every_work.findings(run, works, (), 8.0)
+    assert [(item.code, item.work) for item in told] == [("EAG004", "train.py:3")]
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([], []))
+    left, _ = every_work.findings(run, works, (), 8.0)
+    assert {item.work for item in left} == {"train.py:3", "train.py:9"} and {item.code for item in left} == {"STP003"}
+
+
 def test_operations_and_what_hands_them_out_are_one_and_long_ones_compute() -> None:
     (found,) = residual(of({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
     assert found.share_of_step == pytest.approx(0.9) and found.where[0].line == 10
@@ -108,7 +127,7 @@ def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
             work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
         )
         (found,) = residual(view, [])
-        assert found.severity == said and found.title.startswith("50 % of an iteration is")
+        assert found.severity == said and found.title.startswith("50 % of the loop at train.py:3 is")
 
 
 @given(st.dictionaries(st.sampled_from(sorted(DOING)), st.floats(0.1, 100.0), min_size=1), st.floats(0, 2e9))

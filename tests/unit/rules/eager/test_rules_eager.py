@@ -32,6 +32,16 @@ def test_the_function_that_makes_the_step_is_named_before_the_loop() -> None:
     assert finding.evidence[0].value == 700
 
 
+@pytest.mark.parametrize(("count", "told"), [(40, True), (2, False)])
+def test_what_else_of_the_step_runs_operation_by_operation_is_named(count: int, told: bool) -> None:
+    """An agent that updates and, in the same turn of the loop, chooses its actions with its model."""
+    loop, other = Frame(FILE, 1, "<module>", 11), Frame("agent.py", 5, "choose", 7)
+    stacks = [(60, "eager_ops", (loop, Frame(FILE, 3, "train_step", 5))), (count, "dispatch", (loop, other))]
+    finding = one(step.eager_step(eager_evidence(samples=make_samples(stacks))))
+    share = round(100 * count / (60 + count))
+    assert (f"Beside that choose runs operation by operation, {share} % of the step" in finding.advice) == told
+
+
 def test_many_tiny_operations_promise_much_and_long_products_little() -> None:
     tiny = one(step.eager_step(eager_evidence(TINY)))
     big = one(step.eager_step(eager_evidence(BIG, dispatch_ms=12.0)))

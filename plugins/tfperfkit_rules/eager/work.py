@@ -1,4 +1,5 @@
-"""EAG008: a loop outside of training, or a long call, runs TensorFlow operation by operation."""
+"""EAG008: a loop outside of training, a long call, or what stands beside a compiled training step, runs TensorFlow
+operation by operation."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.making import frames_inside, making
 from tfperfkit_rules.measures.source_calls import is_compiled
 from tfperfkit_rules.measures.source_text import Function, enclosing, loop_at, loops
+from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.value_reads import first_read
@@ -29,7 +31,7 @@ _Place = tuple[str, Function]
 def eager_work(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for the operations that no other cause explains."""
     samples = evidence.samples
-    if evidence.work is None or samples.count < MIN:
+    if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
         return
     part = eager_parts(evidence).get("operations")
     share = part.seen / samples.count if part is not None else 0.0
@@ -52,7 +54,11 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         return
     what = _capital(evidence.unit.a)
     known = rest.operations is not None
-    many = f"runs as {rest.operations:,.0f} separate operations," if known else "runs eagerly, its operations"
+    if evidence.work is None:
+        number = f"{rest.operations:,.0f} " if known else ""
+        many = f"has {number}operations beside its compiled function,"
+    else:
+        many = f"runs as {rest.operations:,.0f} separate operations," if known else "runs eagerly, its operations"
     yield Finding(
         code="EAG008",
         family="eager",
@@ -72,6 +78,12 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         absorbs_here=("LIN001",),
         parts=("eager_ops", "dispatch"),
     )
+
+
+def _compiled_step(evidence: Evidence) -> bool:
+    """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does."""
+    place = step_place(evidence)
+    return evidence.steps.source == "custom" and place is None
 
 
 def _capital(words: str) -> str:
@@ -147,7 +159,7 @@ def _below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     for index, frame in enumerate(stack.frames):
         if loops(evidence, frame.file, frame.line):
             return stack.frames[index + 1 :]
-    return tuple(frames_inside(evidence, stack))
+    return tuple(frames_inside(evidence, stack)) if evidence.work is not None else stack.frames[1:]
 
 
 def _reads(evidence: Evidence, place: _Place) -> list[int]:
@@ -179,7 +191,7 @@ def _advice(evidence: Evidence, place: _Place | None) -> str:
             "this loop calls is a @tf.function."
         )
     if place is None:
-        name = "the loop" if evidence.work is not None and evidence.work.kind == "loop" else "the call"
+        name = "the loop" if evidence.work is None or evidence.work.kind == "loop" else "the call"
         return (
             f"Move what {name} does with tensors into a function with @tf.function that takes and returns tensors, and "
             "work on whole batches: TensorFlow compiles it once and runs it as one graph."

@@ -20,13 +20,15 @@ class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RanOperation(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation over all traced steps. ``type`` is TensorFlow's; ``self_ms`` its own time, all threads together."""
+    """An operation over all traced steps. ``type`` is TensorFlow's; ``self_ms`` its own time, all threads together;
+    ``kernel_ms``: of an eager one, what its kernels take where nothing disturbs them, None where that is not known."""
 
     name: str
     type: str
     count: int
     self_ms: float
     where: Literal["eager", "graph", "xla", "device", "input"]
+    kernel_ms: float | None = None
 
 
 class RanOperations(msgspec.Struct, frozen=True, kw_only=True):

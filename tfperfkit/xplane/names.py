@@ -11,6 +11,7 @@ class Kind(enum.Enum):
     """What an event is; anything else is of no use here and left unread."""
 
     EAGER = "eager"  # an operation run one by one, or a call of a compiled function, on the calling thread
+    KERNEL = "kernel"  # the part of an eager operation in which its kernel runs
     OP = "op"  # an operation of a graph: ``name:Type``
     ASYNC = "async"  # an operation of a graph whose kernel returns before it is done; only its start
     EXECUTOR = "executor"  # a stretch of a graph's execution; its stat ``id`` tells which call
@@ -59,6 +60,7 @@ _EXACT = {
     "ExecutorState::Process": Kind.EXECUTOR,
     "ExecutorState::ProcessAsync::Start": Kind.ASYNC,
     "ReduceDatasetOp::DoCompute": Kind.REDUCE,
+    "KernelAndDeviceFunc::Run": Kind.KERNEL,
     "tf.function-graph_building": Kind.TRACING,
     "TFE_DeleteTensorHandle": Kind.FREEING,
 }

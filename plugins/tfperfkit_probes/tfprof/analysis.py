@@ -190,6 +190,7 @@ def _shares(ops: dict[OpKey, OpTime]) -> list[OpRow]:
             self_ms=_ms(op.self_ps),
             share=0.0 if is_fetch(key.type) else op.self_ps / whole,
             where=key.place,
+            kernel_ms=_ms(op.kernel_ps) if op.kernel_ps is not None else None,
         )
         for key, op in ops.items()
     ]

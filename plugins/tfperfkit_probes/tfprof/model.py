@@ -17,6 +17,7 @@ class OpRow(msgspec.Struct, frozen=True, kw_only=True):
     self_ms: float
     share: float
     where: str  # "eager", "graph", "xla", "device"; "input" in ``input_ops``
+    kernel_ms: float | None = None  # of eager ones: in their kernels, undisturbed (see ``kernels``)
 
 
 class DeviceRow(msgspec.Struct, frozen=True, kw_only=True):

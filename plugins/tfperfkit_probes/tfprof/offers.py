@@ -38,6 +38,13 @@ def offers(data: TfprofData) -> tuple[Any, ...]:
 
 def _rows(rows: Iterable[OpRow]) -> tuple[RanOperation, ...]:
     return tuple(
-        RanOperation(name=row.name, type=row.type, count=row.count, self_ms=row.self_ms, where=cast(Any, row.where))
+        RanOperation(
+            name=row.name,
+            type=row.type,
+            count=row.count,
+            self_ms=row.self_ms,
+            where=cast(Any, row.where),
+            kernel_ms=row.kernel_ms,
+        )
         for row in rows
     )

@@ -9,6 +9,7 @@ from tfperfkit.xplane import Event, Line, Plane
 from tfperfkit.xplane.names import DERIVED_LINES, Kind, Named, function_name, is_function, is_input
 from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
+from tfperfkit_probes.tfprof.kernels import Kernel, undisturbed
 
 #: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
 Place = Literal["eager", "graph", "xla", "device", "input"]
@@ -27,13 +28,15 @@ class OpKey(NamedTuple):
 
 
 class OpTime:
-    """How often an operation ran and its own time (ps), that of operations within it left out."""
+    """How often an operation ran and its own time (ps), that of operations within it left out. ``kernel_ps``: of eager
+    ones, what their kernels take undisturbed; None where the trace does not tell."""
 
-    __slots__ = ("count", "self_ps")
+    __slots__ = ("count", "kernel_ps", "self_ps")
 
     def __init__(self) -> None:
         self.count = 0
         self.self_ps = 0
+        self.kernel_ps: float | None = None
 
 
 class _Open:
@@ -50,6 +53,7 @@ class _Open:
 
 
 _SECOND = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
+_SECOND |= {Kind.KERNEL}
 #: Lines of the host plane that hold the driver's calls; the kernels themselves stand on the device's lines.
 _DRIVER_LINES = "Host Threads"
 
@@ -69,6 +73,7 @@ class OpReader:
         self._window = SpanIndex(window)
         self._fetches = SpanIndex(host.fetches)
         self._thunks = False
+        self._kernels: list[list[Kernel]] = []
 
     def read(self, plane: Plane) -> None:
         """Read the plane ``/host:CPU``."""
@@ -76,7 +81,12 @@ class OpReader:
         names = Names(lambda named: named.kind in _SECOND and (self._thunks or named.kind is not Kind.MAYBE_THUNK))
         for line in plane.lines():
             if not line.name.startswith(_DRIVER_LINES):
+                self._kernels.append([])
                 self._read_line(line, names)
+        for kind, ps in undisturbed(self._kernels).items():
+            op = self.ops.get(OpKey(kind, kind, "eager"))
+            if op is not None:
+                op.kernel_ps = ps
 
     def _read_line(self, line: Line, names: Names) -> None:
         on_data_thread = line.name.startswith(DATA_THREADS)
@@ -91,6 +101,9 @@ class OpReader:
                 continue
             while stack and event.begin_ps >= stack[-1].end:
                 self._close(stack.pop())
+            if named.kind is Kind.KERNEL:
+                self._kernel(event, stack)
+                continue
             owner = next((outer.of_data for outer in reversed(stack) if outer.of_data is not None), on_data_thread)
             opened = self._open(event, named, stack, owner)
             if opened is None:
@@ -158,6 +171,12 @@ class OpReader:
             span = Span(event.begin_ps, event.end_ps)
             if self._fetches.overlaps(*span):
                 self.busy.append(span)
+
+    def _kernel(self, event: Event, stack: list[_Open]) -> None:
+        """The kernel of the eager operation around it, if that is counted; what runs a graph is none."""
+        key = stack[-1].key if stack else None
+        if key is not None and key.place == "eager" and stack[-1].named.kind is Kind.EAGER:
+            self._kernels[-1].append(Kernel(key.type, event.duration_ps))
 
     def _close(self, opened: _Open) -> None:
         if opened.key is not None:

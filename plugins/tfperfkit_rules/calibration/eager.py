@@ -61,11 +61,17 @@ FEW_BATCHES = Calibration(
 MIN_FITS = Calibration(5, "count", "calls of fit make a loop", Chosen("fewer are phases: pre-training, fine-tuning"))
 
 # What compiling leaves.
-LIGHT_LEFT = Calibration(
-    0.15,
+AGAIN = Calibration(
+    1.1,
+    "number",
+    "times by which the step once compiled differs from one run to the next, beside what the model does not know",
+    Chosen("runs of one script differ by as much on a shared machine, as of headroom's LEAST"),
+)
+LIGHT_SIDE_BY_SIDE = Calibration(
+    0.5,
     "share",
-    "of elementwise work in eager operations, what is left at best: fused, or beside other work",
-    Measured("XLA and Grappler together saved up to 0.81 of such chains", TWO_BUSY_CORES, None, "xla_elementwise"),
+    "of elementwise work in the kernels of eager operations, what is left at best in a graph: beside other work",
+    Derived("two threads run side by side what one ran in turn; without XLA next to nothing is fused"),
 )
 PYTHON_LEFT = Calibration(
     0.03,

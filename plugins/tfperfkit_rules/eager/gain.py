@@ -1,11 +1,20 @@
 """What a step that runs operation by operation would take as a compiled one, from what the trace measured.
 
-The operations are told apart by their time in the trace. An operation on a small tensor takes what handing it to the
-runtime takes (10 to 40 us), and next to nothing in a graph. Beyond that is work: of heavy operations (convolutions,
-products), which a graph must do too, and of light ones (elementwise), which it may fuse or run side by side.
+What stays is the work of its kernels, undisturbed: what they take beyond one on next to nothing. All around a kernel
+goes: finding it, checking and recording for a tape what goes in, making objects of what comes out, and the Python of
+TensorFlow and Keras. In its place come a call of a compiled function and, for each operation, what the runtime of
+graphs takes. A graph also leaves out gradients that nobody uses, and runs side by side what does not need each other.
+
+Each of these terms has a lower and an upper bound. They are wrong independently of each other, so the range of their
+sum is that of errors which add up as such do, not that of all at their worst.
 """
 
 from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,6 +25,7 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_place import StepPlace
 
 #: What a compiled step still computes, whatever is fused or reordered around it.
@@ -94,35 +104,25 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     tiny = tiny_of(rows)
     heavy = [row for row in rows if is_of(row, HEAVY)]
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
-    heavy_ms, light_ms = work_of(heavy, tiny) * scale, work_of(light, tiny) * scale
-    short = [row for row in heavy if row.self_ms < calibrated.SHORT_MS.value * row.count]
-    heavy_least = (
-        work_of(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * work_of(short, SMALL * tiny)
-    ) * scale
-    light_least = calibrated.LIGHT_LEFT.value * work_of(light, SMALL * tiny) * scale
     count = sum(row.count for row in rows) / data.steps * _in_the_step(evidence)
-    own = _own(evidence)
-    dispatch = handed_out(evidence)
-    kept = evidence.part(*_KEPT) + (0.0 if without_own else own)
+    own, dispatch = _own(evidence), handed_out(evidence)
     waits, prefetch = evidence.part("input"), evidence.offer(InputPrefetch)
-    fetch = min(waits, shared.FETCH_MS.value) if prefetch is not None and prefetch.there else waits
-    pruned = _pruned(heavy, SMALL * tiny, place.updates, data.steps) * scale
-    overlap = _overlap(place.updates) if evidence.cpus > 1 else 1.0
-    heavy_least = max(heavy_least - pruned, calibrated.HEAVY_LEFT.value * heavy_least) / overlap
-    in_runtime = count * shared.GRAPH_OP_MIN_MS.value
-    least = kept + fetch + shared.FUNCTION_CALL_MIN_MS.value + in_runtime + heavy_least + light_least
-    most = (
-        kept
-        + waits
-        + shared.FUNCTION_CALL_MAX_MS.value
-        + count * shared.GRAPH_OP_MAX_MS.value
-        + heavy_ms
-        + light_ms
-        + evidence.part("host_sync", "other")
-        + calibrated.PYTHON_LEFT.value * dispatch
+    stays = evidence.part(*_KEPT) + (0.0 if without_own else _own_left(evidence, place, own))
+    heavy_ms = work_of(heavy, tiny) * scale
+    kept = (
+        Bounds(stays, stays),
+        Bounds(min(waits, shared.FETCH_MS.value) if prefetch is not None and prefetch.there else waits, waits),
+    )
+    made = (
+        Bounds(shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value),
+        Bounds(count * shared.GRAPH_OP_MIN_MS.value, count * shared.GRAPH_OP_MAX_MS.value),
+        Bounds(_heavy_least(evidence, heavy, tiny, place, data.steps) * scale, heavy_ms),
+        light_bounds(light, tiny, scale),
+        Bounds(0.0, evidence.part("host_sync", "other") + (_python_left(dispatch) if place.by_keras else 0.0)),
     )
     step = account.mean_ms
-    most = min(most, shared.MAX_STEP_SHARE.value * step)
+    left = together((*kept, together(made).within(calibrated.AGAIN.value)))
+    most = min(left.most, shared.MAX_STEP_SHARE.value * step)
     return Compiled(
         step_ms=step,
         operations=count,
@@ -130,10 +130,53 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         dispatch_ms=dispatch,
         heavy_ms=heavy_ms,
         own_ms=own,
-        least_ms=min(least, most),
+        least_ms=min(left.least, most),
         most_ms=most,
         traced_by=evidence.offered_by(RanOperations),
     )
+
+
+class Bounds(NamedTuple):
+    """ms of a step, at least and at most."""
+
+    least: float
+    most: float
+
+    def within(self, factor: float) -> Bounds:
+        """Wider by a factor at either end."""
+        return Bounds(self.least / factor, self.most * factor)
+
+    @property
+    def middle(self) -> float:
+        """Between the two as factors; between them as lengths where the lower is nothing."""
+        return math.sqrt(self.least * self.most) if self.least > 0 else (self.least + self.most) / 2
+
+
+def together(terms: Iterable[Bounds]) -> Bounds:
+    """The sum of terms that are wrong independently of each other."""
+    every = list(terms)
+    middle = sum(term.middle for term in every)
+    below = math.sqrt(sum((term.middle - term.least) ** 2 for term in every))
+    above = math.sqrt(sum((term.most - term.middle) ** 2 for term in every))
+    return Bounds(middle - below, middle + above)
+
+
+def light_bounds(light: list[RanOperation], tiny: float, scale: float) -> Bounds:
+    """Elementwise work, at best side by side with other work."""
+    least = calibrated.LIGHT_SIDE_BY_SIDE.value * work_of(light, SMALL * tiny) * scale
+    return Bounds(least, work_of(light, tiny) * scale)
+
+
+def _heavy_least(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:
+    """ms of heavy work over the traced steps, at best: without what nobody uses, side by side, on threads that wait."""
+    short = [row for row in heavy if row.self_ms < calibrated.SHORT_MS.value * row.count]
+    whole = work_of(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * work_of(short, SMALL * tiny)
+    needed = max(whole - _pruned(heavy, SMALL * tiny, place.updates, steps), calibrated.HEAVY_LEFT.value * whole)
+    return needed / (_overlap(place.updates) if evidence.cpus > 1 else 1.0)
+
+
+def _python_left(dispatch: float) -> float:
+    return calibrated.PYTHON_LEFT.value * dispatch
 
 
 def _overlap(updates: int) -> float:
@@ -144,6 +187,20 @@ def _in_the_step(evidence: Evidence) -> float:
     """The share of the eager operations that the step calls itself, not ``predict`` or ``evaluate`` within it."""
     seen = evidence.samples.activities["eager_ops"]
     return 1 - evidence.samples.evaluating["eager_ops"] / seen if seen >= MIN else 1.0
+
+
+def _own_left(evidence: Evidence, place: StepPlace, own: float) -> float:
+    """ms of the person's own Python that a compiled step keeps: what stands outside of the functions to be compiled.
+    In them it runs while they are traced; where it takes much of the step it is NumPy, which something must replace."""
+    if not place.functions or own >= calibrated.MIN_NUMPY.value * (evidence.step_ms or 0.0):
+        return own
+    spans = [(span.file, enclosing(evidence, span.file, span.line)) for span in place.functions]
+    inside = [(file, item.first, item.last) for file, item in spans if item is not None]
+    counted = Counter[bool]()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.activity == "python" and stack.frames:
+            counted[any(f.file == file and a <= f.line <= b for f in stack.frames for file, a, b in inside)] += count
+    return own * counted[False] / counted.total() if counted.total() else own
 
 
 def handed_out(evidence: Evidence) -> float:
@@ -169,7 +226,7 @@ def is_of(row: RanOperation, types: tuple[str, ...]) -> bool:
 
 def tiny_of(rows: list[RanOperation]) -> float:
     """ms of an operation that does next to nothing: the lower quartile over all that ran, by type."""
-    light = sorted((row.self_ms / row.count, row.count) for row in rows if row.count and not is_of(row, HEAVY))
+    light = sorted((_took(row) / row.count, row.count) for row in rows if row.count and not is_of(row, HEAVY))
     whole, seen = sum(count for _, count in light), 0
     for each, count in light:
         seen += count
@@ -178,9 +235,14 @@ def tiny_of(rows: list[RanOperation]) -> float:
     return 0.0
 
 
+def _took(row: RanOperation) -> float:
+    """ms in the kernels, undisturbed; of a trace that does not tell, in the operations."""
+    return row.self_ms if row.kernel_ms is None else row.kernel_ms
+
+
 def work_of(rows: list[RanOperation], tiny: float) -> float:
     """ms of operations beyond what one on next to nothing takes."""
-    return sum(max(0.0, row.self_ms - row.count * tiny) for row in rows)
+    return sum(max(0.0, _took(row) - row.count * tiny) for row in rows)
 
 
 def _pruned(heavy: list[RanOperation], tiny: float, updates: int, steps: int) -> float:

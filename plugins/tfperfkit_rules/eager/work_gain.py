@@ -15,7 +15,7 @@ from tfperfkit.offers import RanOperation
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.gain import FREE, HEAVY, SMALL, is_of, tiny_of, work_of
+from tfperfkit_rules.eager.gain import FREE, HEAVY, SMALL, Bounds, is_of, light_bounds, tiny_of, together, work_of
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
 #: What reads and decodes files, whoever calls it.
@@ -63,18 +63,16 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None)
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
     operations = sum(row.count for row in rows) * seen.scale
     called = calls if calls is not None else operations / calibrated.MIN_OPERATIONS.value
-    least = (
-        operations * shared.GRAPH_OP_MIN_MS.value
-        + min(called, operations / calibrated.MIN_OPERATIONS.value) * shared.FUNCTION_CALL_MIN_MS.value
-        + (work_of(heavy, SMALL * tiny) + calibrated.LIGHT_LEFT.value * work_of(light, SMALL * tiny)) * seen.scale
-    )
-    most = (
-        operations * shared.GRAPH_OP_MAX_MS.value
-        + called * shared.FUNCTION_CALL_MAX_MS.value
-        + (work_of(heavy, tiny) + work_of(light, tiny)) * seen.scale
-    )
-    highest = min(most / own, shared.MAX_STEP_SHARE.value)
+    fewest = min(called, operations / calibrated.MIN_OPERATIONS.value)
+    estimate = together(
+        (
+            Bounds(operations * shared.GRAPH_OP_MIN_MS.value, operations * shared.GRAPH_OP_MAX_MS.value),
+            Bounds(fewest * shared.FUNCTION_CALL_MIN_MS.value, called * shared.FUNCTION_CALL_MAX_MS.value),
+            Bounds(work_of(heavy, SMALL * tiny) * seen.scale, work_of(heavy, tiny) * seen.scale),
+            light_bounds(light, tiny, seen.scale),
+        )
+    ).within(calibrated.AGAIN.value)
+    highest = min(estimate.most / own, shared.MAX_STEP_SHARE.value)
     types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
-    return Left(
-        min(least / own, highest), highest, operations, tuple(name for name, _ in types.most_common(3)), seen.by
-    )
+    frequent = tuple(name for name, _ in types.most_common(3))
+    return Left(min(estimate.least / own, highest), highest, operations, frequent, seen.by)

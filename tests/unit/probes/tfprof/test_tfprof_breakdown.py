@@ -140,6 +140,25 @@ def test_eager_operations_have_their_own_time(tmp_path: Path) -> None:
     assert sum(op.share for op in result.top_ops) == pytest.approx(1)
 
 
+def test_the_kernels_of_eager_operations_count_undisturbed(tmp_path: Path) -> None:
+    def turn(begin: int, kernel: int) -> list[tuple[str, int, int]]:
+        """Two operations; the second one's kernel takes so long."""
+        return [
+            ("EagerLocalExecute: Mul", begin, 1_000),
+            ("KernelAndDeviceFunc::Run", begin + 100, 400),
+            ("EagerLocalExecute: Sum", begin + 2_000, kernel + 500),
+            ("KernelAndDeviceFunc::Run", begin + 2_100, kernel),
+        ]
+
+    builder = SpaceBuilder()
+    events = [each for index in range(10) for each in turn(index * 10_000, 5_000 if index == 4 else 200)]
+    builder.plane().line("python3.11", step(4, 0, 100_000), *events)
+    result = {op.type: op for op in facts(tmp_path, builder).top_ops}
+    assert result["Sum"].self_ms == pytest.approx((9 * 700 + 5_500) / 1e6)  # the mean has the wait
+    assert result["Sum"].kernel_ms == pytest.approx(10 * 200 / 1e6)
+    assert result["Mul"].kernel_ms == pytest.approx(10 * 400 / 1e6)
+
+
 def test_our_own_reading_of_a_pipeline_is_no_work_of_the_script(tmp_path: Path) -> None:
     builder = SpaceBuilder()
     plane = builder.plane()

@@ -98,6 +98,7 @@ class Evidence:
         records: Callable[[str], Iterable[Any]],
         offers: Offers | None = None,
         run_account: RunAccount | None = None,
+        waited_share: float | None = None,
     ) -> None:
         self.run = run
         self.steps = steps
@@ -114,6 +115,8 @@ class Evidence:
         self.settings = settings
         #: What a float32 matrix product reaches on this machine, in GFLOP/s; None if it was not measured.
         self.machine_gflops = machine_gflops
+        #: Of the steady time, in which the training thread was ready but had no processor (0 to 1); None: not known.
+        self.waited_share = waited_share
         #: When functions were being traced, and garbage collected (``offers.GarbageCollections``).
         self.tracing = tracing
         self.collections = collections

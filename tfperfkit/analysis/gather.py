@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tfperfkit.analysis.overhead import waited_share
 from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.run_account import run_account
 from tfperfkit.analysis.run_parts import RunFacts
@@ -102,6 +103,7 @@ def gather(
         sources=sources,
         records=records,
         offers=offers,
+        waited_share=waited_share(run.records("session/cost.jsonl"), steps),
     )
 
 

@@ -37,6 +37,12 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str]) -
     return Overhead(baseline_ratio=_hooks_ratio(noted, table), per_probe=per_probe, waited_share=waited, notes=notes)
 
 
+def waited_share(rows: Iterable[object], table: StepTable) -> float | None:
+    """Of the time from the first clean step to the last, the share in which the training thread had no processor;
+    ``rows`` as of ``overhead``. None where that was not noted, or not for long enough."""
+    return _waited([row for row in map(_row, rows) if row is not None], table)
+
+
 def _row(row: object) -> Row | None:
     if not isinstance(row, list) or len(row) not in (3, 4) or not all(isinstance(value, int) for value in row[:3]):
         return None

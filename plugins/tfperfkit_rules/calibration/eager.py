@@ -67,6 +67,12 @@ AGAIN = Calibration(
     "times by which the step once compiled differs from one run to the next, beside what the model does not know",
     Chosen("runs of one script differ by as much on a shared machine, as of headroom's LEAST"),
 )
+WAITED_MOST = Calibration(
+    0.9,
+    "share",
+    "of its time that a thread waits for a processor, beyond which no more is reckoned with",
+    Chosen("ten times as long as alone: what was measured on such a machine says next to nothing"),
+)
 LIGHT_SIDE_BY_SIDE = Calibration(
     0.5,
     "share",

@@ -106,16 +106,17 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
     count = sum(row.count for row in rows) / data.steps * _in_the_step(evidence)
     own, dispatch = _own(evidence), handed_out(evidence)
-    waits, prefetch = evidence.part("input"), evidence.offer(InputPrefetch)
+    fetches, prefetch = evidence.part("input"), evidence.offer(InputPrefetch)
+    waits = waiting(evidence)
     stays = evidence.part(*_KEPT) + (0.0 if without_own else _own_left(evidence, place, own))
     heavy_ms = work_of(heavy, tiny) * scale
     kept = (
         Bounds(stays, stays),
-        Bounds(min(waits, shared.FETCH_MS.value) if prefetch is not None and prefetch.there else waits, waits),
+        Bounds(min(fetches, shared.FETCH_MS.value) if prefetch is not None and prefetch.there else fetches, fetches),
     )
     made = (
-        Bounds(shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value),
-        Bounds(count * shared.GRAPH_OP_MIN_MS.value, count * shared.GRAPH_OP_MAX_MS.value),
+        Bounds(waits * shared.FUNCTION_CALL_MIN_MS.value, waits * shared.FUNCTION_CALL_MAX_MS.value),
+        Bounds(waits * count * shared.GRAPH_OP_MIN_MS.value, waits * count * shared.GRAPH_OP_MAX_MS.value),
         Bounds(_heavy_least(evidence, heavy, tiny, place, data.steps) * scale, heavy_ms),
         light_bounds(light, tiny, scale),
         Bounds(0.0, evidence.part("host_sync", "other") + (_python_left(dispatch) if place.by_keras else 0.0)),
@@ -165,6 +166,12 @@ def light_bounds(light: list[RanOperation], tiny: float, scale: float) -> Bounds
     """Elementwise work, at best side by side with other work."""
     least = calibrated.LIGHT_SIDE_BY_SIDE.value * work_of(light, SMALL * tiny) * scale
     return Bounds(least, work_of(light, tiny) * scale)
+
+
+def waiting(evidence: Evidence) -> float:
+    """How many times as long all takes that was measured on an idle machine, or undisturbed: the compiled step shares
+    the processors with the same other programs as the step does now."""
+    return 1 / (1 - min(evidence.waited_share or 0.0, calibrated.WAITED_MOST.value))
 
 
 def _heavy_least(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:

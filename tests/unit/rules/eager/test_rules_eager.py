@@ -455,3 +455,12 @@ def test_terms_that_are_wrong_by_themselves_do_not_all_go_wrong_at_once() -> Non
     assert sums.least < 4.0 < sums.most
     assert together([Bounds(3.0, 3.0)]) == Bounds(3.0, 3.0)
     assert Bounds(2.0, 4.0).within(2.0) == Bounds(1.0, 8.0)
+
+
+def test_on_a_busy_machine_the_compiled_step_waits_too() -> None:
+    alone = one(step.eager_step(eager_evidence()))
+    beside = eager_evidence()
+    beside.waited_share = 0.75
+    busy = one(step.eager_step(beside))
+    assert alone.predicted_speedup and busy.predicted_speedup
+    assert busy.predicted_speedup < alone.predicted_speedup

@@ -34,6 +34,8 @@ from fault_collection import Case, cases, environment, judge, plain, profiled  #
 
 KEEP = Path(platformdirs.user_cache_dir("tfperfkit")) / "gains"
 NEAR = 2  # lines
+#: What stands in the page from here on is written by hand, and kept.
+BY_HAND = "\n## Eager loops"
 BATCHES = ("first", "second")
 
 
@@ -198,7 +200,9 @@ def main() -> None:
     if options.json:
         options.json.write_bytes(msgspec.json.format(msgspec.json.encode(scores)))
     if options.out:
-        options.out.write_text(page(scores, len(faults())), encoding="utf-8")
+        before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
+        _, heading, by_hand = before.partition(BY_HAND)
+        options.out.write_text(page(scores, len(faults())) + heading + by_hand, encoding="utf-8")
     if options.picture:
         options.picture.write_text(picture(scores), encoding="utf-8")
 

@@ -12,7 +12,8 @@ import msgspec
 INTRODUCTION = """\
 Written by `python -m benchmarks.gains` from scripts with a planted fault and their mended twins (`tests/faults`).
 **These are no figures of first sight**: the rules were written and mended with these scripts at hand. They say which
-predictions lean to one side, not how the next script will do. For a first look see [blind trials](blind-trials.md).
+predictions lean to one side, not how the next script will do. For a first look see [blind trials](blind-trials.md) and
+[eager loops](#eager-loops-at-first-sight).
 
 Measured is the time of the whole script after its imports over that of its twin, under plain Python and in turn (of
 blind scripts as their author measured it). A prediction is for the steps or the work that its finding is about, so it

@@ -45,3 +45,9 @@ MAX_SIGNATURE = Calibration(
     4, "count", "arguments of an input_signature that is written out", Chosen("one line of advice")
 )
 MAX_CAUSES = Calibration(4, "count", "differences between two traces that are shown", Chosen("the rest is counted"))
+DEEPEST = Calibration(
+    4,
+    "count",
+    "functions that an argument is followed into, from the traced one inwards",
+    Chosen("few programs go deeper"),
+)

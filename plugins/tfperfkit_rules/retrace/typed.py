@@ -15,10 +15,9 @@ from tfperfkit_probes.retrace.model import Trace, TracedFunction
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import retrace as calibrated
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
-#: Functions that are followed from the traced one inwards.
-_DEEPEST = 4
 _BUILTIN = frozenset({"int", "float", "range", "str", "format", "round", "print", "bool", "list"})
 
 
@@ -74,7 +73,7 @@ def uses_of(definition: _Definition, name: str, module: ast.Module | None = None
         elif isinstance(around, ast.Call):
             called = ast.unparse(around.func)
             inner, parameter = _parameter(module, around, (node, *parents))
-            if inner is not None and depth < _DEEPEST:
+            if inner is not None and depth < calibrated.DEEPEST.value:
                 found = uses_of(inner, parameter, module, depth + 1)
                 computes.update(found.computes)
                 counts.update(found.counts)

@@ -78,8 +78,8 @@ def train_step(batch):
     return strategy.reduce(tf.distribute.ReduceOp.MEAN, strategy.run(replica_step, batch), axis=None)
 
 
-@tf.function
-def smoothed(value, number):  # PLANTED retrace
+@tf.function  # PLANTED retrace
+def smoothed(value, number):
     for scale in range(60):  # unrolled: a trace takes a while
         value = tf.tanh(value * (1.0 + scale * 1e-3)) + number * 1e-6
     return value

@@ -2,6 +2,7 @@
 
     python examples/gan/train.py --stage naive
     python examples/gan/train.py --stage graph --steps 2000
+    python examples/gan/train.py --stage graph --strategy mirrored
 
 The stages are listed in ``stages.py`` and told in ``README.md``.
 """
@@ -66,7 +67,16 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--log-every", type=whole_number(1), default=1, metavar="N", help="log each N-th step; default: 1"
     )
-    return parser.parse_args(argv)
+    parser.add_argument(
+        "--strategy",
+        choices=("mirrored", "central", "multiworker"),
+        help="train on several devices, or workers, at once; for the stages graph, batch and shared",
+    )
+    arguments = parser.parse_args(argv)
+    stage = STAGES[arguments.stage]
+    if arguments.strategy and (not stage.graph or stage.jit_compile):
+        parser.error("--strategy needs --stage graph, batch or shared")
+    return arguments
 
 
 def make_trainer(stage: Stage, networks: Networks, source: Source, batch_size: int, seed: int) -> Any:
@@ -78,6 +88,22 @@ def make_trainer(stage: Stage, networks: Networks, source: Source, batch_size: i
         return EagerTrainer(networks, source, batch_size, seed, cached=stage.cached)
     trainer = SharedTrainer if stage.shared else GraphTrainer
     return trainer(networks, source, batch_size, seed, jit_compile=stage.jit_compile)
+
+
+def make_distributed_trainer(
+    strategy: Any, stage: Stage, source: Source, batch_size: int, seed: int
+) -> tuple[Networks, Any]:
+    """Networks whose variables are on all replicas, and the trainer for them."""
+    import tensorflow as tf
+
+    from distributed import make_distributed, with_means
+
+    with strategy.scope(), tf.variable_creator_scope(with_means):
+        networks = make_stage_networks(stage)
+    trainer = make_distributed(strategy, stage.shared, networks, source, batch_size, seed)
+    count = strategy.num_replicas_in_sync
+    print(f"{count} replicas, {trainer.batch_size} digits each", flush=True)
+    return networks, trainer
 
 
 def make_stage_networks(stage: Stage) -> Networks:
@@ -93,7 +119,7 @@ def make_stage_networks(stage: Stage) -> Networks:
     return make_networks(loss_scaling=stage.mixed and half == "float16")
 
 
-def train_loop(trainer: Any, steps: int, log_every: int) -> list[StepRecord]:
+def train_loop(trainer: Any, batch_size: int, steps: int, log_every: int) -> list[StepRecord]:
     """Runs the steps, logs them, and returns their losses and times."""
     from outputs import StepRecord
 
@@ -107,7 +133,7 @@ def train_loop(trainer: Any, steps: int, log_every: int) -> list[StepRecord]:
         records.append(StepRecord(step, g_loss, d_loss, seconds))
         if step % log_every == 0 or step == steps:
             # Each step shows the networks one batch per network: 2 x batch images.
-            rate = 2 * trainer.batch_size / seconds
+            rate = 2 * batch_size / seconds
             print(
                 f"step {step:4d}  G loss {g_loss:.3f}  D loss {d_loss:.3f}"
                 f"  step_time {seconds:.3f} s  {rate:.0f} img/s",
@@ -136,19 +162,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     from outputs import write_losses, write_samples
 
+    out = arguments.out
     keras.utils.set_random_seed(arguments.seed)
-    networks = make_stage_networks(stage)
-    trainer = make_trainer(stage, networks, source, batch_size, arguments.seed)
+    if arguments.strategy:
+        from distributed import make_strategy
+
+        strategy = make_strategy(arguments.strategy)
+        networks, trainer = make_distributed_trainer(strategy, stage, source, batch_size, arguments.seed)
+        worker = getattr(strategy.cluster_resolver, "task_id", None) or 0
+        out = out / f"worker-{worker}" if worker else out  # each keeps what it made
+        out.mkdir(parents=True, exist_ok=True)
+    else:
+        networks = make_stage_networks(stage)
+        trainer = make_trainer(stage, networks, source, batch_size, arguments.seed)
     print(f"stage {arguments.stage}: {stage.summary}; batch {batch_size}", flush=True)
-    records = train_loop(trainer, arguments.steps, arguments.log_every)
+    records = train_loop(trainer, batch_size, arguments.steps, arguments.log_every)
 
     generator = networks.models["generator"]
-    generator.save_weights(arguments.out / "generator.weights.h5")
-    write_samples(generator, arguments.seed, arguments.out / "samples.png")
-    write_losses(records, arguments.out / "losses.csv")
+    generator.save_weights(out / "generator.weights.h5")
+    write_samples(generator, arguments.seed, out / "samples.png")
+    write_losses(records, out / "losses.csv")
     # The first step traces, compiles and warms up; it would spoil the median.
     usual = statistics.median(record.seconds for record in records[1:] or records)
-    print(f"median step {usual:.3f} s, {2 * batch_size / usual:.0f} img/s; results in {arguments.out}")
+    print(f"median step {usual:.3f} s, {2 * batch_size / usual:.0f} img/s; results in {out}")
     return 0
 
 

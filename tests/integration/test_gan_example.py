@@ -166,3 +166,37 @@ def test_arguments_are_checked_before_tensorflow_is_imported(arguments: tuple[st
     )
     assert done.stdout.split() == ["2", "False"]
     assert f"argument {arguments[0]}" in done.stderr
+
+
+@pytest.mark.parametrize("strategy", ["mirrored", "central"])
+def test_two_logical_devices(strategy: str, tmp_path: Path, cache: Path) -> None:
+    out = tmp_path / strategy
+    arguments = ("--stage", "shared", "--steps", "3", "--digits", str(DIGITS), "--out", out, "--strategy", strategy)
+    done = run(*arguments, cache=cache)
+    assert done.returncode == 0, done.stderr
+    assert "2 replicas, 32 digits each" in done.stdout
+    made = losses(out)
+    assert len(made) == 3 and all(np.isfinite([float(value) for value in row]).all() for row in made)
+    assert png_size(out / "samples.png")[0] > 0
+
+
+def test_two_workers(tmp_path: Path, cache: Path) -> None:
+    out, runs = tmp_path / "results", tmp_path / "runs"
+    words = ["--stage", "shared", "--steps", "3", "--digits", str(DIGITS), "--out", str(out)]
+    command = [sys.executable, "-m", "tfperfkit", "launch", "-n", "2", "--out", str(runs), str(TRAIN), *words]
+    done = subprocess.run(
+        [*command, "--strategy", "multiworker"],
+        capture_output=True,
+        text=True,
+        env=offline(cache),
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert losses(out) == losses(out / "worker-1")  # the means over both
+    assert {path.name for path in runs.iterdir() if path.is_dir()} == {"rank-0000", "rank-0001"}
+
+
+def test_a_strategy_needs_a_compiled_step(cache: Path) -> None:
+    done = run("--strategy", "mirrored", cache=cache)
+    assert done.returncode == 2 and "--strategy needs --stage graph, batch or shared" in done.stderr

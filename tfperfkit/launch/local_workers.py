@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tfperfkit.records.rank import holds_parts
 _GRACE_S = 15.0
 _LOOK_S = 0.1
 MAX_WORKERS = 64
+_HOST = "127.0.0.1"
 
 
 def launch(count: int, words: Sequence[str], folder: Path) -> int:
@@ -33,13 +34,14 @@ def launch(count: int, words: Sequence[str], folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"can't write {folder}: {error.strerror or error}; give another one with --out") from error
-    addresses = [f"127.0.0.1:{port}" for port in _free_ports(count)]
+    addresses = [f"{_HOST}:{port}" for port in _free_ports(count)]
     workers: list[subprocess.Popen[bytes]] = []
     previous = signal.signal(signal.SIGTERM, _raise)
     try:
         for index in range(count):
             config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
             environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+            environment["no_grpc_proxy"] = _without_proxy(os.environ)
             environment["TFPERF_OUTPUT"] = str(folder / f"rank-{index:04}.txt")
             environment["TFPERF_OUT"] = str(folder)
             command = [sys.executable, "-m", "tfperfkit", "run", *words]
@@ -60,12 +62,18 @@ def _raise(number: int, frame: object) -> None:
     raise _Ended
 
 
+def _without_proxy(environ: Mapping[str, str]) -> str:
+    """What gRPC reaches without a proxy: the workers too, which would wait for each other for ever behind one."""
+    known = environ.get("no_grpc_proxy") or environ.get("no_proxy") or ""
+    return ",".join(filter(None, (known, _HOST)))
+
+
 def _free_ports(count: int) -> list[int]:
     """Free now, all at once; a program that takes one before the worker does makes it fail, as with any such choice."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
-            each.bind(("127.0.0.1", 0))
+            each.bind((_HOST, 0))
         return [each.getsockname()[1] for each in sockets]
 
 

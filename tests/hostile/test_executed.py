@@ -141,6 +141,7 @@ READING = {
     "testing/fakes.py",
     "records/rank.py",  # names of folders
     "ranks/parts.py",  # names of folders
+    "watch.py",  # the text of a worker's report, which it writes
     "ranks/alone.py",  # names of folders; the summaries by safe_reader
     "runs/listing.py",  # names of folders; the summaries by safe_reader
     "runs/tables.py",  # what it writes

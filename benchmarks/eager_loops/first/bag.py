@@ -1,0 +1,42 @@
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+rng = np.random.default_rng(0)
+tf.random.set_seed(0)
+
+
+def arr(*s):
+    return tf.constant(rng.normal(size=s).astype("float32"))
+
+
+def ints(n, *s):
+    return tf.constant(rng.integers(0, n, size=s))
+
+
+model = keras.Sequential(
+    [
+        layers.Input((40,), dtype="int32"),
+        layers.Embedding(5000, 32),
+        layers.GlobalAveragePooling1D(),
+        layers.Dense(32, activation="relu"),
+        layers.Dense(2),
+    ]
+)
+opt = keras.optimizers.Adam(1e-3)
+ce = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+batches = [(ints(5000, 64, 40), ints(2, 64)) for _ in range(8)]
+
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = ce(y, model(x, training=True))
+    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=False))
+    return loss
+
+
+if __name__ == "__main__":
+    for i in range(250):
+        loss = step(*batches[i % len(batches)])
+    print(float(loss))

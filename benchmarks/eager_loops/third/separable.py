@@ -1,0 +1,44 @@
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+rng = np.random.default_rng(0)
+tf.random.set_seed(0)
+
+
+def arr(*s):
+    return tf.constant(rng.normal(size=s).astype("float32"))
+
+
+def ints(n, *s):
+    return tf.constant(rng.integers(0, n, size=s))
+
+
+model = keras.Sequential(
+    [
+        layers.Input((32, 32, 8)),
+        layers.SeparableConv2D(32, 3, activation="relu"),
+        layers.BatchNormalization(),
+        layers.SeparableConv2D(48, 3, strides=2, activation="relu"),
+        layers.BatchNormalization(),
+        layers.GlobalMaxPooling2D(),
+        layers.Dense(7),
+    ]
+)
+opt = keras.optimizers.SGD(0.01)
+ce = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+batches = [(arr(24, 32, 32, 8), ints(7, 24)) for _ in range(4)]
+
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = ce(y, model(x, training=True))
+    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=False))
+    return loss
+
+
+if __name__ == "__main__":
+    for i in range(50):
+        loss = step(*batches[i % len(batches)])
+    print(float(loss))

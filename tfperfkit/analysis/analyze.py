@@ -153,7 +153,7 @@ def study(
         headroom=headroom,
         headline=_headline(info, ranked, headroom, evidence, work, looked=bool(manifest.probes) or not agent),
         notes=(
-            *filter(None, [children_note(evidence.run_account, info.machine, recorded=manifest.children)]),
+            *filter(None, [] if manifest.children else [children_note(evidence.run_account, info.machine)]),
             *_notes(facts, agent, info, run, ended, family),
             *troubles,
         ),

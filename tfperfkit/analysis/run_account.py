@@ -16,6 +16,8 @@ from tfperfkit.analysis.run_parts import RunFacts, RunParts
 from tfperfkit.model import RunAccount
 from tfperfkit.records.events import of_kind
 
+_OFFER = "They are not recorded: tfperf run --children does that."
+
 
 def run_account(facts: RunFacts) -> RunAccount | None:
     """None when the recording does not say when TensorFlow came, or records were dropped in between."""
@@ -35,20 +37,19 @@ def run_account(facts: RunFacts) -> RunAccount | None:
     return made.result()
 
 
-def children_note(account: RunAccount | None, machine: Mapping[str, Any], *, recorded: bool) -> str:
-    """Where the run waits for child processes, or that there were busy ones, and how they are recorded if they were
-    not; "" where neither is a tenth of the run. ``machine``: see ``RunInfo``."""
+def children_note(account: RunAccount | None, machine: Mapping[str, Any]) -> str:
+    """That child processes were not recorded, where the run waits for them or they were busy for a tenth of it; ""
+    where neither is so. ``machine``: see ``RunInfo``."""
     if account is None:
         return ""
     least = calibration.CHILDREN_SHARE.value * account.total_s
-    offer = "" if recorded else " They are not recorded: tfperf run --children does that."
     waited, took = account.seconds_of("children"), machine.get("children_cpu_s")
     if waited and waited >= least:
         line = next((line.where for line in account.lines.get("children", ())), None)
         who = f"{line.file}:{line.line}" if line is not None else "The script"
-        share = 100 * waited / account.total_s
-        return f"{who} waits for child processes, {waited:.1f} s in all ({share:.0f} % of the run).{offer}"
-    if recorded or not isinstance(took, (int, float)) or not least <= took < float("inf") or not took:
+        share = f"{100 * waited / account.total_s:.0f} % of the run"
+        return f"{who} waits for child processes, {waited:.1f} s in all ({share}). {_OFFER}"
+    if not isinstance(took, (int, float)) or not least <= took < float("inf") or not took:
         return ""
-    part = f"{100 * took / account.total_s:.0f} % of the run's length"
-    return f"Processes that the script started took {took:.1f} s of processor time ({part}).{offer}"
+    share = f"{100 * took / account.total_s:.0f} % of the run's length"
+    return f"Processes that the script started took {took:.1f} s of processor time ({share}). {_OFFER}"

@@ -22,8 +22,9 @@ MAX_PARTS, MAX_TRAINING = 32, 48
 #: Of the samples of a child, and of the sums of all that have no part.
 _MAX_BYTES, _MAX_REST_BYTES = 2_000_000, 2_000_000
 _NS_PER_S = 1_000_000_000
-#: Between two samples: at first, after ten seconds, after twenty minutes (as ``instruments.stacks.sampler``).
-_PAUSES = ((10, 0.010), (1200, 0.050))
+#: Seconds between two samples, up to which age in seconds: a child is often one of many, and each sample takes a
+#: processor for 0.2 ms (see ``instruments.stacks.sampler``).
+_PAUSES = ((2, 0.010), (30, 0.020), (1200, 0.050))
 _LAST_PAUSE = 0.5
 #: A child that lives for less is left in peace.
 _FIRST_PAUSE = 0.005
@@ -84,6 +85,7 @@ class Recorder:
         self._file = os.path.join(self.part or os.path.join(self.root, "children"), self._name())
         self._open()
         self._look_around()
+        self._sum()  # so that it is counted however short it lives
         self._write()
         self._hear_of_the_end()
         start_new_thread(self._run, ())

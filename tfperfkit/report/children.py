@@ -47,6 +47,24 @@ def beside_the_step(report: Report) -> str:
     return f"a step waits {numbers.alone(waited, 'ms')} for its input; meanwhile {worked}"
 
 
+def beside_the_run(report: Report) -> str:
+    """What children did for which the run waits; "" where it waits for less than a tenth of its time."""
+    found, account = report.children, report.run_account
+    waited = account.seconds_of("children") if account is not None else 0.0
+    if found is None or account is None or waited < _MIN_SHARE * account.total_s or not waited:
+        return ""
+    line = next((line.where for line in account.lines.get("children", ())), None)
+    at = f" at {_file(line)}:{line.line}" if line is not None else ""
+    group = max(found.groups, key=lambda group: group.busy_s)
+    most = f", most of it in {_place(group.lines[0].where)}" if group.lines else ""
+    busy = sum(each.busy_s for each in found.groups)
+    together = f"{numbers.plain(found.count)} child process{'es' * (found.count != 1)}"
+    return (
+        f"the run waits {numbers.alone(waited, 's')}{at} for {together}, "
+        f"which work for {numbers.alone(busy, 's')}{most}"
+    )
+
+
 def _counted(found: Children) -> str:
     cpu = sum(group.cpu_s for group in found.groups)
     more = "more than " * found.cut
@@ -107,8 +125,12 @@ def _command(report: Report, child: Child) -> str:
 
 
 def _place(where: SourceSpan) -> str:
-    name = where.file.replace(chr(92), "/").rpartition("/")[2]
-    return f"{where.function} ({name}:{where.line})" if where.function else f"{name}:{where.line}"
+    name = f"{_file(where)}:{where.line}"
+    return f"{where.function} ({name})" if where.function else name
+
+
+def _file(where: SourceSpan) -> str:
+    return where.file.replace(chr(92), "/").rpartition("/")[2]
 
 
 def _notes(found: Children) -> tuple[str, ...]:

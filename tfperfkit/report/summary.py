@@ -12,7 +12,7 @@ from tfperfkit.model import MIN_BETWEEN, Report, RunInfo, WindowSummary
 from tfperfkit.report import numbers
 from tfperfkit.report.account import account_lines
 from tfperfkit.report.bar import breakdown
-from tfperfkit.report.children import beside_the_step
+from tfperfkit.report.children import beside_the_run, beside_the_step
 from tfperfkit.report.layout import joined, prose
 from tfperfkit.report.paths import name, short_path, with_short_paths
 from tfperfkit.report.run import run_lines
@@ -46,7 +46,8 @@ def top_lines(report: Report, screen: Screen) -> list[Text]:
     if steps.count and steps.definition:
         lines += prose(f"a step is {with_short_paths(steps.definition, screen.folder)}", screen, style="dim")
     lines += account_lines(steps, screen)
-    lines += prose(with_short_paths(beside_the_step(report), screen.folder), screen)
+    for text in (beside_the_step(report), beside_the_run(report)):
+        lines += prose(text, screen)
     lines += work_lines(report.work, words, screen)
     return lines + prose(steps.note, screen, style="dim")
 

@@ -190,8 +190,7 @@ def test_children_are_told_of_from_a_tenth_of_the_run_on(waited: float, told: bo
     account = RunAccount(total_s=10.0, parts_s={"children": waited}, lines={"children": lines})
     waits = "/a/train.py:12 waits for child processes, 1.0 s in all (10 % of the run)."
     offer = " They are not recorded: tfperf run --children does that."
-    assert children_note(account, {}, recorded=False) == (waits + offer if told else "")
-    assert children_note(account, {}, recorded=True) == (waits if told else "")
+    assert children_note(account, {}) == (waits + offer if told else "")
 
 
 @pytest.mark.parametrize(("cpu", "told"), [(0.9, False), (2.0, True), ("x", False)])
@@ -201,9 +200,7 @@ def test_so_are_those_that_nobody_is_seen_to_wait_for(cpu: object, told: bool) -
         "Processes that the script started took 2.0 s of processor time (20 % of the run's length). "
         "They are not recorded: tfperf run --children does that."
     )
-    machine = {"children_cpu_s": cpu}
-    assert children_note(account, machine, recorded=False) == (words if told else "")
-    assert children_note(account, machine, recorded=True) == ""
+    assert children_note(account, {"children_cpu_s": cpu}) == (words if told else "")
 
 
 def test_the_training_share_leaves_out_what_it_takes_to_import_tensorflow() -> None:

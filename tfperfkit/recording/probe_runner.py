@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
@@ -13,6 +14,7 @@ from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.option import effective
 from tfperfkit.probe import BackgroundProbe, Cost, Probe, WindowWish
+from tfperfkit.recording.exit_note import ExitNote
 from tfperfkit.recording.port import SessionPort
 from tfperfkit.recording.probe_context import SessionRecording
 from tfperfkit.recording.schedule import WindowSpec, parse_window
@@ -36,6 +38,7 @@ class Probing:
         self._session = session
         self._probes: dict[str, Probe] = {}
         self._open: _Entered = {}
+        self._ends: dict[str, ExitNote] = {}
         self._backgrounds: _Entered = {}
         self.windows: list[WindowSpec] = []
 
@@ -91,6 +94,7 @@ class Probing:
         self._session.window_phase(name, "open" if opened else "closed", whole)
         if opened:
             self._session.event("opened", probe=name, ns=now_ns())
+            self._ends[name] = ExitNote(functools.partial(self._session.window_phase, name, "closing", whole))
 
     def close_window(self, name: str) -> None:
         if name in self._open:
@@ -153,7 +157,8 @@ class Probing:
 
     def _leave(self, name: str, status: str) -> None:
         context, _ = self._open.pop(name)
-        closing = now_ns()
+        ends = self._ends.pop(name, None)
+        closing = ends.close() if ends is not None else now_ns()
         if self._is_window(name):
             self._session.window_phase(name, "closing")
         try:

@@ -21,7 +21,7 @@ from tfperfkit.records.steps import WARMUP_MIN
 WARMUP_MAX = 10
 #: A script that has kept TensorFlow at work for this long and shows no step gets its windows by time. Preparing data,
 #: tracing and compiling don't count.
-PATIENCE_NS = 8 * NS_PER_S
+PATIENCE_NS = 5 * NS_PER_S
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S
 

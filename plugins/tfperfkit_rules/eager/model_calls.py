@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, Place, Stack
-from tfperfkit.records.steps import UPDATES
+from tfperfkit.records.steps import UPDATES, Marker
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import EVALUATE, LAYER, TRAINER, call_of, called_at, callee, calls, receiver
@@ -55,10 +56,13 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
     bounds = speedups(low * (1 - PREDICT_LEFT[1]), high * (1 - PREDICT_LEFT[0]))
     model = receiver(called_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
+    loop = f"inside {unit.loop}" if often else "in a loop"
+    batches = _batches(evidence, place)
+    figures = [Measurement("batches in a call", batches, "number", "run")] if batches >= 2 else []
     yield Finding(
         code="EAG004",
         family="eager",
-        title=f"{model}.{name} is called for little data {f'inside {unit.loop}' if often else 'in a loop'}",
+        title=f"{model}.{name} is called {'again and again' if batches >= 2 else 'for little data'} {loop}",
         severity=severity(1 - 1 / bounds[0]),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
@@ -68,20 +72,38 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),
             Measurement(f"time in them in {unit.a}", share * turns.turn_ms, "ms", "samples"),
+            *figures,
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=(
-            f"Call the model itself: {model}(x) on a tensor, compiled once before the loop with "
-            f"call = tf.function({model}). Or collect the inputs and {name} them in one batch"
-            f"{', and update with one train_on_batch for all of them' if fits else ''}."
-        ),
+        advice=_advice(model, name, batches, fits=bool(fits)),
         detail=(
             f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
-            "functions: that takes far longer than the network."
+            "functions" + ("." if batches >= 2 else ": that takes far longer than the network.")
         ),
         absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006",) if fits else ())),
         absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
         parts=("evaluate", "dispatch", "eager_ops", "tracing", "input", "other") if evidence.work is not None else (),
+    )
+
+
+def _batches(evidence: Evidence, place: Place) -> float:
+    """Batches of a call of Keras at a line, on the average; 1 where that was not counted."""
+    kinds = {site.id: site.kind for site in sites(evidence) if (site.file, site.line) == place}
+    counted = Counter(kinds[item.site] for item in each(evidence.records("markers"), Marker) if item.site in kinds)
+    calls_of_it = counted["predict"] + counted["evaluate"]
+    return counted["next"] / calls_of_it if calls_of_it and counted["next"] else 1.0
+
+
+def _advice(model: str, name: str, batches: float, *, fits: bool) -> str:
+    if batches >= 2:
+        return (
+            f"Where several calls get the same data and the weights are the same, {name} once and keep the result. "
+            f"Else collect the inputs of all calls and {name} them in one."
+        )
+    update = ", and update with one train_on_batch for all of them" if fits else ""
+    return (
+        f"Call the model itself: {model}(x) on a tensor, compiled once before the loop with "
+        f"call = tf.function({model}). Or collect the inputs and {name} them in one batch{update}."
     )
 
 

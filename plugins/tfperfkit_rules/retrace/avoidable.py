@@ -91,7 +91,8 @@ def _finding(
         family="retrace",
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
-        share_of_step=share,
+        # What goes for certain is lost: beside the tracing the first executions of what was traced.
+        share_of_step=max(share, 1 - 1 / bounds[0]) if bounds else share,
         basis="run" if before_steps else "step",
         predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
         predicted_range=bounds,

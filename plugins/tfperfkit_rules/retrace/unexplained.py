@@ -58,7 +58,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         family="retrace",
         title=title,
         severity=gain.severity(share),
-        share_of_step=share,
+        share_of_step=max(share, 1 - 1 / bounds[0]) if bounds else share,
         predicted_speedup=gain.middle(bounds) if bounds else None,
         predicted_range=bounds,
         at_least=at_least,

@@ -241,6 +241,16 @@ def test_predict_for_little_is_told_by_the_loop_and_priced_by_what_does_not_comp
     assert not any("step" in item.name or "training" in item.name for item in found.evidence)
 
 
+def test_predict_again_and_again_for_much_is_no_matter_of_little_data() -> None:
+    """Calls of 22 batches each: nobody says "call the model itself", which would gain nothing."""
+    rows = [[1 + (n % 23 > 0), n * 1000, n * 1000 + 10, 1] for n in range(50 * 23)]
+    made = [msgspec.to_builtins(site(1, "predict", 4)), msgspec.to_builtins(site(2, "next", 4))]
+    found = one(everything(predicted(30, 70, records={"sites": made, "markers": rows})))
+    assert found.title == "m.predict is called again and again inside the loop at train.py:3"
+    assert found.advice.startswith("Where several calls get the same data and the weights are the same, predict once")
+    assert [item.value for item in found.evidence if item.name == "batches in a call"] == [22.0]
+
+
 @pytest.mark.parametrize("fields", [{}, {"iterations": None}, {"loop": 0, "call": 4, "iterations": None}])
 def test_predict_of_much_data_is_left_in_peace(fields: dict[str, Any]) -> None:
     evidence = predicted(85, 5, 10, **fields)

@@ -76,8 +76,8 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         predicted_speedup=None,
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=(
-            counted("copies_of_its_body", loop.copies),
-            counted("operations_of_the_loop", loop.ops),
+            counted("copies of its body", loop.copies),
+            counted("operations of the loop", loop.ops),
             Measurement("operations of it that a step runs, with gradients", runs, "count", "tfprof"),
             Measurement("time in them", took * scale * account.mean_ms, "ms", "tfprof"),
             Measurement("between them", gaps * scale * account.mean_ms, "ms", "tfprof"),
@@ -90,6 +90,8 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         ),
         detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
         "copy, and its gradient, by itself.",
+        # Copies that are most of a function are what its tracing takes long for.
+        absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
         absorbs_here=(codes.UNROLLED_LOOP,),
         parts=("graph",),
     )

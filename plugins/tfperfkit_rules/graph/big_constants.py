@@ -71,12 +71,12 @@ def _finding(evidence: Evidence, baked: _Baked) -> Finding:
         title=f"{_size(total)} of constants are baked into {called(function)}: {name}",
         where=baked.where,
         evidence=(
-            counted("constant_bytes", total, "bytes"),
+            counted("the constants", total, "bytes"),
             counted("constants", len(baked.constants)),
-            counted("constants_bytes_of_the_function", function.constants_bytes, "bytes"),
+            counted("constants of the function", function.constants_bytes, "bytes"),
             counted("traces", function.traces),
-            counted("trace_ms", trace_ms, "ms"),
-            counted("first_execution_ms", first_ms, "ms"),
+            counted("tracing", trace_ms, "ms"),
+            counted("first execution", first_ms, "ms"),
             counted("operations", operations),
         ),
         advice="Pass the array as an argument, feed it with a tf.data.Dataset, or make it a tensor before the function "

@@ -46,8 +46,8 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         title=f"{called(function)} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
         where=places([*where, definition(function)]),
         evidence=(
-            counted("float64_operations", ops),
-            counted("float64_flops_share", share, "share"),
+            counted("float64 operations", ops),
+            counted("of the FLOPs in float64", share, "share"),
             counted("operations", function.operations),
         ),
         advice="Cast to float32 at the entrance (tf.cast, array.astype('float32') or the dataset's map): NumPy makes "

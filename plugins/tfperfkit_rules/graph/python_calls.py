@@ -44,7 +44,7 @@ def _calls(function: Brief) -> Finding:
         predicted_speedup=None,
         title=f"{called(function)} calls back into Python {calls} in every call",
         where=places([*(each.where for each in found), definition(function)]),
-        evidence=(counted("python_calls", count), counted("operations", function.operations)),
+        evidence=(counted("calls of Python", count), counted("operations", function.operations)),
         advice="Write it with TensorFlow operations, or move it into the dataset's map if it prepares data. "
         "tf.py_function and tf.numpy_function run under Python's lock, on the host, with copies from and to the "
         "device; XLA and SavedModel can't hold them.",

@@ -32,16 +32,16 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
 
 def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
     figures = [
-        counted("operations_of_the_loop", loop.ops),
-        counted("copies_of_its_body", loop.copies),
+        counted("operations of the loop", loop.ops),
+        counted("copies of its body", loop.copies),
         counted("operations", function.operations),
-        counted("trace_ms", function.trace_ms, "ms"),
-        counted("operations_of_gradients", function.gradient_operations),
+        counted("tracing", function.trace_ms, "ms"),
+        counted("operations of gradients", function.gradient_operations),
         counted("traces", function.traces),
     ]
     first = ""
     if function.first_execution_ms is not None:
-        figures.append(counted("first_execution_ms", function.first_execution_ms, "ms"))
+        figures.append(counted("first execution", function.first_execution_ms, "ms"))
         first = f" and its first run {_time(function.first_execution_ms)}"
     known = "" if function.lines_known > calibrated.LINES_KNOWN.value else "at least "
     finding = Finding(

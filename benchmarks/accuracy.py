@@ -28,7 +28,10 @@ from fault_collection import TIMEOUT, Case, Verdict, cases, judge, plain, profil
 
 STATE = Path(platformdirs.user_cache_dir("tfperfkit")) / "accuracy.json"
 #: What of a finding is kept.
-KEPT = ("code", "family", "severity", "title", "share_of_step", "predicted_speedup", "predicted_range", "where")
+KEPT = (
+    *("code", "family", "severity", "title", "share_of_step", "predicted_speedup", "predicted_range", "at_least"),
+    "where",
+)
 ROUNDS = 2
 INTRODUCTION = """\
 Written by `python -m benchmarks.accuracy` from the collection in `tests/faults`: small training scripts, each with one
@@ -106,7 +109,8 @@ def predicted(result: dict[str, Any], verdict: Verdict) -> str:
     gain, span = finding["predicted_speedup"], finding["predicted_range"]
     if span and all(value is not None for value in span):
         return f"{span[0]:.2f} to {span[1]:.2f}"
-    return f"{gain:.2f}" if gain else "–"
+    least = finding.get("at_least")
+    return f"{gain:.2f}" if gain else f"at least {least:.2f}" if least else "–"
 
 
 def share(count: int, total: int) -> str:

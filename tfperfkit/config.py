@@ -16,6 +16,7 @@ import msgspec
 
 from tfperfkit.errors import UsageError
 from tfperfkit.option import Declared, convert, shown
+from tfperfkit.storage.addresses import fetched, is_address
 
 #: Settings that may also stand in pyproject.toml (with dashes) and in the environment (``TFPERF_STEPS_FROM``).
 NAMES = ("probes", "out", "json", "html", "output", "steps-from", "track")
@@ -183,7 +184,7 @@ def _text(file: Path, name: str, value: Any) -> str:
     if "\0" in value:
         raise UsageError(f"{file}: {name} in [tool.tfperf] holds a character that no name can have (NUL)")
     # A path there is meant from the file's own folder, wherever below it the command is typed.
-    return str(file.parent / value) if name in _PATHS and value else value
+    return str(file.parent / value) if name in _PATHS and value and not is_address(value) else value
 
 
 def runs_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -203,7 +204,10 @@ def limits_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """The run that a person means: a folder, the name of a run in the runs folder, or ``last`` of this project."""
+    """The run that a person means: a folder, the name of a run in the runs folder, ``last`` of this project, or a copy
+    of the one at an address."""
+    if is_address(name):
+        return fetched(name)
     folder = runs_folder(environ)
     if name == "last":
         return _last(folder)

@@ -113,6 +113,7 @@ READ = {
 }
 READING = {
     "storage/safe_reader.py",  # the one place
+    "storage/addresses.py",  # sends this process's own run; what it fetched is read as any run
     "config.py",
     "recording/source_copies.py",
     "testing.py",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.text import one_line
+from tfperfkit.storage.addresses import Store
 from tfperfkit.storage.run_directory import Exit
 
 if TYPE_CHECKING:
@@ -109,6 +110,18 @@ def send(result: Any, folder: Path, track: Sequence[Destination], examples: Exam
     from tfperfkit.tracking.send import send as send_all
 
     send_all(result, folder, track, examples or no_examples, tell)
+
+
+def send_to(store: Store, folder: Path, part: str) -> None:
+    """The run to its address, which is told in a line; where that fails the run stays where it is."""
+    try:
+        failure = store.send(folder, part)
+    except KeyboardInterrupt:
+        failure = "interrupted"
+    if failure:
+        tell(f"the run could not be sent to {store.address} ({failure}); it is kept in {folder}")
+    else:
+        tell(f"sent to {store.address}: tfperf report {store.address}")
 
 
 def render(result: Any, file: TextIO) -> None:

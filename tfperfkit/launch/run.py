@@ -25,6 +25,7 @@ from tfperfkit.option import Declared, convert
 from tfperfkit.recording.schedule import parse_window
 from tfperfkit.records.history import WatchPlan
 from tfperfkit.records.rank import rank_of
+from tfperfkit.storage.addresses import Store, is_address
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
 from tfperfkit.watching.monitor import Monitor
@@ -115,9 +116,14 @@ def run(
     )
     family = manifest.user_roots if manifest.children else None
     try:
-        folder = cwd / settings["out"].value if settings["out"].value else _new_folder(target.name_of_run(parts))
-        if manifest.rank is not None and settings["out"].value:
-            folder /= manifest.rank.folder  # a part of its own: the others are given the same folder
+        out, part = settings["out"].value, manifest.rank.folder if manifest.rank is not None else ""
+        store = Store(out) if out and is_address(out) else None
+        if store is not None:
+            store.check(part)
+            folder = _new_folder("-".join(filter(None, (target.name_of_run(parts), part))))
+        else:
+            # A part of its own: the others are given the same folder.
+            folder = cwd / out / part if out else _new_folder(target.name_of_run(parts))
         directory = RunDirectory.create(folder, manifest)
         room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
@@ -151,6 +157,8 @@ def run(
         output.report(folder, files, None if reason else file, final, examples, () if reason else track, patched)
         if afterwards is not None and not reason:
             afterwards(folder, file)
+        if store is not None:
+            output.send_to(store, folder, part)
     return ended.exit_code
 
 

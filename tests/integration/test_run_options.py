@@ -250,13 +250,13 @@ def test_a_launcher_s_flags_do_not_keep_a_script_from_being_recorded(tfperf: Tfp
     launcher = tfperf.folder / "tfperf"
     root = str(Path(__file__).parents[2])
     launcher.write_text(
-        f"#!{sys.executable} -E\nimport sys\nsys.path[:0] = [{root!r}]\nfrom tfperfkit.cli import main\nmain()\n"
+        f"#!/installed/by/pipx/bin/python -E\nimport sys\nsys.path[:0] = [{root!r}]\nfrom tfperfkit.cli import main\nmain()\n"
     )
-    launcher.chmod(0o755)
     tfperf.script("__version__ = '2.99'\n", "tensorflow.py")
     tfperf.script("import sys, tensorflow\nprint(sys.flags.ignore_environment)\n")
     done = subprocess.run(
-        [str(launcher), "run", "--probes", "none", "--out", "r", "train.py"],
+        # As the kernel starts it, whose first line could hold no space.
+        [sys.executable, "-E", str(launcher), "run", "--probes", "none", "--out", "r", "train.py"],
         cwd=tfperf.folder,
         env=tfperf.environment,
         capture_output=True,

@@ -81,4 +81,4 @@ def test_the_report_shows_it(ran: tuple[str, dict[str, Any]]) -> None:
     assert "(train.py:13)" in text
     note = next(note for note in report["notes"] if "child processes" in note)
     assert "train.py:21 waits for child processes" in note
-    assert note.endswith("They are not recorded.")
+    assert note.endswith("They are not recorded: tfperf run --children does that.")

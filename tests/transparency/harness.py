@@ -67,7 +67,7 @@ class Program:
     report: str = ""  # what our report must say: for instance that a window was opened, or why it was not
     links: tuple[tuple[str, str], ...] = ()  # symbolic links: name, target
     user_site: bool = False  # run by the interpreter below the venv, which looks at PYTHONUSERBASE
-    since: tuple[int, int] = (3, 10)  # the Python that it needs
+    since: tuple[int, ...] = (3, 10)  # the Python that it needs
     needs: str = ""  # a module that need not be installed
     inherited: int = 0  # descriptors that its parent left open
     own_import: bool = False  # how it imports TensorFlow matters, what it does before, or what that draws of `random`
@@ -216,7 +216,7 @@ _COMPARED: dict[str, Callable[[bytes], bytes]] = {
 def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Outcome, Outcome]:
     """Run both ways and compare; returns both outcomes for what else a test wants to see."""
     if sys.version_info < program.since:
-        pytest.skip(f"needs Python {program.since[0]}.{program.since[1]}")
+        pytest.skip(f"needs Python {'.'.join(map(str, program.since))}")
     if program.needs and not (APART / program.needs).is_dir():
         pytest.skip(f"needs {program.needs} in {APART.name} of the environment: make test puts it there")
     warm = None

@@ -267,7 +267,7 @@ if __name__ == '__main__':
         shows=b"2 None {}",
     ),
     Program("an empty script", command=("empty.py",), files=(("empty.py", "\n"),)),
-    Program("null bytes", "print(1)\n\0", status=1, shows=b"null bytes", since=(3, 11)),
+    Program("null bytes", "print(1)\n\0", status=1, shows=b"null bytes", since=(3, 11, 4)),
     Program("tabs", "if 1:\n\tx = 1\n        y = 2\n", status=1, shows=b"TabError"),
     Program(
         "stdin byte by byte",

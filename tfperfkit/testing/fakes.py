@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -111,6 +112,8 @@ class FakeRecording:
     def append(self, stream: str, record: Any) -> None:
         if stream not in self._streams:
             self._streams[stream] = StreamWriter(self._directory / f"{stream}.jsonl")
+            # Nobody ends a recording that is made up; at the interpreter's end its folder may be gone.
+            weakref.finalize(self, self._streams[stream].close).atexit = False
         self._streams[stream].append(record)
 
     def flush(self) -> None:

@@ -249,9 +249,8 @@ def test_a_launcher_s_flags_do_not_keep_a_script_from_being_recorded(tfperf: Tfp
     """pipx writes ``-E`` into the first line of what it installs; the script sees the environment all the same."""
     launcher = tfperf.folder / "tfperf"
     root = str(Path(__file__).parents[2])
-    launcher.write_text(
-        f"#!/installed/by/pipx/bin/python -E\nimport sys\nsys.path[:0] = [{root!r}]\nfrom tfperfkit.cli import main\nmain()\n"
-    )
+    first = "#!/installed/by/pipx/bin/python -E\n"
+    launcher.write_text(f"{first}import sys\nsys.path[:0] = [{root!r}]\nfrom tfperfkit.cli import main\nmain()\n")
     tfperf.script("__version__ = '2.99'\n", "tensorflow.py")
     tfperf.script("import sys, tensorflow\nprint(sys.flags.ignore_environment)\n")
     done = subprocess.run(

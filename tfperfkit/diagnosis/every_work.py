@@ -28,7 +28,7 @@ def findings(
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
         more, _ = apply(evidence)  # a rule that failed here failed above
         found += [msgspec.structs.replace(item, work=name) for item in more if _concerns(item, found)]
-    merged = merge(found)
+    merged = merge(found, shares)
     # What was found twice, at a line that two works reach, explains a part of both.
     left = [*residual(run, found)]
     for evidence in work:

@@ -7,22 +7,28 @@ the way to the file). Two findings of one code at one place are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.headline import within
 from tfperfkit.diagnosis.ranking import gain
-from tfperfkit.model import Finding
+from tfperfkit.model import Basis, Finding
 
 #: A finding is not folded into one that explains less than this part of what it costs.
 EXPLAINS = calibration.EXPLAINS.value
 
 
-def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings without those that another one explains; what was folded in is said in its detail."""
-    left = _without_doubles(findings)
+def merge(
+    findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] | None = None
+) -> tuple[Finding, ...]:
+    """The findings without those that another one explains; what was folded in is said in its detail.
+
+    ``shares``: of the run, by ``Finding.work`` and basis: one cause at one place that was found in the training steps
+    and in a work is told of that in which it costs more of the run.
+    """
+    left = _without_doubles(findings, shares or {})
     folded: dict[int, list[Finding]] = {}
     gone: set[int] = set()
     for index, minor in enumerate(left):
@@ -45,12 +51,15 @@ def _explains(major: Finding, minor: Finding) -> bool:
     return minor.code in major.absorbs_here and any((place.file, place.line) in places for place in minor.where)
 
 
-def _without_doubles(findings: Iterable[Finding]) -> list[Finding]:
+def _without_doubles(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]) -> list[Finding]:
+    def of_run(finding: Finding) -> float:
+        return _cost(finding) * shares.get((finding.work, finding.basis), 1.0)
+
     known: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
         place = (finding.where[0].file, finding.where[0].line) if finding.where else finding.title
         key = (finding.code, place)
-        if key not in known or _cost(finding) > _cost(known[key]):
+        if key not in known or of_run(finding) > of_run(known[key]):
             known[key] = finding
     return list(known.values())
 

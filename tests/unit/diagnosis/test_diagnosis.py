@@ -75,6 +75,13 @@ def test_two_that_absorb_each_other_leave_one() -> None:
     assert len(merged) == 1
 
 
+def test_one_cause_in_steps_and_in_a_work_is_told_where_it_costs_more_of_the_run() -> None:
+    found = [finding("A", 0.85), finding("A", 0.88, work="train.py:53")]
+    shares = {("", "step"): 0.4, ("train.py:53", "step"): 0.18}
+    assert [item.work for item in merge(found, shares)] == [""]
+    assert [item.work for item in merge(found, {("", "step"): 0.01, ("train.py:53", "step"): 0.9})] == ["train.py:53"]
+
+
 def test_one_code_at_one_place_is_reported_once() -> None:
     assert [item.share_of_step for item in merge([finding("A", 0.2), finding("A", 0.4)])] == [0.4]
 

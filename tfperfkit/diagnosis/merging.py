@@ -20,9 +20,7 @@ from tfperfkit.model import Basis, Finding
 EXPLAINS = calibration.EXPLAINS.value
 
 
-def merge(
-    findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] | None = None
-) -> tuple[Finding, ...]:
+def merge(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] | None = None) -> tuple[Finding, ...]:
     """The findings without those that another one explains; what was folded in is said in its detail.
 
     ``shares``: of the run, by ``Finding.work`` and basis: one cause at one place that was found in the training steps

@@ -10,13 +10,14 @@ from tfperfkit import calibration
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.records.graphs import HEAVY
 from tfperfkit.rule import Evidence
 
 #: Of the step, from which a line is told; see ``residual``.
 LOUD = calibration.LOUD_RESIDUAL.value
 EXPLAINS = calibration.EXPLAINS.value
 _TYPES = 3
+#: Products of matrices and convolutions, also as oneDNN and fusing call them (``_MklNativeFusedMatMul``).
+_PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2d", "Einsum")
 
 
 class ComputedLine(NamedTuple):
@@ -48,7 +49,7 @@ def computed_lines(evidence: Evidence) -> list[ComputedLine]:
 def _line(evidence: Evidence, place: tuple[str, int], rows: Sequence[ComputedOperation], scale: float) -> ComputedLine:
     types: dict[str, float] = defaultdict(float)
     for row in rows:
-        types[row.type.removeprefix("_Mkl")] += row.ms
+        types[row.type.removeprefix("_Mkl").removeprefix("Native")] += row.ms
     total = sum(row.ms for row in rows)
     return ComputedLine(
         where=SourceSpan(place[0], place[1], ""),
@@ -56,7 +57,9 @@ def _line(evidence: Evidence, place: tuple[str, int], rows: Sequence[ComputedOpe
         types=tuple(
             name for name in sorted(types, key=lambda name: -types[name])[:_TYPES] if types[name] >= 0.1 * total
         ),
-        products=sum(ms for name, ms in types.items() if name in HEAVY) / total if total else 0.0,
+        products=sum(ms for name, ms in types.items() if any(part in name for part in _PRODUCTS)) / total
+        if total
+        else 0.0,
         direct=sum(row.ms for row in rows if row.direct) / total if total else 0.0,
     )
 

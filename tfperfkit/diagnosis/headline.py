@@ -38,22 +38,30 @@ def headline(
     """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps;
     ``headroom``: what other choices would gain."""
     loud = [finding for finding in findings if finding.severity != "info"]
-    if loud:
+    if loud and not _is_small(loud[0]):
         return _first(loud[0])
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     longest = max(known, key=_seconds, default=None)
     room = large(headroom)
+    small = f" Small: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
     if room and longest is not None and longest.work is None:
-        return _room(room)
+        return f"{_room(room)}{small}"
     # What is longer than all of its iterations together is no part of them.
     elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
-    return elsewhere or (_no_cause(longest) if longest is not None else "")
+    said = elsewhere or (_no_cause(longest) if longest is not None else "")
+    return f"{said}{small}" if said else _first(loud[0]) if loud else ""
+
+
+def _is_small(finding: Finding) -> bool:
+    """A few per cent of a step: true, and not what to begin with."""
+    known = finding.predicted_speedup is not None and finding.basis in ("step", "turn")
+    return known and not finding.work and finding.severity == "low"
 
 
 def _room(headroom: Sequence[Finding]) -> str:
     """No fault, but another choice would gain much."""
     first, *others = headroom
-    place = f" ({_place(first.where[0])})" if first.where else ""
+    place = _at(first)
     also = f" Also: {within(others[0].title)}." if others else ""
     return f"No fault found, but room: {within(first.title)}{place}.{also}"
 
@@ -133,8 +141,11 @@ def within(title: str) -> str:
 
 
 def _first(finding: Finding) -> str:
-    place = f" ({_place(finding.where[0])})" if finding.where else ""
-    return f"First: {within(finding.title)}{place}."
+    return f"First: {within(finding.title)}{_at(finding)}."
+
+
+def _at(finding: Finding) -> str:
+    return f" ({_place(finding.where[0])})" if finding.where else ""
 
 
 def _place(span: SourceSpan) -> str:

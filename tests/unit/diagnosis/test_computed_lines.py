@@ -73,5 +73,19 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     assert ":22: MatMul)." in said
 
 
+def test_a_few_per_cent_come_after_what_the_step_does() -> None:
+    small = finding("INP001", 0.03, severity="low", title="The step waits for its input")
+    said = headline([small], of(operation("_MklMatMul", 8.0, 22)))
+    assert said.startswith("No cause found: 95 % of a step is computing")
+    assert said.endswith(" Small: the step waits for its input (t.py:3).")
+    large = finding("INP001", 0.3, severity="high", title="The step waits for its input")
+    assert headline([large, small], of()) == "First: the step waits for its input (t.py:3)."
+
+
+def test_products_that_are_fused_or_another_library_s_are_products() -> None:
+    for kind in ("_MklNativeFusedMatMul", "_MklNativeDepthwiseConv2dNative", "BatchMatMulV2", "Conv2DBackpropInput"):
+        assert list(residual(of(operation(kind, 9.0, 32)), [])) == []
+
+
 def test_without_a_trace_nothing_is_said() -> None:
     assert computed_lines(make_evidence(account=make_account({"graph": 10.0}))) == []

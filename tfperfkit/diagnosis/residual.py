@@ -27,6 +27,7 @@ LONG = calibration.LONG_OPERATIONS.value
 _WASTE: tuple[PartName, ...] = ("tracing", "host_sync", "saving", "gc")
 #: What computes: its owner is the machine, until a rule knows better.
 _COMPUTES: tuple[PartName, ...] = ("graph", "collectives")
+_OF_COMPILED: tuple[Family, ...] = ("graph", "compile", "precision", "device")
 _OF_FAMILY: dict[Family, tuple[PartName, ...]] = {
     "input": ("input", "python", "other", "tracing"),
     "eager": ("eager_ops", "dispatch", "python", "host_sync", "evaluate", "tracing", "graph", "input"),
@@ -57,7 +58,9 @@ def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Findin
             continue
         yield _finding(evidence, part, share)
     loud = [item for item in mine if item.severity != "info" and not item.headroom]
-    yield from (item for item in costly_lines(evidence, mine, CODE) if not _owned("graph", item.share_of_step, loud))
+    if not any(item.family in _OF_COMPILED for item in loud):  # a cause in what is compiled explains its lines
+        costly = costly_lines(evidence, mine, CODE)
+        yield from (item for item in costly if not _owned("graph", item.share_of_step, loud))
 
 
 def _shares(account: StepAccount) -> dict[PartName, float]:

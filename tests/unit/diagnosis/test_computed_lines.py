@@ -61,6 +61,7 @@ def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> No
     there = finding("GRF007", 0.1, family="graph", where=(SourceSpan(FILE, 36),))
     assert list(residual(evidence, [there])) == []
     assert list(residual(evidence, [finding("OPS001", 0.5, family="graph", severity="high")])) == []
+    assert list(residual(evidence, [finding("CMP005", 0.05, family="compile", severity="low")])) == []
     assert len(list(residual(evidence, [finding("BAT002", 0.5, family="graph", severity="info")]))) == 1
 
 

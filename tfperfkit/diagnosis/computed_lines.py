@@ -10,6 +10,7 @@ from tfperfkit import calibration
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
 
 #: Of the step, from which a line is told; see ``residual``.
@@ -22,12 +23,13 @@ _PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2d", "Einsum")
 
 class ComputedLine(NamedTuple):
     """A line of the person's, the share of the step that its operations take, and their types, the costliest first.
-    ``products``: of its time, in products and convolutions; ``direct``: made by the line itself."""
+    ``usual``: of its time, in what a step is made of: products and convolutions, and arithmetic number by number, of
+    which the rules about fusing know; ``direct``: made by the line itself."""
 
     where: SourceSpan
     share: float
     types: tuple[str, ...]
-    products: float
+    usual: float
     direct: float
 
 
@@ -57,23 +59,25 @@ def _line(evidence: Evidence, place: tuple[str, int], rows: Sequence[ComputedOpe
         types=tuple(
             name for name in sorted(types, key=lambda name: -types[name])[:_TYPES] if types[name] >= 0.1 * total
         ),
-        products=sum(ms for name, ms in types.items() if any(part in name for part in _PRODUCTS)) / total
-        if total
-        else 0.0,
+        usual=sum(ms for name, ms in types.items() if _is_usual(name)) / total if total else 0.0,
         direct=sum(row.ms for row in rows if row.direct) / total if total else 0.0,
     )
 
 
 def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> Iterator[Finding]:
-    """A finding for a line whose own operations take a third of a step or more and are no products of matrices, which a
-    step is there for, unless another finding tells of it."""
+    """A finding for a line whose own operations take a third of a step or more and are not the usual ones (sorting,
+    scattering, gathering, drawing random numbers ...), unless another finding tells of it."""
     told = {(span.file, span.line) for item in findings if not item.work for span in item.where}
     for line in computed_lines(evidence):
         if line.share < LOUD:
             return
-        own = line.direct > EXPLAINS and line.products < EXPLAINS
+        own = line.direct > EXPLAINS and line.usual < EXPLAINS
         if own and (line.where.file, line.where.line) not in told:
             yield _finding(evidence, line, code)
+
+
+def _is_usual(kind: str) -> bool:
+    return kind in ELEMENTWISE or kind in FUSABLE or any(part in kind for part in _PRODUCTS)
 
 
 def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:

@@ -6,88 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.records.graphs import ELEMENTWISE as ELEMENTWISE
 from tfperfkit_probes.ops.model import Brief, Constant, Function, Marks
 
 #: Constants at a line that holds less than this are not kept one by one.
 _KEPT_BYTES = 1 << 16
-
-#: Types that work number by number (forward and gradient): what XLA fuses into one kernel.
-ELEMENTWISE = frozenset(
-    {
-        "Add",
-        "AddV2",
-        "Sub",
-        "Mul",
-        "Div",
-        "RealDiv",
-        "DivNoNan",
-        "Maximum",
-        "Minimum",
-        "Neg",
-        "Exp",
-        "Log",
-        "Log1p",
-        "Expm1",
-        "Sqrt",
-        "Rsqrt",
-        "Square",
-        "SquaredDifference",
-        "Pow",
-        "Tanh",
-        "Sigmoid",
-        "Relu",
-        "Relu6",
-        "LeakyRelu",
-        "Elu",
-        "Selu",
-        "Softplus",
-        "Softsign",
-        "Erf",
-        "Abs",
-        "Sign",
-        "Sin",
-        "Cos",
-        "Select",
-        "SelectV2",
-        "Greater",
-        "GreaterEqual",
-        "Less",
-        "LessEqual",
-        "Equal",
-        "NotEqual",
-        "LogicalAnd",
-        "LogicalOr",
-        "LogicalNot",
-        "Cast",
-        "AddN",
-        "TanhGrad",
-        "SigmoidGrad",
-        "ReluGrad",
-        "LeakyReluGrad",
-        "EluGrad",
-        "SeluGrad",
-        "SoftplusGrad",
-        "RsqrtGrad",
-        "SqrtGrad",
-        "Reciprocal",
-        "ReciprocalGrad",
-        "Floor",
-        "FloorMod",
-        "Round",
-        "ClipByValue",
-        "BiasAdd",
-        "ZerosLike",
-        "OnesLike",
-        "Fill",
-        "_FusedBatchNormEx",
-        "Xdivy",
-        "Xlogy",
-        "Atan",
-        "Tan",
-        "Inv",
-        "InvGrad",
-    }
-)
 #: Parts of the names of types that do the arithmetic of a network.
 HEAVY = ("Conv", "MatMul", "Einsum", "Cudnn", "LSTM", "GRU", "FFT", "Svd", "Cholesky", "Qr", "SelfAdjointEig")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tfperfkit_probes.ops.brief import ELEMENTWISE, is_heavy
+from tfperfkit_probes.ops.brief import is_heavy
 
 from tfperfkit.offers import FunctionCalls, FunctionCost, FunctionCosts, RanOperation, RanOperations
+from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.trace_window import traced
@@ -44,12 +45,6 @@ def is_arithmetic(row: RanOperation) -> bool:
 def is_elementwise(row: RanOperation) -> bool:
     """Whether the operation works number by number, forward or in a gradient."""
     return row.type in ELEMENTWISE
-
-
-#: Types that XLA fuses with elementwise operations: slices, their gradients, paddings, sums.
-FUSABLE = frozenset(
-    ("StridedSlice", "StridedSliceGrad", "Slice", "Pad", "PadV2", "Tile", "BroadcastTo", "Sum", "Mean", "Max", "Min")
-)
 
 
 def is_fusable(row: RanOperation) -> bool:

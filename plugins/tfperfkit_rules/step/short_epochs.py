@@ -15,6 +15,7 @@ from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import FIT, called_at, calls
 from tfperfkit_rules.measures.step_shares import span
@@ -45,6 +46,9 @@ def short_epochs(evidence: Evidence) -> Iterable[Finding]:
         return
     between_ns = sum(end - begin for begin, end in found.gaps) * own.total() / seen
     share = min(between_ns / whole, 1.0)
+    in_steps = sum(step.end_ns - step.begin_ns for step in evidence.steps.steps)
+    if between_ns < shared.MOSTLY.value * (between_ns + in_steps):
+        return  # epochs that train longer than they begin and end are as short as somebody wants to look at them
     if share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
         yield _finding(evidence, found, share, between_ns, own)
 

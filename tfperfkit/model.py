@@ -62,8 +62,8 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 class OnceFixed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finding gains once the findings ``codes``, which stand before it, are fixed: a factor and its range;
-    None where only ``at_least`` is known."""
+    """What a finding gains once the findings ``codes``, which stand before it, are fixed: a factor, and its range where
+    that has an upper end; a factor of None where only ``at_least`` is known."""
 
     codes: tuple[str, ...]
     at_least: float

@@ -8,7 +8,7 @@ into the step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -29,26 +29,32 @@ def _with(item: Finding, earlier: Sequence[Finding]) -> Finding:
         return item
     if sum(other.share_of_step for other in (*before, item)) > 1:
         return item  # some of it is the same time
-    low, high = (_factor(item, before, end) for end in (0, 1))
+    low, likely, high = (_factor(item, before, at) for at in (_low, _likely, _high))
     if low is None or item.predicted_speedup is None or low <= item.predicted_speedup:
         return item
     bounds = (low, high) if high is not None else None
     codes = tuple(dict.fromkeys(other.code for other in before))
-    once = OnceFixed(codes=codes, speedup=middle(bounds) if bounds else None, range=bounds, at_least=low)
+    once = OnceFixed(codes=codes, speedup=middle(bounds) if bounds else likely, range=bounds, at_least=low)
     return msgspec.structs.replace(item, once=once)
 
 
-def _factor(item: Finding, before: Sequence[Finding], end: int) -> float | None:
-    """The factor where all of them gain what this end of their ranges says; None where nothing would be left."""
-    left = 1 - sum(_saved(other, end) for other in before)
-    after = left - _saved(item, end)
+def _factor(item: Finding, before: Sequence[Finding], at: Callable[[Finding], float]) -> float | None:
+    """The factor where all of them gain what ``at`` says; None where nothing would be left."""
+    left = 1 - sum(1 - 1 / max(at(other), 1.0) for other in before)
+    after = left - (1 - 1 / max(at(item), 1.0))
     return left / after if after > 0 else None
 
 
-def _saved(item: Finding, end: int) -> float:
-    """The share of the step that this end of the range takes away."""
-    assert item.predicted_range is not None
-    return 1 - 1 / max(item.predicted_range[end], 1.0)
+def _low(item: Finding) -> float:
+    return item.predicted_range[0] if item.predicted_range is not None else 1.0
+
+
+def _likely(item: Finding) -> float:
+    return item.predicted_speedup or 1.0
+
+
+def _high(item: Finding) -> float:
+    return item.predicted_range[1] if item.predicted_range is not None else 1.0
 
 
 def _counts(item: Finding) -> bool:

@@ -23,6 +23,9 @@ _SOUND = calibration.SOUND.value
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
 _NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
+NO_CAUSE = "No cause found"
+#: Of a script that ended with an error before anything in it was repeated: where its time went is beside the point.
+FAILED_EARLY = "The script failed before its first training step: there is nothing to tell about its speed."
 #: Words that no name begins with.
 _SMALL = frozenset(
     ("A", "All", "An", "Each", "Every", "In", "It", "Memory", "No", "One", "Some", "The", "There", "With")
@@ -80,7 +83,7 @@ def _no_cause(evidence: Evidence) -> str:
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     share = account.parts_ms[name] / account.mean_ms
     computes = name in _WORK and share >= _SOUND
-    found = "Nothing to fix" if computes and _near_the_limit(evidence) else "No cause found"
+    found = "Nothing to fix" if computes and _near_the_limit(evidence) else NO_CAUSE
     lines = [] if name in _WORK else lines_of(evidence, name)
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK else ""
@@ -110,7 +113,7 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         told = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
         at = f" ({told})" if told else ""
-    return f"No cause found: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
+    return f"{NO_CAUSE}: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 
 def _near_the_limit(evidence: Evidence) -> bool:

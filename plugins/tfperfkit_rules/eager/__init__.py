@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.eager.by_batch import trained_by_batch
 from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eagerly
 from tfperfkit_rules.eager.many_fits import fit_in_loop
 from tfperfkit_rules.eager.model_calls import model_called, predict_in_loop
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     predict_in_loop,
     model_called,
     fit_in_loop,
+    trained_by_batch,
     weights_through_numpy,
     eager_work,
     maps_called_eagerly,

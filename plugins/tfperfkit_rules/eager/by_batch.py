@@ -1,0 +1,68 @@
+"""EAG014: Keras' own Python around each ``train_on_batch`` takes a good part of a training step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.parts import PartName
+from tfperfkit.records.samples import Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.measures.called import TRAIN_ON_BATCH, called_at, calls, receiver
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.turns import basis, stretch, where
+
+_AROUND: tuple[PartName, ...] = ("dispatch", "eager_ops", "host_sync")
+
+
+def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
+    """The finding; its share is what runs in these calls outside of compiled functions."""
+    account = evidence.account
+    if account is None or evidence.work is not None or not reached(evidence, "train_on_batch"):
+        return
+    turns = stretch(evidence)
+    if turns is None:
+        return
+    at: Counter[Place] = Counter()
+    outside = 0
+    for stack, weight in turns.found:
+        leaf = stack.frames[-1] if stack.frames else None
+        if stack.activity in _AROUND:
+            outside += weight
+            if leaf is not None and calls(evidence, leaf, TRAIN_ON_BATCH):
+                at[leaf.file, leaf.line] += weight
+    # How long is told by the trace too, in the account; samples tell of whom.
+    around = at.total() / max(1, outside) * evidence.part(*_AROUND) / turns.turn_ms
+    if around < calibrated.MIN_SHARE.value:
+        return
+    low, high = interval(around, len(turns.found))
+    bounds = speedups(low * calibrated.BY_BATCH_SAVED_MIN.value, high * calibrated.BY_BATCH_SAVED_MAX.value)
+    places = [place for place, _ in at.most_common()]
+    model = receiver(called_at(evidence, places[0], TRAIN_ON_BATCH))
+    yield Finding(
+        code="EAG014",
+        family="eager",
+        title=f"Keras' Python around each train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
+        severity=severity(1 - 1 / bounds[0]),
+        basis=basis(evidence, turns.turn_ms),
+        share_of_step=around,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where(evidence, places),
+        evidence=(
+            Measurement("time in train_on_batch outside of compiled functions", around, "share", "breakdown"),
+            Measurement("one iteration of the loop", turns.turn_ms, "ms", "baseline"),
+        ),
+        advice=(
+            f"Put one step into a function with @tf.function (tf.GradientTape, {model}(x, training=True), the loss, "
+            "optimizer.apply_gradients) and call that with tensors. Where batches come one after another, "
+            f"{model}.fit over a dataset with compile(..., steps_per_execution=20) does as well."
+        ),
+        detail="Each call checks and converts its data, makes an iterator, and reads the loss and all metrics back.",
+        absorbs=("STP003", "BAT001"),
+        absorbs_here=("LIN001", "SYN001"),
+        parts=_AROUND,
+    )

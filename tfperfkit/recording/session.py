@@ -13,7 +13,7 @@ from typing import Any
 
 from tfperfkit.clock import NS_PER_S, now_ns, process_ns
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.contention import Contention, all_threads_ns
+from tfperfkit.instruments.contention import Contention
 from tfperfkit.instruments.graphs import tracing
 from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
 from tfperfkit.instruments.hooks.interrupts import words_of
@@ -22,8 +22,7 @@ from tfperfkit.instruments.input.file_opens import FileOpens
 from tfperfkit.instruments.settings import settings
 from tfperfkit.instruments.stacks.activity import TENSORFLOW
 from tfperfkit.instruments.stacks.pulse import Pulse
-from tfperfkit.instruments.stacks.sampler import Jitter, Sampler, interval_s
-from tfperfkit.instruments.stacks.switch_interval import Switching
+from tfperfkit.instruments.stacks.sampler import Sampler
 from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.model import WindowPhase
 from tfperfkit.recording import long_run
@@ -31,11 +30,13 @@ from tfperfkit.recording.active import activate
 from tfperfkit.recording.environment import agent_facts, end_facts
 from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.marker_queue import QuietMarkers
+from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
 from tfperfkit.recording.schedule import Action, Scheduler, WindowSpec
 from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
+from tfperfkit.recording.thread_times import ThreadTimes
 from tfperfkit.recording.timed_windows import Stepless, no_point
 from tfperfkit.recording.trace_listener import Appendable, TraceWatch
 from tfperfkit.recording.trial import TrialRunner
@@ -49,11 +50,6 @@ from tfperfkit.storage.stream_writer import Stream
 from tfperfkit.user_code import Origin
 
 _FLUSH_NS = NS_PER_S // 2
-#: So long after the warm-up or a window a process that trains with others is sampled often: the samples tell its
-#: waiting from its computing.
-_TOGETHER_NS = 8 * NS_PER_S
-#: Between two readings of all threads' times.
-_THREADS_NS = 2 * NS_PER_S
 #: What probes do as a step begins is a pause between two steps from this length on.
 _TOLD_NS = 50_000
 #: In a trial.
@@ -80,23 +76,24 @@ class Session:
         self._scheduler = Scheduler(())
         self._follower = StepFollower(self._boundary)
         self._traced_before = 0
-        self._last_boundary = self._precise_since = 0
+        self._last_boundary = 0
         self._gate = GpuGate(manifest.require_gpu, self._refuse)
         self._sources = Sources(self.streams, self.origin.is_user)
         self._keras: set[str] = set()
         self._for_keras: list[Callable[[], object]] = []
-        self._switching = Switching()
-        self._pause = 0.0
-        self._jitter = Jitter()
-        self._last_tick = self._next_flush = self._next_call = self._next_threads = self._armed_ns = 0
+        together = manifest.rank is not None
+        self._note_sample = self._long.sampled if self._long is not None else self.stream("samples").append
+        self._precision = Precision(self.event, self._note_sample, together=together)
+        self._threads = ThreadTimes(self.stream("threads").append) if together and self._long is None else None
+        self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
         self.sampler = Sampler(
-            self._long.sampled if self._long is not None else self.stream("samples").append,
+            self._note_sample,
             self.origin.is_user,
             self._contention.active_ns,
             long_run.MAX_STACKS if watched else None,
-            self._used_ns if manifest.rank is not None and not watched else None,
+            self._used_ns if together and not watched else None,
         )
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
@@ -174,7 +171,7 @@ class Session:
         if self._trial is not None:
             self._safely("trial", self._trial.finish)
         self._pulse.stop()
-        self._sample_precisely(False)
+        self._precision.end()
         self._tell_unopened()
         self._points.withdraw()
         self._probing.finish()
@@ -222,17 +219,9 @@ class Session:
             self.recent("opens").append(row)
         waited = self._contention.waited_ns()
         self.recent("cost").append([now_ns(), self.markers.cost_ns, self._pulse.cost_ns, waited])
-        self._note_threads()
+        if self._threads is not None:
+            self._threads.note()
         self.streams.flush()
-
-    def _note_threads(self) -> None:
-        """How much all threads ran and waited for a processor, where the process trains with others: then and there one
-        that is short of processors is waited for."""
-        if self.manifest.rank is None or self._long is not None or now_ns() < self._next_threads:
-            return
-        self._next_threads = now_ns() + _THREADS_NS
-        if (found := all_threads_ns()) is not None:
-            self.stream("threads").append([now_ns(), *found])
 
     def recent(self, name: str) -> Appendable:
         """A stream of which watch mode keeps the first and the last records only."""
@@ -315,19 +304,11 @@ class Session:
             self._safely("settings", lambda: self.event("settings", **settings()))
             self.event("warm", step=self.step, ns=now_ns())
             self.sampler.forget_hits()
-            self._sample_precisely(True)
+            self._precision.begin()
         elif action.kind == "open":
             self._probing.open_window(action.probe, action.steps)
         else:
             self._probing.close_window(action.probe)
-
-    def _sample_precisely(self, wanted: bool) -> None:
-        if wanted and self._switching.begin():
-            self._precise_since = now_ns()
-            self.event("precise", ns=self._precise_since)
-        elif not wanted and self._switching.precise:
-            self._switching.end()
-            self.event("precise_end", ns=now_ns())
 
     def _traced(self, traced: Any) -> None:
         if self._gate.wanted:
@@ -345,7 +326,7 @@ class Session:
 
     def window_ended(self, closing: int) -> None:
         """The clean steps that follow a window are sampled precisely too."""
-        self._precise_since = closing
+        self._precision.extend(closing)
 
     # --- the pulse (on a thread of its own) -----------------------------------------------------------------------
 
@@ -354,14 +335,7 @@ class Session:
         now = now_ns()
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
-        pause = self._pause_s(now)
-        if pause != self._pause:
-            self._pause = pause
-            row = ["rate", now, round(pause * NS_PER_S)]
-            if self._long is not None:
-                self._long.sampled(row)
-            else:
-                self.stream("samples").append(row)
+        self._precision.set_pause(now, self._pause_s(now))
         if self._trial is not None:
             return self._tick_of_trial(now)
         library = self.sampler.take(now, self._driver, anyone=self.markers.thread is None)
@@ -375,8 +349,8 @@ class Session:
             window = self._long.window if self._long is not None else None
             self._next_flush = now + (_FLUSH_NS if self._long is None or window is not None else self._long.flush_ns)
             precise = window is not None or not (self._scheduler.idle or self.step == 0)
-            if not precise and now - self._precise_since > 4 * _FLUSH_NS:
-                self._sample_precisely(False)
+            if not precise:
+                self._precision.expire(now)
             self._flush()
             if self._long is not None and not self._finished:
                 self._long.tick(now)
@@ -385,8 +359,8 @@ class Session:
             if self.step == 0 and not self._finished:
                 waiting = () if self._probing.in_window else self._scheduler.waiting
                 if self._stepless.tick(now, waiting, self._driver):
-                    self._sample_precisely(True)
-        return self._pause * self._jitter.factor()
+                    self._precision.begin()
+        return self._precision.next_s
 
     def _tick_of_trial(self, now: int) -> float:
         """A trial is timed, not looked into."""
@@ -405,16 +379,11 @@ class Session:
         return self.markers.thread or threading.main_thread().ident or 0
 
     def _pause_s(self, now: int) -> float:
-        """Seconds to the next sample: short ones as long as the report draws its shares from them."""
-        watched = self._long.pause_s(now) if self._long is not None else None
-        if watched is not None:
-            return watched
         if self._long is not None:
-            return FAST_S
-        after = now - self._precise_since  # a window's end, or the warm-up's
-        enough = _TOGETHER_NS if self.manifest.rank is not None else 4 * _FLUSH_NS
-        shares = self.step == 0 or not self._scheduler.idle or after < enough
-        return interval_s(now - self._armed_ns, shares)
+            watched = self._long.pause_s(now)
+            return FAST_S if watched is None else watched
+        measuring = self.step == 0 or not self._scheduler.idle
+        return self._precision.pause_s(now, self._armed_ns, measuring=measuring)
 
     def _open_by_time(self, spec: WindowSpec) -> None:
         """On the thread that drives TensorFlow, where nothing of it is under way."""
@@ -462,8 +431,8 @@ class Session:
 
     def window_begins(self) -> None:
         """The run of a window has begun: its probes open as steps do."""
-        self._sample_precisely(True)
-        self._precise_since = now_ns()
+        self._precision.begin()
+        self._precision.extend(now_ns())
         self.be_quiet(False)
 
     def _safely(self, what: str, action: Callable[[], Any]) -> None:
@@ -479,7 +448,7 @@ class Session:
         self._finished = True
         self._points.withdraw()
         self._faults.end(forked=True)
-        self._switching.end()
+        self._precision.abandon()
         self._opens.stop()
         self.streams.discard()
         if self._long is not None:

@@ -14,6 +14,7 @@ from tfperfkit.records.convert import read
 from tfperfkit.records.graph_contents import GraphContents
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
+from tfperfkit_probes.ops.exchange import exchanged, tables
 from tfperfkit_probes.ops.graph import Damaged, Graph
 from tfperfkit_probes.ops.loops import loops_of
 from tfperfkit_probes.ops.model import (
@@ -111,6 +112,7 @@ def _function(
     outside = {(frame.file, frame.line) for frame in record.frames}
     own = (record.file, record.line) if record.owner == "user" and record.file else None
     loops, outside_measured = loops_of(graph, open_size)
+    sent = exchanged(graph, open_size)
     control, effects = control_and_effects(summary.graphs, sources, own, outside)
     optimized, after, reason = _optimized(graph, run)
     counted = summary.unknown < sum(summary.ops.values()) / 2 or not summary.unknown
@@ -170,6 +172,9 @@ def _function(
         control=control,
         loops=loops,
         outside_measured=outside_measured,
+        exchanged=sent,
+        # Tables matter where replicas exchange their gradients.
+        tables=tables(graph, open_size, record.variables) if sent else [],
         callers=callers,
         lines_known=summary.lines_known,
         half_flops=summary.half_flops,

@@ -56,6 +56,8 @@ def brief(function: Function) -> Brief:
             asserts=function.asserts,
             loops=function.loops,
             outside_measured=function.outside_measured,
+            exchanged=function.exchanged,
+            tables=function.tables,
         ),
     )
 

@@ -172,6 +172,38 @@ class GraphLoop(msgspec.Struct, frozen=True, kw_only=True):
     types: dict[str, int] = {}  # of its operations that compute, the most frequent first
 
 
+class Exchanged(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Collective operations of one type and line, as each device of this process runs them in one call.
+
+    ``bytes``: that a device gives to all ``ops`` of them, None where a size is open; ``dtype`` of what it gives;
+    ``rounds``: in how many of them one needs what another gave; ``replicas``: how many take part, those of other
+    processes included, as far as the graph has it.
+    """
+
+    type: str
+    dtype: str
+    ops: float
+    rounds: int
+    bytes: float | None
+    devices: int
+    replicas: int
+    where: SourceSpan | None = None
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A trained table of which one replica looks up ``taken`` rows in a call, and nothing else reads it.
+
+    ``made_dense``: where the gradient of its rows becomes as large as a table before the update; None: nowhere known.
+    """
+
+    rows: int
+    width: int
+    number_bytes: int
+    taken: int
+    where: SourceSpan | None = None
+    made_dense: SourceSpan | None = None
+
+
 class SideEffect(msgspec.Struct, frozen=True, kw_only=True):
     """Python in a traced function that runs only while it is traced."""
 
@@ -268,6 +300,8 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     control: list[Control]
     loops: list[GraphLoop] = []
     outside_measured: bool = True  # sizes of all operations outside of loops are known, and tell their work
+    exchanged: list[Exchanged] = []
+    tables: list[Table] = []
     callers: list[SourceSpan] = []  # of the traces: the line of the person's that called it
     lines_known: float
     half_flops: float  # of 16-bit operations
@@ -293,6 +327,8 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asserts: list[Marked] = []
     loops: list[GraphLoop] = []
     outside_measured: bool = True
+    exchanged: list[Exchanged] = []
+    tables: list[Table] = []
 
 
 class Brief(FunctionCost, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from tfperfkit_rules.calibration import (
     batch,
     compile,
     device,
+    distribution,
     eager,
     graph,
     headroom,
@@ -20,4 +21,18 @@ from tfperfkit_rules.calibration import (
     step,
 )
 
-MODULES = (shared, batch, compile, device, eager, graph, headroom, input, memory, precision, retrace, step)
+MODULES = (
+    shared,
+    batch,
+    compile,
+    device,
+    distribution,
+    eager,
+    graph,
+    headroom,
+    input,
+    memory,
+    precision,
+    retrace,
+    step,
+)

@@ -45,7 +45,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG001",
         family="eager",
-        title=f"The step runs as {estimate.operations:,.0f} separate operations, called one by one from Python",
+        title=_title(estimate, place),
         severity=severity(1 - estimate.most_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         predicted_speedup=middle(estimate.range),
@@ -55,6 +55,15 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         advice=_advice(evidence, place),
         detail=_detail(estimate),
     )
+
+
+def _title(estimate: Compiled, place: StepPlace) -> str:
+    if place.handed:
+        return (
+            f"strategy.run is called outside of a tf.function: the step runs as {estimate.operations:,.0f} separate "
+            "operations, called one by one from Python"
+        )
+    return f"The step runs as {estimate.operations:,.0f} separate operations, called one by one from Python"
 
 
 def lost(estimate: Compiled) -> float:
@@ -83,8 +92,20 @@ def _detail(estimate: Compiled) -> str:
 
 
 def _advice(evidence: Evidence, place: StepPlace) -> str:
+    names = [span.function for span in place.functions if span.function and span.function != "<module>"]
+    if place.handed:
+        lines = ", ".join(str(span.line) for span in place.handed[:3])
+        what = (
+            f"Put @tf.function on {' and '.join(names[:3])}, around strategy.run (line {lines})"
+            if names
+            else f"Move the call of strategy.run (line {lines}) into a function with @tf.function"
+        )
+        return (
+            f"{what}: the replicas' steps and the exchange between them become one graph, which is traced once. "
+            "@tf.function on what strategy.run is given is not enough: the exchange stays outside."
+            f"{reads(evidence, place)}{others(evidence, place)}"
+        )
     if place.functions:
-        names = [span.function for span in place.functions if span.function]
         what = f"Put @tf.function on {' and '.join(names[:3])}" if names else "Put the step into a @tf.function"
     else:
         what = "Move the body of the loop, from the tape to the update, into a function with @tf.function"

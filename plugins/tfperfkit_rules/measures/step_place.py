@@ -26,11 +26,12 @@ class StepPlace(NamedTuple):
     tape: SourceSpan | None
     updates: int
     by_keras: bool = False  # ``fit`` or ``train_on_batch`` makes it: ``functions`` is the line of the call
+    handed: tuple[SourceSpan, ...] = ()  # the lines of ``strategy.run`` that give the step to the replicas
 
     @property
     def where(self) -> tuple[SourceSpan, ...]:
         """The function first, then the loop; without a function the loop and the line of the tape."""
-        spans = (*self.functions[:3], self.loop) if self.functions else (self.loop, self.tape)
+        spans = (*self.functions[:3], *self.handed, self.loop) if self.functions else (self.loop, self.tape)
         return tuple(dict.fromkeys(span for span in spans if span is not None))
 
 
@@ -70,13 +71,15 @@ def step_place(evidence: Evidence) -> StepPlace | None:
         span = SourceSpan(found[0].file, found[0].line, found[0].function)
         return StepPlace((span,), _loop(evidence, found[0]), None, 1, by_keras=True)
     functions: list[SourceSpan] = []
+    runs: list[SourceSpan] = []
     tape = None
     loop = None
     for site in sorted(applied, key=lambda site: site.id):
         loop = _loop(evidence, site) or loop
         handed = _handed_to_strategy(evidence, site)
         if handed is not None:
-            functions.append(handed)
+            functions.append(function_span(evidence, handed.file, handed.line))
+            runs.append(handed)
             continue
         inner = _inside(evidence, site, loop)
         if inner:
@@ -91,7 +94,8 @@ def step_place(evidence: Evidence) -> StepPlace | None:
     if loop is None and fetches:
         loop = SourceSpan(fetches[0].loops[-1].file, fetches[0].loops[-1].line, fetches[0].function)
     updates = len({(site.target, site.file, site.line) for site in applied})
-    return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1))
+    handed_over = tuple(dict.fromkeys(runs))
+    return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1), handed=handed_over)
 
 
 def _named(evidence: Evidence) -> StepPlace | None:
@@ -126,7 +130,7 @@ def _handed_to_strategy(evidence: Evidence, site: Site) -> SourceSpan | None:
                 given = call.args[0]
                 name = given.id if isinstance(given, ast.Name) else getattr(given, "attr", "")
                 if name == function.name:
-                    return function_span(evidence, file, call.lineno)
+                    return SourceSpan(file, call.lineno, _name(evidence, file, call.lineno))
     return None
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from tfperfkit_rules.device import codes as device
+from tfperfkit_rules.distribution import codes as distribution
 from tfperfkit_rules.graph import codes as graph
 from tfperfkit_rules.retrace import codes as retrace
 
 from tfperfkit.testing import missing_pages
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
-TITLES = {**device.TITLES, **graph.TITLES, **retrace.TITLES}
+TITLES = {**device.TITLES, **distribution.TITLES, **graph.TITLES, **retrace.TITLES}
 
 
 def test_no_page_is_missing() -> None:

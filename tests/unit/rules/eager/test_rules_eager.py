@@ -83,6 +83,18 @@ def test_the_function_with_the_tape_is_compiled_not_the_one_that_only_updates() 
     assert finding.where == (SourceSpan(FILE, 4, "work"), SourceSpan(FILE, 10, "epoch"))
 
 
+def test_a_step_that_is_handed_to_replicas_names_strategy_run_and_the_function_around_it() -> None:
+    source = (
+        "import tensorflow as tf\n\ndef replica(x):\n    with tf.GradientTape() as t:\n        l = f(x)\n"
+        "    opt.apply(t.gradient(l, w))\n\ndef step(x):\n    return strategy.run(replica, args=(x,))\n\n"
+        "for x in data:\n    step(x)\n"
+    )
+    finding = one(step.eager_step(eager_evidence(source=source, at=(site(1, "apply", 6, function="replica"),))))
+    assert finding.title.startswith("strategy.run is called outside of a tf.function")
+    assert [place.line for place in finding.where][:2] == [8, 9]
+    assert "Put @tf.function on step, around strategy.run (line 9)" in finding.advice
+
+
 def test_a_compiled_step_is_left_in_peace() -> None:
     compiled = eager_evidence((op("Mul", 2, 0.05),), dispatch_ms=0.3, parts={"graph": 5.0})
     assert not list(step.eager_step(compiled))

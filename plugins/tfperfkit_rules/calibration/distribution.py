@@ -1,0 +1,60 @@
+"""Numbers of the rules about several devices and processes."""
+
+from __future__ import annotations
+
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
+
+GATHERED_TIMES = Calibration(
+    2.0,
+    "ratio",
+    "bytes of gathered rows over those of the summed table, from which on gathering is reported",
+    Chosen("at twice the bytes the sum is worth it though making it dense takes a pass over the table"),
+)
+GATHER_SAVED_MIN = Calibration(
+    0.5,
+    "share",
+    "of gathering rows and updating by them, what a sum that is that much smaller saves at least",
+    Measured("a step with a share of 0.42 went from 65.1 to 40.6 ms: 0.9 of it went", TWO_BUSY_CORES, 1),
+)
+ALL_TRAINED = Calibration(
+    0.99,
+    "share",
+    "of all that is trained, in the sums of a step: then the tables are among it",
+    Derived("all of it, but for rounding"),
+)
+DENSE_TIMES = Calibration(
+    4.0,
+    "ratio",
+    "bytes of the summed table over those of gathered rows, from which on the sum is reported",
+    Chosen("rows come with indices, their number first, and repeat; at four times that does not matter"),
+)
+DENSE_EXCHANGE_MIN = Calibration(
+    0.5,
+    "share",
+    "of exchanging and updating whole tables, what rows save at least",
+    Measured("a step with a share of 0.39 went from 159 to 79 ms: 1.3 of it went", TWO_BUSY_CORES, 1),
+)
+MANY_EXCHANGES = Calibration(
+    8,
+    "number",
+    "collective operations that don't need each other, from which on they are reported",
+    Chosen("a handful of values, a loss and metrics, is what a step exchanges by the way"),
+)
+SMALL_EXCHANGE = Calibration(
+    1 << 20,
+    "bytes",
+    "in a collective operation: what is larger takes its time for the bytes",
+    Derived("0.1 ms at 10 GB/s, some times what starting an exchange takes"),
+)
+PACKED_MIN = Calibration(
+    0.5,
+    "share",
+    "of small collective operations, what packing them saves at least",
+    Measured(
+        "a step with a share of 0.13 went from 208 to 61 ms: more than all of it, for operations wait where they stand",
+        TWO_BUSY_CORES,
+        1,
+    ),
+)
+INDEX_BYTES = Calibration(8, "bytes", "of the number of a row, as it is gathered", Derived("a 64-bit integer"))

@@ -1,0 +1,9 @@
+"""Rules about training on several devices and in several processes."""
+
+from __future__ import annotations
+
+from tfperfkit.rule import Rule
+from tfperfkit_rules.distribution.small_exchanges import small_exchanges
+from tfperfkit_rules.distribution.sparse import gathered_slices, made_dense
+
+RULES: tuple[Rule, ...] = (gathered_slices, made_dense, small_exchanges)

@@ -1,0 +1,65 @@
+"""DST003: many small collective operations where one would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.gain import severity, speedup
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import distribution as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.distribution import codes
+from tfperfkit_rules.distribution.exchange import applied, exchanging, replicas, size
+
+
+def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
+    """By the graph: operations of one line that don't need each other's results could go as one. Those that do, the
+    statistics of batch normalisation over all replicas say, are needed one by one."""
+    function = exchanging(evidence) if evidence.work is None else None
+    if function is None:
+        return
+    rows = [row for row in function.marks.exchanged if row.bytes is not None]
+    total = sum(row.bytes or 0.0 for row in rows)
+    row = max(rows, key=lambda each: each.ops - each.rounds, default=None)
+    if row is None or row.bytes is None or row.ops < calibrated.MANY_EXCHANGES.value * row.rounds:
+        return
+    each = row.bytes / row.ops
+    if each > calibrated.SMALL_EXCHANGE.value:
+        return
+    whole = evidence.share("collectives")
+    packed = (row.ops - row.rounds) / sum(other.ops for other in function.marks.exchanged)
+    share = min(whole * packed, 1.0)
+    least = calibrated.PACKED_MIN.value * share
+    measured = [
+        Measurement("collective operations in a step", row.ops, "count", "run"),
+        Measurement("bytes in one of them", each, "bytes", "run"),
+        Measurement("bytes in all", total, "bytes", "run"),
+        Measurement("replicas", float(replicas(rows)), "count", "run"),
+    ]
+    if share:
+        measured.append(Measurement("share of the step in the exchange", whole, "share", "breakdown"))
+    yield Finding(
+        code=codes.SMALL_EXCHANGES,
+        family="distribution",
+        title=f"Replicas exchange {row.ops:,.0f} tensors of {size(each)} one by one in a step",
+        severity=severity(least),
+        share_of_step=share,
+        predicted_speedup=None,
+        at_least=speedup(least) if share else None,
+        where=tuple(dict.fromkeys(place for place in (*_by_hand(evidence), row.where, *applied(evidence)) if place)),
+        evidence=tuple(measured),
+        advice=(
+            "Give all gradients at once, which packs them: optimizer.apply_gradients(all of them), or "
+            'context.all_reduce("SUM", gradients) with the list. With tf.distribute.CommunicationOptions leave '
+            "bytes_per_pack at 0 or make it some MB."
+        ),
+        detail="Each exchange has all replicas wait for one another, however little is in it. None of these needs what "
+        "another gave.",
+        parts=("collectives",),
+    )
+
+
+def _by_hand(evidence: Evidence) -> list[SourceSpan]:
+    """Where the person asks for sums of all replicas."""
+    return evidence.calls("tensorflow.distribute.get_replica_context().all_reduce")[: shared.MAX_PLACES.value]

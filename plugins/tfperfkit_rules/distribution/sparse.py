@@ -1,0 +1,145 @@
+"""DST001, DST002: gradients of looked-up rows that are gathered though the table is smaller, or summed though it is
+larger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.model import Table
+
+from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import distribution as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.distribution import codes
+from tfperfkit_rules.distribution.exchange import applied, exchanging, is_gather, of_numbers, replicas, size
+
+#: Operations by which an update puts rows into a table, or adds them up first.
+_ROWS = ("ResourceScatter", "UnsortedSegmentSum", "Unique", "ResourceSparseApply")
+
+
+def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
+    """DST001: each replica gets the rows of all, and these are more numbers than the table has."""
+    function = exchanging(evidence) if evidence.work is None else None
+    if function is None:
+        return
+    gathers = [row for row in function.marks.exchanged if is_gather(row) and of_numbers(row)]
+    tables = function.marks.tables
+    if not gathers or not tables or sum(row.ops for row in gathers) < len(tables):
+        return  # some tables are exchanged in another way, and nothing tells which
+    count = replicas(gathers)
+    rows, whole = count * sum(map(_rows_bytes, tables)), sum(_summed_bytes(table, count) for table in tables)
+    if rows < calibrated.GATHERED_TIMES.value * whole:
+        return
+    share = evidence.share("collectives") + _updates(evidence)
+    bounds = speedups(calibrated.GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
+    yield _finding(
+        evidence,
+        codes.GATHERED,
+        f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
+        f"{size(rows)} a step, where summing the whole table takes {size(whole)}",
+        share if share > 0 else 0.0,
+        bounds if share > 0 else None,
+        [*applied(evidence), gathers[0].where, *(table.where for table in tables)],
+        (
+            Measurement("replicas", float(count), "count", "run"),
+            Measurement("gathered by each replica in a step", float(rows), "bytes", "run"),
+            Measurement("the same as a sum of the table", float(whole), "bytes", "run"),
+        ),
+        "Give the optimizer the whole gradient, which replicas can add up: "
+        "gradients = [tf.convert_to_tensor(g) for g in gradients] before apply_gradients. Rows that a batch holds many "
+        "times are then added up before they are sent.",
+        "The gradient of a lookup (tf.IndexedSlices) has a row for each word of the batch, repeated ones included. "
+        "Strategies can't add such gradients up: each replica is given those of all, and updates its table with them.",
+    )
+
+
+def made_dense(evidence: Evidence) -> Iterator[Finding]:
+    """DST002: the gradient of a lookup, of few rows, is made as large as the table before it is exchanged."""
+    function = exchanging(evidence) if evidence.work is None else None
+    if function is None or any(is_gather(row) and of_numbers(row) for row in function.marks.exchanged):
+        return
+    sums = [row for row in function.marks.exchanged if of_numbers(row) and row.bytes is not None]
+    tables = [table for table in function.marks.tables if table.made_dense is not None]
+    if not sums or not tables:
+        return
+    count = replicas(sums)
+    sent = sum(row.bytes or 0.0 for row in sums)
+    # All that is trained is summed, so the tables are.
+    devices = max(row.devices for row in sums)
+    if sent < calibrated.ALL_TRAINED.value * function.parameter_bytes / devices:
+        return
+    rows, whole = count * sum(map(_rows_bytes, tables)), sum(_summed_bytes(table, count) for table in tables)
+    if whole < calibrated.DENSE_TIMES.value * rows:
+        return
+    part = sum(table.rows * table.width * table.number_bytes for table in tables) / sent
+    share = evidence.share("collectives") * min(part, 1.0) + _updates(evidence)
+    bounds = speedups(calibrated.DENSE_EXCHANGE_MIN.value * share, share)
+    yield _finding(
+        evidence,
+        codes.MADE_DENSE,
+        f"The gradient of an embedding is exchanged whole, {size(whole)} a step, of which {count} replicas need "
+        f"{size(rows)}",
+        share,
+        bounds if share > 0 else None,
+        [tables[0].made_dense, *(table.where for table in tables)],
+        (
+            Measurement("replicas", float(count), "count", "run"),
+            Measurement("exchanged for the tables in a step", float(whole), "bytes", "run"),
+            Measurement("the same as gathered rows", float(rows), "bytes", "run"),
+        ),
+        "Leave the gradient of the lookup as it is (tf.IndexedSlices): take tf.convert_to_tensor, arithmetic on the "
+        "gradient or its list away (tf.clip_by_global_norm keeps rows as rows), and give it to the optimizer.",
+        "A batch touches few rows of the table. Whatever computes with the gradient as a tensor fills up all others "
+        "with zeros, and the replicas add these up too.",
+    )
+
+
+def _rows_bytes(table: Table) -> float:
+    return table.taken * (table.width * table.number_bytes + calibrated.INDEX_BYTES.value)
+
+
+def _summed_bytes(table: Table, count: int) -> float:
+    """What each replica is given when a table is summed around a ring: twice all but its own part."""
+    return 2 * (count - 1) / count * table.rows * table.width * table.number_bytes
+
+
+def _updates(evidence: Evidence) -> float:
+    """The share of the step in updates by rows."""
+    data, account = evidence.offer(ComputedStep), evidence.account
+    if data is None or account is None or data.ms <= 0 or not account.mean_ms:
+        return 0.0
+    took = sum(row.ms for row in data.operations if row.stage == "update" and row.type.startswith(_ROWS))
+    return min(1.0, evidence.part("graph") / data.ms) * took / account.mean_ms
+
+
+def _finding(
+    evidence: Evidence,
+    code: str,
+    title: str,
+    share: float,
+    bounds: tuple[float, float] | None,
+    where: list[SourceSpan | None],
+    measured: tuple[Measurement, ...],
+    advice: str,
+    detail: str,
+) -> Finding:
+    share = min(share, shared.MAX_STEP_SHARE.value)
+    if share > 0:
+        measured = (*measured, Measurement("share of the step in the exchange", share, "share", "breakdown"))
+    return Finding(
+        code=code,
+        family="distribution",
+        title=title,
+        severity=severity(1 - 1 / bounds[0]) if bounds else "info",
+        share_of_step=share,
+        predicted_speedup=middle(bounds) if bounds else None,
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(place for place in where if place is not None))[: shared.MAX_PLACES.value],
+        evidence=measured,
+        advice=advice,
+        detail=detail,
+        parts=("collectives",),
+    )

@@ -1,4 +1,4 @@
-"""``batch-as-call``: ``train_on_batch`` is served by one compiled function around the model's ``train_step``."""
+"""``batch-as-call``: ``train_on_batch``, and a ``fit`` of one batch, is served by one compiled function."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tfperfkit_experiments.base import Base
 
 
 class BatchAsCall(Base):
-    """From the second batch on; not with class weights or ``run_eagerly``."""
+    """From the second batch on; not with class weights, callbacks, a progress bar or ``run_eagerly``."""
 
     name = "batch-as-call"
     keeps: ClassVar[Keeps] = "mathematics"
-    codes = ("EAG014",)
+    codes = ("EAG006", "EAG014")
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

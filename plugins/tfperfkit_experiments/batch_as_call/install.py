@@ -1,4 +1,7 @@
-"""Serves ``train_on_batch`` without an iterator over the one batch; Keras' own first call has built the rest."""
+"""Serves ``train_on_batch``, and a ``fit`` of one batch, by the model's ``train_step`` compiled once.
+
+Keras' own first call after each ``compile`` builds what is needed, and is left as it is.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ from typing import Any, NamedTuple
 
 from tfperfkit.experiment import Trial
 from tfperfkit.instruments.changes.keras_compile import having
-from tfperfkit.instruments.changes.replaced import module, seams
+from tfperfkit.instruments.changes.replaced import attribute, module, seams
+
+#: Keras' own size of a batch, where ``fit`` is given none.
+_BATCH = 32
+#: What ``fit`` may be given beside its data.
+_FIT = frozenset({"batch_size", "epochs", "verbose", "shuffle"})
 
 
 class _Compiled(NamedTuple):
@@ -19,13 +27,47 @@ class _Compiled(NamedTuple):
     step: Callable[..., Any]
 
 
+class _Steps:
+    """Of each model."""
+
+    def __init__(self, tensorflow: Any) -> None:
+        self._tensorflow = tensorflow
+        self._known: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
+
+    def of(self, model: Any) -> Callable[..., Any] | None:
+        """The compiled step; None before Keras' own first call."""
+        known = self._known.get(model)
+        if getattr(model, "run_eagerly", True) or known is None or known.of is not model.train_function:
+            return None
+        return known.step
+
+    def learn(self, model: Any) -> None:
+        """After a call of Keras' own."""
+        function = getattr(model, "train_function", None)
+        if function is not None and (model not in self._known or self._known[model].of is not function):
+            self._known[model] = _Compiled(function, self._compiled(weakref.ref(model)))
+
+    def _compiled(self, model: Any) -> Callable[..., Any]:
+        def step(x: Any, y: Any, sample_weight: Any) -> Any:
+            owner = model()
+            owner.reset_metrics()
+            return owner.train_step((x, y, sample_weight))
+
+        made: Callable[..., Any] = self._tensorflow.function(step, reduce_retracing=True)
+        return made
+
+
 @contextmanager
 def install(trial: Trial) -> Iterator[None]:
     """For models that are compiled as usual."""
-    tensorflow = module("tensorflow")
-    known: weakref.WeakKeyDictionary[Any, _Compiled] = weakref.WeakKeyDictionary()
+    steps = _Steps(module("tensorflow"))
 
-    def serving(original: Callable[..., Any]) -> Callable[..., Any]:
+    def served(step: Callable[..., Any], x: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        trial.applied()
+        made = step(x, y, sample_weight)
+        return {name: made[name].numpy() for name in sorted(made)}  # in Keras' order
+
+    def by_batch(original: Callable[..., Any]) -> Callable[..., Any]:
         def train_on_batch(
             model: Any,
             x: Any,
@@ -34,37 +76,45 @@ def install(trial: Trial) -> Iterator[None]:
             class_weight: Any = None,
             return_dict: bool = False,
         ) -> Any:
-            compiled = known.get(model)
-            usual = class_weight is None and not getattr(model, "run_eagerly", True)
-            if not usual or compiled is None or compiled.of is not model.train_function:
+            step = steps.of(model) if class_weight is None else None
+            if step is None:
                 given = original(model, x, y, sample_weight, class_weight, return_dict)
-                if usual and model.train_function is not None:
-                    known[model] = _Compiled(model.train_function, _compiled(tensorflow, weakref.ref(model)))
+                steps.learn(model)
                 return given
-            trial.applied()
-            made = compiled.step(x, y, sample_weight)
-            logs = {name: made[name].numpy() for name in sorted(made)}  # in Keras' order
-            if return_dict:
-                return logs
-            return model._flatten_metrics_in_order(logs)
+            logs = served(step, x, y, sample_weight)
+            return logs if return_dict else model._flatten_metrics_in_order(logs)
 
         return train_on_batch
+
+    def by_fit(original: Callable[..., Any]) -> Callable[..., Any]:
+        def fit(model: Any, x: Any = None, y: Any = None, *arguments: Any, **named: Any) -> Any:
+            step = steps.of(model) if not arguments and _is_one_batch(x, y, named) else None
+            if step is None:
+                given = original(model, x, y, *arguments, **named)
+                steps.learn(model)
+                return given
+            history = model.history = attribute("keras.callbacks", "History")()
+            history.set_model(model)
+            history.epoch = [0]
+            history.history = {name: [float(value)] for name, value in served(step, x, y, None).items()}
+            return history
+
+        return fit
 
     with seams() as made:
 
         def keras() -> None:
-            for owner in having("train_on_batch"):
-                made.replace(owner, "train_on_batch", serving)
+            for name, serving in (("train_on_batch", by_batch), ("fit", by_fit)):
+                for owner in having(name):
+                    made.replace(owner, name, serving)
 
         trial.when_keras(keras)
         yield
 
 
-def _compiled(tensorflow: Any, model: Any) -> Callable[..., Any]:
-    def step(x: Any, y: Any, sample_weight: Any) -> Any:
-        owner = model()
-        owner.reset_metrics()
-        return owner.train_step((x, y, sample_weight))
-
-    made: Callable[..., Any] = tensorflow.function(step, reduce_retracing=True)
-    return made
+def _is_one_batch(x: Any, y: Any, named: dict[str, Any]) -> bool:
+    """Whether ``fit`` makes one update with these arrays, and nothing else."""
+    if not set(named) <= _FIT or named.get("epochs", 1) != 1 or named.get("verbose", "auto") != 0:
+        return False
+    rows = len(x) if hasattr(x, "shape") and x.shape and y is not None else 0
+    return 0 < rows <= (named.get("batch_size") or _BATCH)

@@ -1,0 +1,110 @@
+"""Experiments that compute in another way, with real TensorFlow: what they keep of the results."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BEGIN = """
+import keras, numpy as np, tensorflow as tf
+
+class Trial:
+    count = 0
+    def when_keras(self, callback): callback()
+    def applied(self): self.count += 1
+
+trial, rng = Trial(), np.random.default_rng(0)
+"""
+
+BATCHES = """
+from tfperfkit_experiments.batch_as_call.install import install
+batches = [(rng.normal(size=(8, 5)), rng.integers(0, 2, 8)) for _ in range(6)]
+weights = rng.uniform(size=8)
+
+def trained():
+    keras.utils.set_random_seed(1)
+    layers = [keras.layers.Dense(4), keras.layers.Dropout(0.5), keras.layers.Dense(2)]
+    model = keras.Sequential([keras.Input((5,)), *layers])
+    seen = []
+    for rate in (0.1, 0.01):
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(keras.optimizers.Adam(rate), loss, metrics=["accuracy"])
+        for x, y in batches:
+            seen.append(model.train_on_batch(x, y))
+        seen.append(list(model.train_on_batch(x, y, sample_weight=weights, return_dict=True).values()))
+        seen.append(model.train_on_batch(x, y, class_weight={0: 1.0, 1: 2.0}))
+        for x, y in batches:
+            history = model.fit(x, y, verbose=0, shuffle=False)
+            seen.append([history.history[name][0] for name in ("loss", "accuracy")])
+        seen.append([model.fit(x, y, verbose=0, shuffle=False, epochs=2).history["loss"][1], 0.0])
+    return np.array(seen, "float64"), [value.copy() for value in model.get_weights()]
+
+plain = trained()
+with install(trial):
+    changed = trained()
+again = trained()
+assert trial.count == 2 * (6 + 6), trial.count  # all but the first after each compile, class weights, two epochs
+for other in (changed, again):
+    assert (plain[0] == other[0]).all(), (plain[0], other[0])
+    assert all((one == two).all() for one, two in zip(plain[1], other[1]))
+"""
+
+ROWS = """
+from tfperfkit_experiments.update_rows.install import install
+# Each batch holds all rows, some twice: then lazy Adam is Adam.
+indices = np.array([0, 1, 2, 3, 4, 2, 0, 4])
+wanted = rng.normal(size=(8, 3))
+
+def trained(rows):
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.Input((), dtype="int32"), keras.layers.Embedding(rows, 3), keras.layers.Dense(3)])
+    model.compile(keras.optimizers.Adam(0.1), "mse")
+    losses = [model.train_on_batch(indices, wanted) for _ in range(12)]
+    return np.array(losses), model.get_weights()[0]
+
+plain, more = trained(5), trained(9)
+with install(trial):
+    changed, beyond = trained(5), trained(9)
+assert trial.count > 0
+np.testing.assert_allclose(plain[0], changed[0], rtol=1e-4)
+np.testing.assert_allclose(plain[1], changed[1], rtol=1e-3, atol=1e-5)
+np.testing.assert_allclose(more[0], beyond[0], rtol=1e-4)  # rows that nobody touches
+np.testing.assert_allclose(more[1], beyond[1], rtol=1e-3, atol=1e-5)
+"""
+
+MAPS = """
+from tfperfkit_experiments.vectorized_map.install import install
+windows = tf.constant(rng.normal(size=(20, 6)), tf.float32)
+
+def scaled(row):
+    return row / tf.norm(row)
+
+def turned(row):  # AutoGraph converts what is mapped, as before; this can't be vectorised
+    if tf.reduce_sum(row) > 0:
+        row = -row
+    return row
+
+def computed():
+    one = tf.function(lambda: tf.map_fn(scaled, windows))()
+    other = tf.function(lambda: tf.map_fn(turned, windows))()
+    many = tf.function(lambda: tf.map_fn(lambda pair: pair[0] * pair[1], (windows, windows), tf.float32))()
+    return one.numpy(), other.numpy(), many.numpy(), tf.map_fn(tf.reduce_sum, windows).numpy()
+
+plain = computed()
+with install(trial):
+    changed = computed()
+assert trial.count == 1, trial.count  # nor the one with a signature and the eager one
+for one, two in zip(plain, changed):
+    np.testing.assert_allclose(one, two, rtol=1e-5)
+"""
+
+
+@pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS], ids=["batch-as-call", "update-rows", "vectorized-map"])
+def test_results(text: str, tmp_path: Path) -> None:
+    script = tmp_path / "results.py"  # AutoGraph reads the source
+    script.write_text(BEGIN + text)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -105,8 +105,11 @@ def test_nested(outcome: Outcome) -> None:
     became = {each["line"]: (each["statement"], each["op"]) for each in outer["control"] if each["became"] == "graph"}
     assert became[line_of("for _ in tf.range(5):")][0] == "for"
     assert became[line_of("# a branch")] == ("if", "StatelessIf")
-    kernels = [kernel for kernel in outer["optimized"]["kernels"] if "FusedMatMul" in kernel["type"]]
-    assert sum(kernel["count"] for kernel in kernels) >= 2
+    products = {type_: count for type_, count in outer["ops_optimized"].items() if "MatMul" in type_}
+    assert sum(products.values()) == 3, products  # the two inlined calls, and the branch's own
+    # Whether bias and activation are fused with a product is TensorFlow's choice, not the same on all processors.
+    fused = sum(count for type_, count in products.items() if type_ != "MatMul")
+    assert sum(kernel["count"] for kernel in outer["optimized"]["kernels"]) == fused, outer["optimized"]
     assert outer["calls"] is None and outer["trace_ms"] > 0 and outer["first_execution_ms"] > 0
 
 

@@ -13,6 +13,7 @@ import ctypes
 import gc
 import os
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,28 +26,41 @@ _ALLOCATED = 100
 #: The same number on every Linux since 5.9. Seccomp profiles of containers allow it where they refuse ``unshare``.
 _CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = 436, 2
 _CLONE_FILES = 0x400
+#: How often the one who waits looks whether the thread still lives. What ends its waiting is a lock.
+_LOOK_S = 0.1
+
+
+class _Life:
+    """The thread holds the only reference to it: once it is freed, the thread has ended, if it ever began."""
 
 
 def muted(call: Callable[[], T], log: str) -> T:
     """``call()`` on a thread whose standard error is the file ``log``; what it returns or raises.
 
-    Where a thread can't have descriptors of its own (not Linux, an old kernel, the interpreter's end) the call is made
-    all the same, and its log is seen. What a signal handler raises meanwhile is raised in the script afterwards.
+    Where a thread can't be had, or none with descriptors of its own (not Linux, an old kernel, the interpreter's end, no
+    memory), the call is made all the same, and its log is seen. What a signal handler raises meanwhile is raised in the script afterwards.
     """
     if not sys.platform.startswith("linux"):
         return call()
     done = _thread.allocate_lock()
     done.acquire()
     outcome: list[Any] = []
+    life, began = _Life(), [False]
+    alive = weakref.ref(life)
     if gc.isenabled() and gc.get_count()[0] + _ALLOCATED > gc.get_threshold()[0]:
         gc.collect(0)
     try:
         # Not threading.Thread: the script must not see our thread among its own.
-        _thread.start_new_thread(_run, (call, log, outcome, done))
+        _thread.start_new_thread(_run, (call, log, outcome, done, began, life))
     except RuntimeError:
         return call()
-    if (interruption := _wait(done)) is not None:
+    del life
+    if (interruption := _wait(done, alive)) is not None:
         raise_later(interruption)
+    if not began[0]:
+        return call()
+    if not outcome:
+        raise MemoryError("what a call into TensorFlow gave could not be kept")
     result, error = outcome
     # An error's traceback leads to frames, whose locals would lead back to it: a circle, which would keep every frame
     # up to the script's alive, and with them the calls that our seams wait for the end of.
@@ -59,7 +73,8 @@ def muted(call: Callable[[], T], log: str) -> T:
     return result  # type: ignore[no-any-return]
 
 
-def _run(call: Callable[[], Any], log: str, outcome: list[Any], done: Any) -> None:
+def _run(call: Callable[[], Any], log: str, outcome: list[Any], done: Any, began: list[bool], life: _Life) -> None:
+    began[0] = True
     try:
         if _own_descriptors():
             _redirect(log)
@@ -88,12 +103,18 @@ def _redirect(log: str) -> None:
         os.dup2(file, _STDERR)
 
 
-def _wait(done: Any) -> BaseException | None:
-    """Until the thread is through; gives what a signal handler raised meanwhile."""
+def _wait(done: Any, alive: weakref.ref[_Life]) -> BaseException | None:
+    """Until the thread is through; gives what a signal handler raised meanwhile.
+
+    A thread that the system has started may still die before its first line, where no memory is left for its frame. It
+    can't say so: whoever waited for its lock alone would wait for ever.
+    """
     interruption: BaseException | None = None
     while True:
         try:
-            done.acquire()
+            while not done.acquire(timeout=_LOOK_S):
+                if alive() is None:
+                    break
             return interruption
         except BaseException as error:
             interruption = interruption or error

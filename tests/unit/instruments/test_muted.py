@@ -128,3 +128,26 @@ def test_an_error_leaves_no_frame_behind(tmp_path: Path) -> None:
         """,
     )
     assert done.stdout == "from the call\nNone\n"
+
+
+def test_a_thread_that_dies_before_its_first_line_is_not_waited_for(tmp_path: Path) -> None:
+    """At a limit of memory: the system starts the thread on a stack that an earlier one left, and Python has no memory
+    for its first frame."""
+    done = ran(
+        tmp_path,
+        """
+        import faulthandler, resource
+        faulthandler.dump_traceback_later(60, exit=True)
+        for _ in range(3):
+            muted(int, LOG)
+        died = []
+        sys.unraisablehook = lambda unraisable: died.append(unraisable.exc_type)
+        pages = int(open("/proc/self/statm").read().split()[0])
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), most))
+        results = [muted(lambda: "its result", LOG) for _ in range(3)]
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        print(results, set(died) <= {MemoryError}, faulthandler.cancel_dump_traceback_later())
+        """,
+    )
+    assert done.stdout == "['its result', 'its result', 'its result'] True None\n"

@@ -37,8 +37,9 @@ class _Life:
 def muted(call: Callable[[], T], log: str) -> T:
     """``call()`` on a thread whose standard error is the file ``log``; what it returns or raises.
 
-    Where a thread can't be had, or none with descriptors of its own (not Linux, an old kernel, the interpreter's end, no
-    memory), the call is made all the same, and its log is seen. What a signal handler raises meanwhile is raised in the script afterwards.
+    Where a thread can't be had, or none with descriptors of its own (not Linux, an old kernel, no memory, the
+    interpreter's end), the call is made all the same, and its log is seen. What a signal handler raises meanwhile is
+    raised in the script afterwards.
     """
     if not sys.platform.startswith("linux"):
         return call()

@@ -18,6 +18,7 @@ from tfperfkit_rules.eager.work_gain import Left, left
 from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.making import frames_inside, making
+from tfperfkit_rules.measures.python_state import PythonState, python_state
 from tfperfkit_rules.measures.source_calls import is_compiled
 from tfperfkit_rules.measures.source_text import Function, enclosing, loop_at, loops
 from tfperfkit_rules.measures.step_place import step_place
@@ -74,7 +75,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
         advice=_advice(evidence, place),
-        detail=_detail(rest),
+        detail=_detail(evidence, part, rest),
         absorbs_here=("LIN001",),
         parts=("eager_ops", "dispatch"),
     )
@@ -139,7 +140,7 @@ def _called(evidence: Evidence, part: EagerPart, model: str, rest: Left, bounds:
 
 def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
     """Of the functions that the loop calls and that hold most of these operations, the outermost that reads no value;
-    the outermost where all do."""
+    the outermost where all do. None where each of them changes what lives in Python, as an environment does."""
     held: Counter[_Place] = Counter()
     for stack, count in part.stacks.items():
         around = dict.fromkeys(
@@ -150,7 +151,8 @@ def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
         for item in around:
             held[item] += count
     # The outermost hold most; those that hold as much stand in the order of the stacks.
-    wide = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
+    every = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
+    wide = [item for item in every if python_state(evidence, *item) is None]
     return next((item for item in wide if not _reads(evidence, item)), wide[0] if wide else None)
 
 
@@ -210,5 +212,27 @@ def _advice(evidence: Evidence, place: _Place | None) -> str:
     )
 
 
-def _detail(rest: Left) -> str:
-    return f"Most of them: {', '.join(rest.types)}." if rest.types else ""
+def _detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
+    most = f"Most of them: {', '.join(rest.types)}." if rest.types else ""
+    kept = _kept(evidence, part)
+    if kept is None:
+        return most
+    named = f"{kept.called} at " if kept.called else ""
+    at = f"{kept.file.rpartition('/')[2]}:{kept.line}"
+    what = "an environment in Python" if kept.environment else "what lives in Python"
+    stays = (
+        f"{named}{at} changes {what}, outside of TensorFlow: a compiled function would do that once, while it is "
+        "traced. Leave it out of the function."
+    )
+    return f"{stays} {most}".strip()
+
+
+def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:
+    """What a function around these operations changes in Python: of the innermost one that does."""
+    for stack, _ in part.stacks.most_common(3):
+        for frame in reversed(stack.frames):
+            function = enclosing(evidence, frame.file, frame.line)
+            found = python_state(evidence, frame.file, function) if function is not None else None
+            if found is not None:
+                return found
+    return None

@@ -1,7 +1,8 @@
-"""What compiling leaves of the eager operations of a work outside of training steps, from a trace that lay in it.
+"""What compiling leaves of eager operations in a work outside of training steps, or beside a compiled step, from a
+trace of them.
 
-The same reckoning as ``eager.gain`` makes of a training step, with two differences: the trace has no steps, so it is
-scaled by time; and operations on files stay what they are.
+The same reckoning as ``eager.gain`` makes of a training step that is to be compiled, with two differences: a trace of a
+work has no steps, so it is scaled by time; and operations on files stay what they are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from tfperfkit.gain import interval, speedups
 from tfperfkit.model import Measurement
-from tfperfkit.offers import RanOperation
+from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -48,13 +49,21 @@ class Left(NamedTuple):
 def left(evidence: Evidence, share: float, calls: float | None, otherwise: tuple[float, float]) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
     stretch; ``otherwise``: (least, most) without a trace."""
-    seen = traced(evidence)
+    seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
     count = sum(row.count for row in rows)
     if seen is None or own <= 0 or count < calibrated.MIN_OPERATIONS.value:
         return Left(*otherwise)
     return _of(seen, rows, own, calls)
+
+
+def _of_steps(evidence: Evidence) -> Traced | None:
+    """The operations of the traced training steps."""
+    ran = evidence.offer(RanOperations)
+    if ran is None or not ran.steps:
+        return None
+    return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
 
 
 def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None) -> Left:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from eager_builder import site, sites
+from eager_builder import op, site, sites, traced
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from tfperfkit_rules.eager.step import eager_step
 from tfperfkit_rules.eager.work import eager_work
@@ -64,3 +64,77 @@ def test_a_few_of_them_are_nothing(eager: int) -> None:
 def test_a_step_that_python_updates_is_another_finding_s() -> None:
     assert list(eager_work(steps_of(60, records=sites(site(1, "apply", 5, loops=[11]))))) == []
     assert list(eager_step(steps_of(60))) == []  # nothing counted its operations
+
+
+def test_what_a_trace_counted_is_said_and_prices_it() -> None:
+    ops = (op("Mul", 40, 3.0), op("AssignVariableOp", 20, 1.0))
+    (found,) = eager_work(steps_of(60, data={"tfprof": traced({"eager_ops": 4.0, "graph": 4.0}, ops)}))
+    assert found.title.startswith("A step has 60 operations beside its compiled function")
+    assert ("operations in it", 60.0) in [(item.name, item.value) for item in found.evidence]
+
+
+def test_long_operations_that_were_counted_are_priced_by_their_kernels() -> None:
+    ops = (op("MatMul", 40, 5.5), op("Identity", 5, 0.01))
+    (found,) = eager_work(steps_of(60, data={"tfprof": traced({"eager_ops": 6.0, "graph": 4.0}, ops)}))
+    assert found.predicted_range and found.predicted_range[0] < 1.1  # the products stay
+
+
+GAME = """\
+import tensorflow as tf
+
+class Cart:
+    def step(self, action):
+        self.place = self.place + action
+        return self.place
+
+@tf.function
+def learn(batch):
+    optimizer.apply(tape.gradient(loss(batch), weights), weights)
+
+def choose(state):
+    return tf.argmax(tf.nn.softmax(state @ weights))
+
+def play(cart, state):
+    action = choose(state)
+    return cart.step(action)
+
+cart = Cart()
+for batch in data:
+    learn(batch)
+    state = play(cart, state)
+"""
+
+
+def played(source: str, *frames: Frame) -> Evidence:
+    loop = Frame(FILE, 1, "<module>", 22)
+    samples = make_samples(
+        [
+            (30, "eager_ops", [loop, *frames]),
+            (30, "dispatch", [loop, *frames]),
+            (40, "graph", [Frame(FILE, 1, "<module>", 21)]),
+        ]
+    )
+    table = msgspec.structs.replace(make_steps(each_ms=10.0), source="custom")
+    parts = {"eager_ops": 3.0, "dispatch": 3.0, "graph": 4.0}
+    return make_evidence(parts_ms=parts, samples=samples, source=source, steps=table)
+
+
+def test_a_function_that_steps_an_environment_is_not_to_be_compiled() -> None:
+    inner = Frame(FILE, 12, "choose", 13, None, MATH)
+    (found,) = eager_work(played(GAME, Frame(FILE, 15, "play", 16), inner))
+    assert "Put @tf.function on choose" in found.advice
+    assert "Cart.step at train.py:17 changes what lives in Python" in found.detail
+
+
+def test_operations_of_the_function_that_steps_it_have_no_function_to_compile() -> None:
+    (found,) = eager_work(played(GAME, Frame(FILE, 15, "play", 16, None, MATH)))
+    assert "Move what the loop does with tensors into a function" in found.advice
+    assert found.where[0] == SourceSpan(FILE, 16, "play")
+
+
+def test_an_environment_of_a_library_is_called_one() -> None:
+    source = GAME.replace("cart = Cart()", 'import gymnasium; cart = gymnasium.make("CartPole-v1")').replace(
+        "def play(cart, state):", "def play(state):"
+    )
+    (found,) = eager_work(played(source, Frame(FILE, 15, "play", 16, None, MATH)))
+    assert "cart.step at train.py:17 changes an environment in Python" in found.detail

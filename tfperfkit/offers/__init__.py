@@ -8,6 +8,8 @@ imports it can ask for it. A probe's ``data`` is always on offer too, under its 
 
 from tfperfkit.offers.functions import (
     AvoidableTracing,
+    FixedOperations,
+    FixedWork,
     FunctionCost,
     FunctionCosts,
     LayerWork,
@@ -52,6 +54,8 @@ __all__ = [
     "ComputedStep",
     "Exchange",
     "Exchanges",
+    "FixedOperations",
+    "FixedWork",
     "FunctionCalls",
     "FunctionCost",
     "FunctionCosts",

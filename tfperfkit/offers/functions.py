@@ -46,6 +46,27 @@ class LayerWork(msgspec.Struct, frozen=True, kw_only=True):
     flops: float
 
 
+class FixedOperations(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations of one function that trains which give the same for the same example, whenever it comes: they depend
+    on its arguments, and on no variable that it changes, no random number and no Python. ``operations``: their names;
+    ``kept_bytes``: of what the others take from them in a call, open first dimensions counted as one; None where others
+    are open. ``arguments``: the types of the tensors that it takes, as ``float32[32,10]``, open sizes as "?"."""
+
+    graph: str
+    owner: str
+    file: str
+    line: int
+    operations: tuple[str, ...]
+    kept_bytes: int | None
+    arguments: tuple[str, ...]
+
+
+class FixedWork(msgspec.Struct, frozen=True, kw_only=True):
+    """Of each function that trains, what is the same in each epoch."""
+
+    functions: tuple[FixedOperations, ...]
+
+
 class TraceCount(msgspec.Struct, frozen=True, kw_only=True):
     """How often a function was traced, over all objects made of it. ``retraces``: traces beyond the first, those left
     out that TensorFlow makes by itself. ``site``: where the last one was called from, file and line. ``owner``: as of

@@ -88,10 +88,12 @@ def _roles(
     for item, numbers in zip(built, measured, strict=True):
         ways = {iterator.origin.way for iterator in item.iterators}
         links = [link.dataset for link in item.links]
-        if item.roots & validation or any(link.number in validation for link in links) or "evaluate" in ways:
+        if item.roots & validation or any(link.number in validation for link in links):
             found.append("validation")
-        elif "fit" in ways or "train_on_batch" in ways:
+        elif "fit" in ways or "train_on_batch" in ways:  # and be it that the model is evaluated on the same afterwards
             found.append("training")
+        elif "evaluate" in ways:
+            found.append("validation")
         elif ways & {"predict", "test_on_batch"}:
             found.append("other")
         elif numbers is not None and numbers.steps:

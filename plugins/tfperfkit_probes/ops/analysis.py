@@ -9,12 +9,14 @@ from typing import TypeVar
 
 from tfperfkit.clock import ms
 from tfperfkit.model import SourceSpan
+from tfperfkit.offers import FixedWork
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
 from tfperfkit.records.graph_contents import GraphContents
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.exchange import exchanged, tables
+from tfperfkit_probes.ops.fixed import fixed_work
 from tfperfkit_probes.ops.graph import Damaged, Graph
 from tfperfkit_probes.ops.loops import loops_of
 from tfperfkit_probes.ops.model import (
@@ -88,6 +90,11 @@ def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRe
             callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
             found.append(_function(shown, len(group), created, callers, parent, graph, records, sources))
     return found
+
+
+def fixed_in(records: Records) -> FixedWork:
+    """What the functions that train compute the same in each epoch."""
+    return fixed_work((record, records.graph(record.graph)) for record in records.functions)
 
 
 def _has_gradients(records: Records, name: str) -> bool:

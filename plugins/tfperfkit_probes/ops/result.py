@@ -11,7 +11,7 @@ from tfperfkit.model import ProbeResult, Table
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.probe import Capture
 from tfperfkit_probes.ops import dump, tables
-from tfperfkit_probes.ops.analysis import Records, functions
+from tfperfkit_probes.ops.analysis import Records, fixed_in, functions
 from tfperfkit_probes.ops.brief import brief
 from tfperfkit_probes.ops.model import Function, OpsData
 from tfperfkit_probes.ops.source import Sources
@@ -38,7 +38,7 @@ def result(capture: Capture) -> ProbeResult:
         tables=(*tables.tables(shown, capture.source), *extra),
         summary=_summary(every, shown),
         notes=tuple(dict.fromkeys(notes)),
-        offers=(FunctionCosts(functions=data.all),),
+        offers=(FunctionCosts(functions=data.all), fixed_in(records)),
     )
 
 

@@ -254,3 +254,22 @@ MIN_SLOW_KERNEL = Calibration(
     "of the step in a decomposition of matrices",
     Derived("a high share, as XProf has it for one part of a step"),
 )
+
+# Layers that never change.
+FIXED_MIN = Calibration(
+    0.1,
+    "share",
+    "of the step in operations that give the same in each epoch: with less it is not worth a second script",
+    Chosen("a tenth; to keep results is a change of the script's form"),
+)
+FIXED_LEFT_MAX = Calibration(
+    0.1,
+    "share",
+    "of what frozen layers take of a step, what reading their kept results leaves at worst",
+    Measured(
+        "a convolutional base at 64 x 64 with a new head: 41.5 ms a step became 2.2; MobileNetV2: 88 and 103 ms became "
+        "5 and 6, of which most is the call of the step",
+        TWO_BUSY_CORES,
+        3,
+    ),
+)

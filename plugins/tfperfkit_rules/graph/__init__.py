@@ -6,6 +6,7 @@ from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.apart_turns import apart_turns
 from tfperfkit_rules.graph.big_constants import big_constants
 from tfperfkit_rules.graph.dense_updates import dense_updates
+from tfperfkit_rules.graph.fixed_work import fixed_work
 from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfperfkit_rules.graph.metrics import metrics
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     dense_updates,
     slow_kernels,
     apart_turns,
+    fixed_work,
     unrolled_loops,
     big_constants,
     float64,

@@ -10,6 +10,7 @@ SMALL_LOOP = "GRF005"
 DENSE_UPDATE = "GRF006"
 SLOW_KERNEL = "GRF007"
 APART_TURNS = "GRF008"
+FIXED_WORK = "GRF009"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -27,6 +28,7 @@ TITLES = {
     DENSE_UPDATE: "An optimizer updates all rows of an embedding",
     SLOW_KERNEL: "Much of a step is an operation that no processor is fast at",
     APART_TURNS: "An unrolled loop whose turns don't need each other",
+    FIXED_WORK: "Layers that never change compute the same in each epoch",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -1,0 +1,109 @@
+"""What a training function computes anew in each epoch though it is the same for the same example: operations that
+depend on the batch, and on no variable that the function changes, no random number and no Python."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from tfperfkit.offers import FixedOperations, FixedWork
+from tfperfkit_probes.ops.graph import Graph, Node, Type
+from tfperfkit_probes.ops.model import FunctionRecord
+from tfperfkit_probes.ops.summary import is_backward
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, filled
+
+#: Beginnings of the types that write a variable.
+_WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
+#: Parts of the names of types whose results differ from call to call.
+_VARYING = ("Random", "Multinomial", "Bernoulli", "PyFunc", "Iterator", "Optional", "Timestamp", "Collective", "Queue")
+_BODIES = CALLS | LOOPS | BRANCHES
+
+
+def fixed_work(functions: Iterable[tuple[FunctionRecord, Graph | None]]) -> FixedWork:
+    """Of functions with their graphs."""
+    found = (fixed(record, graph) for record, graph in functions if graph is not None)
+    return FixedWork(functions=tuple(item for item in found if item is not None))
+
+
+def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
+    """None where nothing that depends on the arguments is so, or the function changes no variable."""
+    nodes = graph.nodes
+    arguments = [name for name in graph.record.arguments if _is_tensor(nodes.get(name))]
+    written = {_resource(graph, node) for node in nodes.values() if node.type.startswith(_WRITES)}
+    if not written or not arguments or not any(is_backward(node, "") for node in nodes.values()):
+        return None
+    varies: set[str] = set()
+    follows = set(arguments)  # what depends on them
+    for node in nodes.values():
+        if _varies(graph, node, written) or any(name in varies for name, _ in node.inputs):
+            varies.add(node.name)
+        if any(name in follows for name, _ in node.inputs):
+            follows.add(node.name)
+    same = {name for name in follows.difference(varies, arguments) if not is_backward(nodes[name], "")}
+    if not same:
+        return None
+    return FixedOperations(
+        graph=record.graph,
+        owner=record.owner,
+        file=record.file,
+        line=record.line,
+        operations=tuple(sorted(same)),
+        kept_bytes=_kept(graph, same),
+        arguments=tuple(_text(graph.type_of(name)) for name in arguments),
+    )
+
+
+def _text(kind: Type) -> str:
+    return str(kind).replace("None", "?")
+
+
+def _is_tensor(node: Node | None) -> bool:
+    return node is not None and bool(node.outputs) and node.outputs[0].dtype not in ("resource", "variant")
+
+
+def _varies(graph: Graph, node: Node, written: set[str]) -> bool:
+    """Whether an operation gives other results for the same inputs. A call is taken for one that does, where it draws
+    random numbers, or gets a variable that this function changes or may change in it."""
+    if any(part in node.type for part in _VARYING):
+        return True
+    if node.type in ("ReadVariableOp", "ResourceGather", "ResourceGatherNd"):
+        return _resource(graph, node) in written
+    if node.type in _BODIES:
+        return any(kind.dtype == "resource" for kind in graph.input_types(node)) or any(
+            any(part in inner.type for part in _VARYING) or inner.type in _BODIES
+            for names in node.functions().values()
+            for name in names
+            if (body := graph.body(name)) is not None
+            for inner in body.nodes.values()
+        )
+    return False
+
+
+def _resource(graph: Graph, node: Node) -> str:
+    """The placeholder of the variable that an operation reads or writes."""
+    name = node.inputs[0][0] if node.inputs else ""
+    while (owner := graph.nodes.get(name)) is not None and owner.type == "Identity" and owner.inputs:
+        name = owner.inputs[0][0]
+    return name
+
+
+def _kept(graph: Graph, same: set[str]) -> int | None:
+    """Bytes of what the forward pass takes from these operations: what would be kept in their place. Open first
+    dimensions count as one; None where others are open."""
+    taken: dict[str, set[int]] = defaultdict(set)
+    for node in graph.nodes.values():
+        if node.name not in same and not is_backward(node, ""):
+            for name, number in node.inputs:
+                if name in same:
+                    taken[name].add(number)
+    total = 0
+    for name, numbers in taken.items():
+        for number in numbers:
+            kind = graph.type_of(name, number)
+            if kind.dtype in ("int32", "bool") and len(kind.shape or ()) <= 1:
+                continue  # a shape
+            size = filled(kind, 1).bytes
+            if size is None:
+                return None
+            total += size
+    return total

@@ -1,0 +1,166 @@
+"""GRF009: layers that are not trained compute the same for each example in every epoch."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import InputData, Pipeline
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import input as input_numbers
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+from tfperfkit_rules.measures.source_calls import given
+
+_RANDOM_ORDER = ("Shuffle",)
+
+
+def fixed_work(evidence: Evidence) -> Iterator[Finding]:
+    """The finding, where the data come again, and come as they were."""
+    work, step, data = evidence.offer(FixedWork), evidence.offer(ComputedStep), evidence.offer(InputData)
+    if evidence.work is not None or work is None or step is None or data is None or not evidence.step_ms:
+        return
+    pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
+    if pipeline is None or not _comes_again(pipeline) or not _comes_as_it_was(pipeline):
+        return
+    whole = step.ms
+    for function in work.functions:
+        rows = _rows(function, step) if _takes_the_batch(function, pipeline) else []
+        took = sum(row.ms for row in rows)
+        if not whole or not rows:
+            continue
+        share = evidence.share("graph") * took / whole
+        if share >= calibrated.FIXED_MIN.value:
+            yield _finding(evidence, function, pipeline, rows, share, step.batch)
+            return
+
+
+def _comes_again(pipeline: Pipeline) -> bool:
+    """Whether an example is trained on more than once: iterators made anew, or a repeat."""
+    repeats = any(stage.kind == "Repeat" and stage.parameters.get("count") != 1 for stage in pipeline.stages)
+    return pipeline.iterators >= 2 or repeats
+
+
+def _comes_as_it_was(pipeline: Pipeline) -> bool:
+    """Whether nothing in the pipeline changes an example by chance, or in Python. Keras' own stages and a shuffle only
+    change the order."""
+    return not any(
+        stage.is_python or (stage.stateful_or_random and stage.by == "user" and stage.kind not in _RANDOM_ORDER)
+        for stage in pipeline.stages
+    )
+
+
+def _takes_the_batch(function: FixedOperations, pipeline: Pipeline) -> bool:
+    """Keras' step gets what the pipeline gives; one of the person's does where it takes what has the same types."""
+    if function.owner == "keras":
+        return True
+    element = next((stage.element for stage in pipeline.stages if stage.element), "")
+    return [_rank(text) for text in function.arguments] == [_rank(text) for text in element.split(", ")]
+
+
+def _rank(text: str) -> tuple[str, int]:
+    dtype, _, shape = text.partition("[")
+    return dtype, shape.count(",")
+
+
+def _rows(function: FixedOperations, step: ComputedStep) -> list[ComputedOperation]:
+    """The traced operations that are among these; the runtime puts the names of the calls around before theirs."""
+    names = set(function.operations)
+    found = []
+    for row in step.operations:
+        parts = row.name.split("/")
+        if row.stage == "forward" and any("/".join(parts[begin:]) in names for begin in range(len(parts))):
+            found.append(row)
+    return found
+
+
+def _finding(
+    evidence: Evidence,
+    function: FixedOperations,
+    pipeline: Pipeline,
+    rows: list[ComputedOperation],
+    share: float,
+    batch: int,
+) -> Finding:
+    low, high = share * (1 - calibrated.FIXED_LEFT_MAX.value), share
+    bounds = gain.speedups(low, high)
+    name = _layers(rows)
+    kept = _kept(evidence, function, pipeline, batch)
+    return Finding(
+        code=codes.FIXED_WORK,
+        family="graph",
+        title=f"The same results of {name} are computed again in every epoch",
+        severity=graph_severity(share),
+        share_of_step=share,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=_where(evidence, rows),
+        evidence=(
+            Measurement("share of the step", share, "share", WINDOW),
+            Measurement("time per step", share * (evidence.step_ms or 0.0), "ms", WINDOW),
+            Measurement("operations in it", float(len(rows)), "count", WINDOW),
+            *([Measurement("its results for all examples", kept, "bytes", "run")] if kept else []),
+        ),
+        advice=(
+            f"Run {name} once over all data and keep what comes out: dataset.map(lambda x, y: (frozen(x, "
+            "training=False), y)).cache() before shuffle; or frozen.predict(x), and fit only the layers behind it on "
+            "that."
+        ),
+        detail=(
+            "It depends on the batch alone: no variable in it is trained, and nothing before or in it is random. "
+            "Random changes of the inputs, and training these layers later, need it computed each time."
+        ),
+        absorbs=(codes.SLOW_LAYER, codes.SLOW_KERNEL),
+        parts=("graph",),
+    )
+
+
+def _layers(rows: list[ComputedOperation]) -> str:
+    """The layers that most of it is in: the innermost that holds nearly all, or the costliest of several."""
+    paths = [(tuple(row.layer.split("/")) if row.layer else (), row.ms) for row in rows]
+    whole = sum(took for _, took in paths)
+    within: tuple[str, ...] = ()
+    while True:
+        inner: dict[str, float] = defaultdict(float)
+        for path, took in paths:
+            if path[: len(within)] == within and len(path) > len(within):
+                inner[path[len(within)]] += took
+        names = sorted(inner, key=lambda name: -inner[name])
+        if not names or inner[names[0]] < shared.NEARLY_ALWAYS.value * whole:
+            break
+        within = (*within, names[0])
+    if len(within) > 1 or not names:
+        return within[-1] if within else "what stands before the trained layers"
+    first, *others = names
+    return f"{first} and {len(others)} other layer{'s' if len(others) > 1 else ''}" if others else first
+
+
+def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, batch: int) -> float | None:
+    """Bytes of its results for all examples, at most: of the steps of an epoch."""
+    is_open = any("?" in text for text in function.arguments)
+    if function.kept_bytes is None or (is_open and not batch):
+        return None
+    an_epoch = input_numbers.TWO_AN_EPOCH.value if pipeline.way else 1.0
+    epochs = max(pipeline.iterators / an_epoch, 1.0)
+    return function.kept_bytes * (batch if is_open else 1) * evidence.steps.count / epochs
+
+
+def _where(evidence: Evidence, rows: list[ComputedOperation]) -> tuple[SourceSpan, ...]:
+    """The lines that freeze layers, then the line on which most of it is computed."""
+    frozen = given(evidence, "trainable", _is_false)
+    places: Counter[SourceSpan] = Counter()
+    for row in rows:
+        if row.file:
+            places[SourceSpan(row.file, row.line)] += int(row.busy_ms) + 1
+    return tuple(dict.fromkeys((*frozen[:2], *(place for place, _ in places.most_common(1)))))
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False

@@ -48,6 +48,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     the sum over threads. ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
     ``file``, ``line``: the innermost of the person's lines on the way to it, "" and 0 where none is known.
     ``direct``: made by that line itself, in no layer or other part of Keras that it calls.
+    ``of``: the operation by its name in its own graph; of a gradient's, the one that it differentiates.
     ``name`` is "" for the rest of a type and stage, in which many small operations are summed up.
     """
 
@@ -62,6 +63,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     line: int = 0
     direct: bool = False
+    of: str = ""
 
 
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,6 +35,7 @@ from tfperfkit_probes.ops.schema import SHORT
 from tfperfkit_probes.ops.source import Sources
 from tfperfkit_probes.ops.summary import Summary, is_backward
 from tfperfkit_probes.ops.walk import walk
+from tfperfkit_probes.ops.waste import wasted
 
 _Record = TypeVar("_Record")
 _MAX_ARGUMENTS = 6
@@ -69,8 +70,11 @@ class Records:
         return list(dict.fromkeys([graph, *(visit.graph for visit in walk(graph))]))
 
 
-def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRecord], bool]) -> list[Function]:
-    """One entry for each function and signature, in the order in which they were traced."""
+def functions(
+    records: Records, sources: Sources, is_shown: Callable[[FunctionRecord], bool], batch: int = 0
+) -> list[Function]:
+    """One entry for each function and signature, in the order in which they were traced. ``batch``: examples of a step,
+    0 where not known."""
     names = {record.trace_id: record.function for record in records.functions}
     groups: dict[tuple[object, ...], list[FunctionRecord]] = {}
     for record in records.functions:
@@ -88,7 +92,7 @@ def functions(records: Records, sources: Sources, is_shown: Callable[[FunctionRe
             parent = names.get(shown.outer_id) if shown.outer_id is not None else None
             created = [name for record in group for name in record.created]
             callers = list(dict.fromkeys(record.frames[0] for record in group if record.frames))
-            found.append(_function(shown, len(group), created, callers, parent, graph, records, sources))
+            found.append(_function(shown, len(group), created, callers, parent, graph, records, sources, batch))
     return found
 
 
@@ -112,6 +116,7 @@ def _function(
     graph: Graph,
     records: Records,
     sources: Sources,
+    batch: int,
 ) -> Function:
     run = records.first_runs.get(record.graph)
     open_size, note = _open_size(record, graph, run)
@@ -182,6 +187,8 @@ def _function(
         exchanged=sent,
         # Tables matter where replicas exchange their gradients.
         tables=tables(graph, open_size, record.variables) if sent else [],
+        # What Keras' own functions take from an iterator has no size in the graph.
+        wasted=wasted(graph, open_size or batch or None),
         callers=callers,
         lines_known=summary.lines_known,
         half_flops=summary.half_flops,

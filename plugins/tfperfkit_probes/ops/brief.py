@@ -58,6 +58,7 @@ def brief(function: Function) -> Brief:
             outside_measured=function.outside_measured,
             exchanged=function.exchanged,
             tables=function.tables,
+            wasted=function.wasted,
         ),
     )
 

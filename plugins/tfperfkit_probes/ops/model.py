@@ -204,6 +204,27 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     made_dense: SourceSpan | None = None
 
 
+class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Operations of one line of which far less would give the same result, by the structure of the graph.
+
+    ``kind``: what is wasted, as the modules of ``ops.waste`` call it; ``operations``: their names, each in its own
+    graph, without gradients. ``takes_flops`` and ``takes_bytes`` are theirs in one call, as far as sizes tell. What
+    would do in their place, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
+    ``figures`` are for words.
+    """
+
+    kind: str
+    where: SourceSpan | None
+    operations: list[str]
+    places: list[SourceSpan] = []
+    takes_flops: float = 0.0
+    takes_bytes: float = 0.0
+    left: float | None = None
+    flops: float = 0.0
+    bytes: float = 0.0
+    figures: dict[str, float] = {}
+
+
 class SideEffect(msgspec.Struct, frozen=True, kw_only=True):
     """Python in a traced function that runs only while it is traced."""
 
@@ -302,6 +323,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     outside_measured: bool = True  # sizes of all operations outside of loops are known, and tell their work
     exchanged: list[Exchanged] = []
     tables: list[Table] = []
+    wasted: list[Wasted] = []
     callers: list[SourceSpan] = []  # of the traces: the line of the person's that called it
     lines_known: float
     half_flops: float  # of 16-bit operations
@@ -329,6 +351,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     outside_measured: bool = True
     exchanged: list[Exchanged] = []
     tables: list[Table] = []
+    wasted: list[Wasted] = []
 
 
 class Brief(FunctionCost, frozen=True, kw_only=True):

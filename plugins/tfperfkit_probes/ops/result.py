@@ -21,7 +21,7 @@ def result(capture: Capture) -> ProbeResult:
     """Count; write the dump that was asked for beside the records."""
     records = Records(capture)
     sources = Sources(capture.source)
-    every = functions(records, sources, lambda record: True)
+    every = functions(records, sources, lambda record: True, capture.steps.batch_size)
     with_keras = bool(capture.options.get("keras"))
     shown = [function for function in every if with_keras or function.owner == "user"]
     notes = list(capture.notes)

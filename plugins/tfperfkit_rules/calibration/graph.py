@@ -273,3 +273,38 @@ FIXED_LEFT_MAX = Calibration(
         3,
     ),
 )
+
+# Work of which far less would give the same result.
+MIN_WASTE = Calibration(
+    2 * calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in such work",
+    Derived("twice XProf's moderate share of one part of a step: not all of it goes"),
+)
+WASTE_MIN_SAVED = Calibration(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step that goes with it at least: less is no fault",
+    Derived("XProf's moderate share of one part of a step"),
+)
+WASTE_SAVED_MIN = Calibration(
+    0.85,
+    "share",
+    "of what should go with such work, what goes at least: operations ran beside others",
+    Measured("in pairs of runs 0.83 to 1.21 of the operations' share of the step went", TWO_BUSY_CORES, 8),
+)
+WITH_GRADIENT = Calibration(
+    3,
+    "number",
+    "times the forward arithmetic, forward and backward",
+    Derived("a product's gradient is two products of its size, one for each operand"),
+)
+WASTE_LEFT_MIN = Calibration(
+    0.5, "number", "of the part of the work that should be left, what is left at best", Chosen("half")
+)
+WASTE_LEFT_MAX = Calibration(
+    2.0, "number", "the same at worst: smaller operations run at a lower rate", Chosen("twice")
+)
+USUAL_GFLOPS = Calibration(
+    50.0, "GFLOP/s", "of a float32 product, where the machine was not measured", Chosen("a core of this decade")
+)

@@ -17,6 +17,7 @@ from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
+from tfperfkit_rules.graph.waste import RULES as WASTE
 
 RULES: tuple[Rule, ...] = (
     repeated_forward,
@@ -34,4 +35,5 @@ RULES: tuple[Rule, ...] = (
     side_effects,
     prints,
     repeated_gradients,
+    *WASTE,
 )

@@ -11,6 +11,10 @@ DENSE_UPDATE = "GRF006"
 SLOW_KERNEL = "GRF007"
 APART_TURNS = "GRF008"
 FIXED_WORK = "GRF009"
+SPREAD_OUT = "GRF010"
+PRODUCT_ORDER = "GRF011"
+ALL_DIFFERENCES = "GRF012"
+WHOLE_SORT = "GRF013"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -29,6 +33,10 @@ TITLES = {
     SLOW_KERNEL: "Much of a step is an operation that no processor is fast at",
     APART_TURNS: "An unrolled loop whose turns don't need each other",
     FIXED_WORK: "Layers that never change compute the same in each epoch",
+    SPREAD_OUT: "Indices become a mask that a product or a sum takes back",
+    PRODUCT_ORDER: "Products of matrices in a costly order",
+    ALL_DIFFERENCES: "Distances of all pairs by way of all differences",
+    WHOLE_SORT: "All is sorted, and only the first few are used",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -148,6 +148,7 @@ class _Joint:
         layer = "/".join(node.name for node in origin.path if node.kind == "layer")
         ran = total.ran.setdefault((origin.stage, key.name, origin.type if key.module else key.type, layer), Ran())
         ran.place = next(((each.file, each.line) for each in reversed(origin.path) if each.kind == "line"), ("", 0))
+        ran.of = origin.of
         ran.direct = bool(origin.path) and origin.path[-1].kind == "line"
         ran.wall += usage.wall * share
         ran.busy += usage.busy * share

@@ -53,6 +53,7 @@ def _operation(key: tuple[str, str, str, str], ran: Ran, scale: float, steps: in
         file=ran.place[0],
         line=ran.place[1],
         direct=ran.direct,
+        of=ran.of,
     )
 
 

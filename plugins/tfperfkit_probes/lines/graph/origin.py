@@ -36,6 +36,7 @@ class Origin(NamedTuple):
     type: str = ""
     work: tuple[float, int] | None = None  # coefficient and power of the batch size
     saved: bool = False  # loaded from a SavedModel, which keeps no source lines
+    of: str = ""  # the operation that counts, by its name in its own graph: of a gradient the one it differentiates
 
 
 class Owner(NamedTuple):
@@ -108,7 +109,7 @@ class Origins:
             return None
         kind = self._graphs.types[self._graphs.graphs[chain[-1][0]].types[chain[-1][1]]]
         work = self._work(*chain[-1], kind) or (self._fused_work(*chain[-1]) if "Fused" in runs else None)
-        return Origin(walk.path, stage, kind, work, walk.saved)
+        return Origin(walk.path, stage, kind, work, walk.saved, walk.of)
 
     def _fused_work(self, number: int, index: int) -> tuple[float, int] | None:
         """The work of the one product or convolution in the scope of an operation: a layer's, fused with its bias."""
@@ -154,6 +155,10 @@ class Origins:
         """The graphs that this one may be the gradient of, the likeliest first."""
         others = [item for item in self._graphs.graphs if item.id != graph.id]
         return sorted(others, key=lambda item: (item.id not in within, item.name not in graph.name, -len(item.name)))
+
+    def operation(self, number: int, index: int) -> str:
+        """The name of an operation in its own graph."""
+        return self._graphs.graphs[number].operations[index]
 
     def stack(self, number: int, index: int) -> int:
         """The stack of an operation, or of one of its name scope where it has none of its own."""
@@ -214,6 +219,7 @@ class _Walk:
         self._origins = origins
         self.path: tuple[Node, ...] = ()
         self.saved = False
+        self.of = ""
         self._base: tuple[Node, ...] = ()  # the path at the call of the function that we are in
         self._layers: list[Node] = []  # since then
         self._within: tuple[int, ...] = ()  # the graphs that the last call is of; of a gradient: that it differentiates
@@ -223,6 +229,7 @@ class _Walk:
         if self.path and origins.calls.is_function(number):
             self._base, self._layers = self.path, []
         target = origins.target(number, index, within=self._within)
+        self.of = origins.operation(*target) if target is not None else ""
         self._within = origins.calls.called(*target) if target is not None else ()
         if target is None:
             if self.path:
@@ -233,7 +240,7 @@ class _Walk:
             return
         items = origins.items(stack)
         items = self._cut(items, target[0]) if self._base else origins.anchored(items)
-        name = origins.built.graphs.graphs[target[0]].operations[target[1]]
+        name = origins.operation(*target)
         layers = origins.layers(target[0], name)
         self._layers = self._layers + [layer for layer in layers if layer not in self._layers]
         area = origins.area(stack)

@@ -1,0 +1,70 @@
+"""Work in a graph of which far less would give the same result, by its structure alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from tfperfkit.model import SourceSpan
+from tfperfkit_probes.ops.graph import Graph
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.summary import moved
+from tfperfkit_probes.ops.walk import cost, walk
+from tfperfkit_probes.ops.waste.pairs import pairs
+from tfperfkit_probes.ops.waste.products import products
+from tfperfkit_probes.ops.waste.sorts import sorts
+from tfperfkit_probes.ops.waste.spread import spread
+from tfperfkit_probes.ops.waste.view import View
+
+_PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (sorts, products, spread, pairs)
+#: Graphs with more operations than this are not looked at.
+_MAX_OPERATIONS = 100_000
+_MOST = 64
+
+
+def wasted(graph: Graph, open_size: int | None) -> list[Wasted]:
+    """What a call of the graph's function wastes, by kind and line: one line's operations together."""
+    times: dict[str, float] = defaultdict(float)
+    bodies: dict[str, Graph] = {}
+    for visit in walk(graph, open_size):
+        if visit.graph.name not in bodies or not times[visit.graph.name]:
+            bodies[visit.graph.name], times[visit.graph.name] = visit.graph, visit.times
+    found: dict[tuple[str, SourceSpan | None], Wasted] = {}
+    for body in bodies.values():
+        if len(body.nodes) > _MAX_OPERATIONS:
+            continue
+        view = View(body, open_size)
+        for pattern in _PATTERNS:
+            for each in pattern(view):
+                mine = _measured(view, each, times[body.name])
+                known = found.get((each.kind, each.where))
+                found[each.kind, each.where] = mine if known is None else _together(known, mine)
+    return list(found.values())[:_MOST]
+
+
+def _measured(view: View, each: Wasted, times: float) -> Wasted:
+    """With what its operations take, in all their runs of a call."""
+    nodes = [view.nodes[name] for name in each.operations]
+    return msgspec.structs.replace(
+        each,
+        takes_flops=times * sum(cost(view.graph, node, view.open_size) or 0.0 for node in nodes),
+        takes_bytes=times * sum(moved(view.graph, node, view.open_size) for node in nodes),
+        flops=times * each.flops,
+        bytes=times * each.bytes,
+    )
+
+
+def _together(one: Wasted, other: Wasted) -> Wasted:
+    lefts = [each for each in (one.left, other.left) if each is not None]
+    return msgspec.structs.replace(
+        one,
+        places=list(dict.fromkeys((*one.places, *other.places))),
+        operations=list(dict.fromkeys((*one.operations, *other.operations))),
+        takes_flops=one.takes_flops + other.takes_flops,
+        takes_bytes=one.takes_bytes + other.takes_bytes,
+        left=max(lefts, default=None),
+        flops=one.flops + other.flops,
+        bytes=one.bytes + other.bytes,
+    )

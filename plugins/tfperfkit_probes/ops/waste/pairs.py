@@ -1,0 +1,104 @@
+"""Squared distances of all pairs by way of all differences: ``[n, 1, d] - [1, m, d]``, squared and summed over d."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.view import Use, View
+
+KIND = "pairs"
+#: All differences are at least so many times the numbers that they are made of.
+_WIDE = 8
+_SCALES = frozenset({"Mul", "RealDiv", "Div"})
+
+
+class _Sum(NamedTuple):
+    way: tuple[Node, ...]
+    scaled: bool
+
+
+def pairs(view: View) -> Iterator[Wasted]:
+    """Told where nothing else needs the differences."""
+    for node in view.forward:
+        if node.type not in ("Sub", "SquaredDifference") or len(node.inputs) != 2:
+            continue
+        left, right = view.shapes(node)
+        made = view.elements(node.name)
+        sizes = [view.elements(*owner) or 0 for owner in node.inputs]
+        if left is None or right is None or made is None or min(sizes) < 1 or made < _WIDE * max(sizes):
+            continue
+        ends = _sums(view, node, made)
+        if not ends or not all(_over_shared(view, end.way[-1], left, right) for end in ends):
+            continue
+        after = view.elements(ends[0].way[-1].name) or 0
+        count = len(ends)
+        places = [each.place for end in ends for each in (node, *end.way) if each.place is not None]
+        yield Wasted(
+            kind=KIND,
+            where=node.place,
+            places=list(dict.fromkeys(places)),
+            operations=list(dict.fromkeys(each.name for end in ends for each in (node, *end.way))),
+            flops=2.0 * made * count,
+            # The products, twice each number's own square added, and once again for a weighted sum.
+            bytes=4.0 * (6 * after * count + sum(sizes)),
+            figures={"differences": made, "distances": after, "numbers": sum(sizes)},
+        )
+
+
+def _sums(view: View, node: Node, made: int) -> list[_Sum]:
+    """The sums that all differences, squared, go into; none where something else needs them."""
+    squares: list[tuple[Node, ...]] = [()] if node.type == "SquaredDifference" else []
+    ends: list[_Sum] = []
+    if not squares:
+        for use in view.uses(node):
+            both = len({view.made(*owner) for owner in use.node.inputs[:2]}) == 1 and len(use.node.inputs) == 2
+            if use.node.type == "Einsum" and both and (view.elements(use.node.name) or made) * 2 <= made:
+                ends.append(_Sum((use.node,), False))
+            elif use.node.type == "Square" or (use.node.type == "Mul" and both) or _to_the_second(view, use):
+                squares.append((use.node,))
+            else:
+                return []
+    for way in dict.fromkeys(squares):
+        last = way[-1] if way else node
+        found = _summed(view, last, way, made)
+        if not found:
+            return []
+        ends += found
+    return list(dict.fromkeys(ends))
+
+
+def _to_the_second(view: View, use: Use) -> bool:
+    return use.node.type == "Pow" and use.number == 0 and view.number(view.source(use.node, 1)) == 2.0
+
+
+def _summed(view: View, node: Node, way: tuple[Node, ...], made: int, *, scaled: bool = False) -> list[_Sum]:
+    if node.name in view.results:
+        return []
+    found: list[_Sum] = []
+    for use in view.uses(node):
+        if use.node.type in ("Sum", "Mean") and use.number == 0:
+            found.append(_Sum((*way, use.node), scaled))
+            continue
+        others = [owner for number, owner in enumerate(use.node.inputs) if number != use.number]
+        weighs = use.node.type in _SCALES and (use.number == 0 or use.node.type == "Mul") and not scaled
+        small = all(_WIDE * (view.elements(*owner) or made) <= made for owner in others)
+        further = _summed(view, use.node, (*way, use.node), made, scaled=True) if weighs and small else []
+        if not further:
+            return []
+        found += further
+    return found
+
+
+def _over_shared(view: View, node: Node, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """Whether it sums over axes of more than one number that both sides have: there is the scalar product."""
+    if node.type == "Einsum":
+        return True
+    axes = view.axes(node)
+    rank = max(len(left), len(right))
+    if not axes:
+        return False
+    pads = [(1,) * (rank - len(each)) + each for each in (left, right)]
+    return all(pads[0][axis] == pads[1][axis] > 1 for axis in axes)

@@ -1,0 +1,80 @@
+"""A sort of all numbers of which only the first few, or the last few, are used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.sizes import UNARY
+from tfperfkit_probes.ops.waste.slices import taken
+from tfperfkit_probes.ops.waste.view import View
+
+KIND = "sort"
+#: Shorter rows are sorted in no time.
+_MIN_ROW = 64
+_DEPTH = 6
+
+
+def sorts(view: View) -> Iterator[Wasted]:
+    """``tf.sort``, ``tf.argsort`` and ``tf.math.top_k`` whose results go into slices with fixed bounds only."""
+    for node in view.forward:
+        if node.type not in ("TopKV2", "TopK") or len(node.outputs) != 2:
+            continue
+        row, made = view.shape(*node.inputs[0]), view.shape(node.name)
+        if row is None or made is None or not row or made[-1] < _MIN_ROW:
+            continue
+        # Of an open size all is sorted where the number asked for is the row's own.
+        used = _used(view, node, made[-1], len(made) - 1)
+        if used is None or used >= made[-1] / 2:
+            continue
+        whole, rows = row[-1], math.prod(row[:-1])
+        yield Wasted(
+            kind=KIND,
+            where=node.place,
+            operations=[node.name],
+            left=work(whole, used) / work(whole, made[-1]),
+            figures={"all": made[-1], "used": used, "rows": max(rows, 1)},
+        )
+
+
+def work(count: int, largest: int) -> float:
+    """Comparisons for the largest few of ``count`` numbers: each with the smallest so far, and those few in order."""
+    return count + largest * math.log2(max(largest, 2))
+
+
+def _used(view: View, node: Node, length: int, axis: int) -> int | None:
+    """How many from one end are used; None where all may be."""
+    extents: list[tuple[int, int]] = []
+    for output in (0, 1):
+        if not _follow(view, node, output, length, axis, extents, 0):
+            return None
+    if not extents:
+        return None
+    first, last = min(begin for begin, _ in extents), max(end for _, end in extents)
+    return min(last, length - first)
+
+
+def _follow(
+    view: View, node: Node, output: int, length: int, axis: int, extents: list[tuple[int, int]], depth: int
+) -> bool:
+    """Whether what was sorted along an axis goes into slices only; ``extents``: what they take."""
+    if node.name in view.results or depth > _DEPTH:
+        return False
+    for use in view.uses(node, output):
+        along: int | None = axis
+        if use.node.type == "Transpose":
+            order = view.integers(view.source(use.node, 1))
+            along = order.index(axis) if order and axis in order else None
+        # The ascending order of integers: the largest one minus each.
+        number_by_number = use.node.type in UNARY or (use.node.type == "Sub" and use.number == 1)
+        if along is not None and (number_by_number or use.node.type == "Transpose"):
+            if not _follow(view, use.node, 0, length, along, extents, depth + 1):
+                return False
+            continue
+        extent = taken(view, use.node, length, axis) if use.number == 0 else None
+        if extent is None:
+            return False
+        extents.append(extent)
+    return True

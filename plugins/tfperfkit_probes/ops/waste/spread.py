@@ -1,0 +1,120 @@
+"""Numbers of rows spread out into masks, one-hot or by comparing each with each, only to be summed up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.sizes import UNARY
+from tfperfkit_probes.ops.waste.view import Use, View
+
+KIND = "spread"
+#: A mask has at least so many times the numbers that it is made of: few classes cost nothing.
+_WIDE = 8
+_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
+_SUMS = frozenset({"Sum", "Max", "Min", "Mean", "Prod"})
+_WITH = frozenset({"Mul", "MulNoNan", "SelectV2", "Select"})
+_LONGEST = 8
+
+
+class _End(NamedTuple):
+    """What a mask ends in: the nodes on the way to it and itself, and bytes of a lookup, or of sums by row, in its
+    place."""
+
+    way: tuple[Node, ...]
+    bytes: float
+
+
+def spread(view: View) -> Iterator[Wasted]:
+    """``one_hot(ids, n) @ table``, and sums over ``equal(ids[:, None], range(n))`` with what it masks."""
+    for node in view.forward:
+        made = _is_mask(view, node)
+        if made is None:
+            continue
+        ends, whole = _ends(view, node, (), made)
+        if not ends:
+            continue
+        nodes = list(dict.fromkeys(each.name for end in ends for each in end.way))
+        places = [each.place for end in ends for each in reversed(end.way) if each.place is not None]
+        places += [node.place] if node.place is not None else []
+        yield Wasted(
+            kind=KIND,
+            where=node.place or (places[0] if places else None),
+            places=list(dict.fromkeys(places)),
+            operations=[*([node.name] if whole else []), *nodes],
+            bytes=sum(end.bytes for end in ends),
+            figures={
+                "mask": made,
+                "ids": view.elements(*node.inputs[0]) or 0,
+                "one_hot": float(node.type == "OneHot"),
+                "looked_up": float(any(each.type in _PRODUCTS for end in ends for each in end.way)),
+            },
+        )
+
+
+def _is_mask(view: View, node: Node) -> int | None:
+    """The numbers of a mask; None for what is none, or too small to matter."""
+    if node.type not in ("OneHot", "Equal") or not node.inputs:
+        return None
+    made = view.elements(node.name)
+    sizes = [view.elements(*owner) for owner in node.inputs[: 1 if node.type == "OneHot" else 2]]
+    if made is None or None in sizes or made < _WIDE * max(size or 0 for size in sizes):
+        return None
+    whole = view.graph.type_of(*node.inputs[0]).dtype.startswith(("int", "uint"))
+    return made if whole else None
+
+
+def _ends(view: View, node: Node, way: tuple[Node, ...], made: int) -> tuple[list[_End], bool]:
+    """Where a mask is summed up again, and whether it goes nowhere else."""
+    if node.name in view.results or len(way) > _LONGEST:
+        return [], False
+    found: list[_End] = []
+    every = True
+    for use in view.uses(node):
+        next_ = use.node
+        if next_.type in _PRODUCTS:
+            other = [owner for number, owner in enumerate(next_.inputs) if number != use.number]
+            moved = _bytes(view, next_, other)
+            ends, whole = [_End((*way, next_, *view.fused(next_)), moved)], True
+        elif next_.type in _SUMS and use.number == 0:
+            ends, whole = _summed(view, next_, way, made)
+        elif (
+            use.number == 0
+            and (next_.type in UNARY or next_.type == "Transpose" or view.reshapes(next_))
+            or next_.type in _WITH
+            and _others_small(view, use)
+        ):
+            ends, whole = _ends(view, next_, (*way, next_), made)
+        else:
+            ends, whole = [], False
+        found += ends
+        every = every and whole
+    return found, every and bool(found)
+
+
+def _summed(view: View, node: Node, way: tuple[Node, ...], made: int) -> tuple[list[_End], bool]:
+    """Sums of a mask itself are counts; those of a mask of classes by a constant factor are none of ours."""
+    after = view.elements(node.name)
+    if after is None or _WIDE * after > made:
+        return [], False
+    small = [owner for each in way if each.type in _WITH for owner in each.inputs if _small(view, owner, each)]
+    return [_End((*way, node), _bytes(view, node, small))], True
+
+
+def _bytes(view: View, node: Node, others: list[tuple[str, int]]) -> float:
+    """Read and written by a lookup, or by sums by row: what goes in beside the mask, and what comes out, twice."""
+    table = max((view.bytes(*owner) for owner in others), default=0)
+    return 2.0 * view.bytes(node.name) + 2.0 * min(table, max(view.bytes(node.name), 1) * _WIDE)
+
+
+def _others_small(view: View, use: Use) -> bool:
+    """Whether all that a mask is combined with is smaller than what it makes: else no lookup takes its place."""
+    others = [owner for number, owner in enumerate(use.node.inputs) if number != use.number]
+    return all(_small(view, owner, use.node) for owner in others)
+
+
+def _small(view: View, owner: tuple[str, int], node: Node) -> bool:
+    size, made = view.elements(*owner), view.elements(node.name)
+    return size is not None and made is not None and _WIDE * size <= made

@@ -1,0 +1,15 @@
+"""Rules about work inside of compiled functions of which far less would give the same result.
+
+The probe ``ops`` finds it by the structure of the graph; here it gets its share of the step from the trace, its gain,
+and its words.
+"""
+
+from __future__ import annotations
+
+from tfperfkit.rule import Rule
+from tfperfkit_rules.graph.waste.pairs import pairs
+from tfperfkit_rules.graph.waste.products import products
+from tfperfkit_rules.graph.waste.sorts import sorts
+from tfperfkit_rules.graph.waste.spread import spread
+
+RULES: tuple[Rule, ...] = (sorts, spread, products, pairs)

@@ -1,0 +1,163 @@
+"""What wasted work takes of a step, forward and backward, and what of it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.model import Brief, Wasted
+
+from tfperfkit.gain import severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import ComputedStep, FunctionCalls
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph.functions import definition, largest_first, places
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.ran_functions import ran
+from tfperfkit_rules.measures.room import priced
+
+#: The window of figures that are from a graph.
+_GRAPH = "run"
+
+
+class Part(NamedTuple):
+    """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and what may go, at least and at
+    most. ``window``: what told the share."""
+
+    function: Brief
+    waste: Wasted
+    share: float
+    backward: float
+    least: float
+    most: float
+    window: str
+
+
+def found(evidence: Evidence, kind: str) -> Iterator[Part]:
+    """The wasted work of one kind that takes enough of the step, or of a work's iteration, the costliest first; what
+    stands in a function and in the one that calls it, once."""
+    seen: set[SourceSpan | None] = set()
+    parts = [part for each in _candidates(evidence, kind) if (part := _part(evidence, *each)) is not None]
+    for part in sorted(parts, key=lambda part: -part.share):
+        if part.waste.where not in seen:
+            seen.add(part.waste.where)
+            yield part
+
+
+def finding(
+    evidence: Evidence, part: Part, code: str, title: str, advice: str, detail: str, *figures: Measurement
+) -> Finding:
+    """The finding for wasted work, with its price."""
+    waste = part.waste
+    unit = evidence.unit
+    shares = [Measurement(f"share of {unit.the}", part.share, "share", part.window)]
+    if part.backward > 0:
+        shares.append(Measurement("of it backward", part.backward / part.share, "share", part.window))
+    made = Finding(
+        code=code,
+        family="graph",
+        title=title,
+        severity=severity(part.least),
+        share_of_step=part.share,
+        predicted_speedup=None,
+        where=places([waste.where, *waste.places, definition(part.function)]),
+        evidence=(*figures, *shares),
+        advice=advice,
+        detail=detail,
+        # What else shows in the same operations: that they are slow, many, or could be fused.
+        absorbs=("CMP002", "CMP006"),
+        absorbs_here=("GRF003", "GRF005", "GRF007", "STP003"),
+        parts=("graph",),
+    )
+    return priced(made, speedups(part.least, part.most))
+
+
+def count(name: str, value: float, unit: str = "count") -> Measurement:
+    """A figure of the graph."""
+    return Measurement(name, round(value), unit, _GRAPH)
+
+
+def often(number: float) -> str:
+    """``24,000``; from a million on ``69 million``."""
+    return f"{number / 1e6:,.3g} million" if number >= 1e6 else f"{round(number):,}"
+
+
+def _candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
+    calls = evidence.offer(FunctionCalls)
+    for function in largest_first(evidence):
+        called = calls is None or evidence.work is not None or function.graph in calls.per_step
+        if called and function.first_execution_ms is not None and not function.jit_compile:
+            yield from ((function, each) for each in function.marks.wasted if each.kind == kind)
+
+
+def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
+    found = _shares(evidence, function, waste)
+    share = min(found.forward + found.backward, 1.0)
+    if share < calibrated.MIN_WASTE.value or not evidence.step_ms:
+        return None
+    low, high = _left(evidence, waste, share, found.backward > 0)
+    whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
+    least = share * calibrated.WASTE_SAVED_MIN.value * (1 - high)
+    most = max(least, max(whole, share) * (1 - low))
+    if least < calibrated.WASTE_MIN_SAVED.value:
+        return None
+    return Part(function, waste, share, min(found.backward, share), least, most, found.window)
+
+
+class _Shares(NamedTuple):
+    """Of the step: the operations themselves, their gradients, and of the gaps between operations what is theirs."""
+
+    forward: float
+    backward: float = 0.0
+    gaps: float = 0.0
+    window: str = "breakdown"
+
+
+def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
+    """By the trace, operation by operation, or by the sizes of what the function computes."""
+    names = set(waste.operations)
+    step = evidence.offer(ComputedStep)
+    if evidence.work is None:
+        if step is None or step.ms <= 0:
+            return _Shares(0.0)
+        # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
+        scale = evidence.share("graph") / step.ms
+        rows = [row for row in step.operations if row.of in names and row.stage != "update"]
+        forward = scale * sum(row.ms for row in rows if row.stage == "forward")
+        whole = scale * sum(row.ms for row in rows)
+        every = scale * sum(row.ms for row in step.operations)
+        return _Shares(forward, whole - forward, scale * step.idle_ms * whole / every if every else 0.0)
+    if graph_time.rows(evidence):
+        return _Shares(graph_time.share(evidence, lambda row: _is_one_of(row.name, names)), window="tfprof")
+    for each in ran(evidence):
+        if each.function.graph == function.graph:
+            total = _ms(evidence, function.flops or 0.0, function.moved_bytes)[0]
+            part = _ms(evidence, waste.takes_flops, waste.takes_bytes)[0]
+            return _Shares(each.share * min(1.0, part / total) if total > 0 else 0.0)
+    return _Shares(0.0)
+
+
+def _is_one_of(name: str, names: set[str]) -> bool:
+    """The runtime puts the body of a loop in its place: ``while/body/_1/while/MatrixSolve``."""
+    return name in names or any(name.endswith(f"/{each}") for each in names)
+
+
+def _left(evidence: Evidence, waste: Wasted, share: float, differentiated: bool) -> tuple[float, float]:
+    """Of the wasted work's time, what its replacement takes at best and at worst (0 to 1)."""
+    if waste.left is not None:
+        return waste.left * calibrated.WASTE_LEFT_MIN.value, min(1.0, waste.left * calibrated.WASTE_LEFT_MAX.value)
+    best, worst = _ms(evidence, waste.flops, waste.bytes)
+    times = calibrated.WITH_GRADIENT.value if differentiated else 1
+    took = share * (evidence.step_ms or 0.0)
+    return min(1.0, times * best / took), min(1.0, times * worst / took)
+
+
+def _ms(evidence: Evidence, flops: float, moved: float) -> tuple[float, float]:
+    """ms that arithmetic and memory take, at best and at worst."""
+    rate = (evidence.machine_gflops or calibrated.USUAL_GFLOPS.value) * 1e6
+    return (
+        flops / (rate * shared.RATE_MAX.value) + moved / shared.MEMORY_MAX_BYTES.value,
+        flops / (rate * shared.RATE_MIN.value) + moved / shared.MEMORY_MIN_BYTES.value,
+    )

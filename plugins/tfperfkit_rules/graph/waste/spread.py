@@ -1,0 +1,41 @@
+"""GRF010: numbers are spread out into a mask, one-hot or by comparing, that a product or a sum takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
+
+_LOOK_UP = (
+    "Look the rows up: tf.gather(table, ids) in place of tf.one_hot(ids, n) @ table; in place of a Dense layer on "
+    "one-hot vectors a keras.layers.Embedding(n, width), whose weights are the same kernel, called on the ids. A sum "
+    "over the ids of an example then is tf.reduce_sum of the rows."
+)
+_SUM_UP = (
+    "Sum by row: tf.math.unsorted_segment_sum(values, ids, n) in place of the mask, its multiplication and the sum "
+    "(unsorted_segment_max, _min, _mean likewise); tf.math.bincount(ids, minlength=n) for how often each occurs. Where "
+    "the sum goes the other way, over the classes, tf.gather(values, ids) picks the same numbers."
+)
+
+
+def spread(evidence: Evidence) -> Iterator[Finding]:
+    """GRF010, by masks that are far larger than what they are made of and what they end in."""
+    for part in found(evidence, "spread"):
+        figures = part.waste.figures
+        one_hot, ids, mask = bool(figures["one_hot"]), figures["ids"], figures["mask"]
+        made = "one-hot vectors" if one_hot else "a mask"
+        ends = "that a product takes back" if figures["looked_up"] else "that is summed up again"
+        yield finding(
+            evidence,
+            part,
+            codes.SPREAD_OUT,
+            f"{often(ids)} indices become {made} of {often(mask)} numbers, {ends}",
+            _LOOK_UP if one_hot and figures["looked_up"] else _SUM_UP,
+            "Nearly all numbers of it are zero. A lookup, or a sum by row, reads what the indices name and nothing "
+            "else; the gradient of a lookup is of the rows that were looked up.",
+            count("indices", ids),
+            count("numbers of the mask", mask),
+        )

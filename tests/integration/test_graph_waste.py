@@ -1,0 +1,226 @@
+"""Wasted work in graphs that TensorFlow itself traced, written in the ways in which people write it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tfperfkit_probes.ops.graph import Graph
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import wasted
+
+from tfperfkit.instruments.graphs.snapshot import contents_of
+
+tf = pytest.importorskip("tensorflow")
+Makes = Callable[..., Any]
+
+
+def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Wasted]:
+    """What is wasted in a function of tensors of these shapes (``"i8000"``: integers), and in its gradient."""
+    specs = [
+        tf.TensorSpec([int(shape[1:])], tf.int32)
+        if isinstance(shape, str)
+        else shape
+        if isinstance(shape, tf.TensorSpec)
+        else tf.TensorSpec(shape, tf.float32)
+        for shape in shapes
+    ]
+
+    for makes in (lambda: dense(5000, use_bias=False), lambda: dense(5000, activation="relu")):
+        makes()
+
+    @tf.function(autograph=False)
+    def step(*tensors: Any) -> Any:
+        floats = [each for each in tensors if each.dtype.is_floating]
+        with tf.GradientTape() as tape:
+            tape.watch(floats)
+            result = function(*tensors)
+        return result, tape.gradient(result, floats)
+
+    concrete = step.get_concrete_function(*specs)
+    records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
+    graphs: dict[str, Graph] = {}
+    graphs.update({each.name: Graph(each, graphs.get) for each in records})
+    return wasted(graphs["step"], batch)
+
+
+def kinds(function: Makes, *shapes: Any, batch: int | None = None) -> set[str]:
+    return {each.kind for each in found(function, *shapes, batch=batch)}
+
+
+LONG = (4, 2000)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.reduce_sum(tf.sort(x, axis=1, direction="DESCENDING")[:, :50]),
+        lambda x: tf.sort(x)[..., :20],
+        lambda x: tf.sort(x, direction="DESCENDING")[:, 9:10],
+        lambda x: tf.sort(x)[:, -5:],
+        lambda x: tf.math.top_k(x, k=tf.shape(x)[-1]).values[:, :3],
+        lambda x: tf.gather(x[0], tf.argsort(x[0], direction="DESCENDING")[:10]),
+        lambda x: tf.slice(tf.sort(x), [0, 0], [-1, 7]),
+        lambda x: tf.keras.ops.sort(x)[:, :4],
+        lambda x: tf.transpose(tf.sort(tf.transpose(x), axis=0))[:, :4],
+        lambda x: tf.stack([tf.sort(x)[:, 0], tf.sort(x)[:, 1]]),
+    ],
+)
+def test_a_sort_for_the_first_few(function: Makes) -> None:
+    assert kinds(function, LONG) == {"sort"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.sort(x),
+        lambda x: tf.sort(x)[:, 1:] - tf.sort(x)[:, :-1],
+        lambda x: tf.sort(x)[:, ::2],
+        lambda x: tf.sort(x)[:, 1000],  # a median
+        lambda x: tf.sort(x)[:2],  # of some rows all
+        lambda x: tf.math.top_k(x, k=50).values,
+        lambda x: tf.sort(x)[:, : tf.cast(tf.reduce_sum(x), tf.int32)],
+        lambda x: tf.reduce_sum(tf.sort(x)[:, :5]) + tf.reduce_sum(tf.sort(x, name="all") * 2.0),
+    ],
+)
+def test_a_sort_that_is_needed(function: Makes) -> None:
+    assert "sort" not in {each.kind for each in found(function, LONG) if each.figures["used"] > 5}
+
+
+TABLE = (5000, 16)
+
+
+@functools.cache
+def dense(width: int, **options: Any) -> Any:
+    """A layer whose variables are made before the function is traced."""
+    layer = tf.keras.layers.Dense(8, **options)
+    layer.build((None, width))
+    return layer
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda ids, table: tf.one_hot(ids, 5000) @ table,
+        lambda ids, table: tf.einsum("nv,vd->nd", tf.one_hot(ids, 5000), table),
+        lambda ids, table: tf.matmul(tf.cast(ids[:, None] == tf.range(5000), tf.float32), table),
+        lambda ids, table: dense(5000, use_bias=False)(tf.one_hot(ids, 5000)),
+        lambda ids, table: dense(5000, activation="relu")(tf.one_hot(tf.reshape(ids, [30, 10]), 5000)),
+        lambda ids, table: tf.keras.ops.one_hot(ids, 5000) @ table,
+        lambda ids, table: tf.tensordot(tf.one_hot(ids, 5000), table, 1),
+        lambda ids, table: tf.reduce_sum(tf.one_hot(ids, 5000)[..., None] * table[None], 1),
+        lambda ids, table: tf.reduce_sum(tf.where(ids[:, None] == tf.range(5000), table[:, 0][None], 0.0), 1),
+    ],
+)
+def test_a_table_looked_up_by_a_product(function: Makes) -> None:
+    assert kinds(function, "i300", TABLE) == {"spread"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda ids, x: tf.matmul(tf.one_hot(ids, 500), x, transpose_a=True),
+        lambda ids, x: tf.einsum("nk,nd->kd", tf.one_hot(ids, 500), x),
+        lambda ids, x: tf.reduce_sum(tf.where(ids[:, None] == tf.range(500)[None], x[:, :1], 0.0), 0),
+        lambda ids, x: tf.reduce_sum(tf.cast(tf.equal(ids[:, None], tf.range(500)), tf.float32) * x[:, 0][:, None], 0),
+        lambda ids, x: tf.reduce_sum(tf.one_hot(ids, 500)[:, :, None] * x[:, None, :], 0),
+        lambda ids, x: tf.reduce_max(tf.where(ids[:, None] == tf.range(500), x[:, :1], -1e9), axis=0),
+    ],
+)
+def test_sums_by_group_by_way_of_a_mask(function: Makes) -> None:
+    assert kinds(function, "i3000", (3000, 16)) == {"spread"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda ids, x: tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(ids, 500), x @ tf.ones([16, 500])),
+        lambda ids, x: tf.reduce_sum(tf.one_hot(ids, 500) * tf.nn.log_softmax(x @ tf.ones([16, 500])), 1),
+        lambda ids, x: tf.where(ids[:, None] == ids[None, :], x @ tf.transpose(x), -1e9),
+        lambda ids, x: tf.one_hot(ids, 4) @ tf.ones([4, 8]),  # few classes
+        lambda ids, x: tf.one_hot(ids, 500),
+        lambda ids, x: tf.gather(x, ids),
+        lambda ids, x: tf.concat([tf.one_hot(ids, 500), x], 1) @ tf.ones([516, 4]),
+    ],
+)
+def test_a_mask_that_is_needed(function: Makes) -> None:
+    assert "spread" not in kinds(function, "i3000", (3000, 16))
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda a, b, v: a @ b @ v, ((800, 800), (800, 800), (800, 1))),
+        (lambda a, b, v: tf.linalg.matvec(tf.matmul(a, b), v[:, 0]), ((800, 800), (800, 800), (800, 1))),
+        (lambda q, k, v: tf.matmul(q, k, transpose_b=True) @ v, ((2, 900, 16), (2, 900, 16), (2, 900, 16))),
+        (
+            lambda q, k, v: tf.einsum("bij,bjd->bid", tf.einsum("bid,bjd->bij", q, k), v),
+            ((2, 900, 16), (2, 900, 16), (2, 900, 16)),
+        ),
+        (
+            lambda q, k, v: tf.einsum("bhij,bhjd->bhid", tf.einsum("bhid,bhjd->bhij", q, k) / 4.0, v),
+            ((2, 4, 900, 16), (2, 4, 900, 16), (2, 4, 900, 16)),
+        ),
+        (
+            lambda q, k, v: (q @ tf.transpose(k) * 0.25) @ v / tf.reduce_sum(q @ tf.transpose(k), -1, keepdims=True),
+            ((900, 16), (900, 16), (900, 16)),
+        ),
+        (lambda a, b, v: tf.matmul(v, a @ b, transpose_a=True), ((800, 800), (800, 800), (800, 1))),
+        (lambda a, b, v: tf.keras.ops.matmul(tf.keras.ops.matmul(a, b), v), ((800, 800), (800, 800), (800, 2))),
+    ],
+)
+def test_products_in_a_costly_order(function: Makes, shapes: Any) -> None:
+    assert kinds(function, *shapes) == {"order"}
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda a, b, v: a @ (b @ v), ((800, 800), (800, 800), (800, 1))),
+        (lambda q, k, v: tf.nn.softmax(q @ tf.transpose(k)) @ v, ((900, 16), (900, 16), (900, 16))),
+        (lambda q, k, v: tf.linalg.band_part(q @ tf.transpose(k), -1, 0) @ v, ((900, 16), (900, 16), (900, 16))),
+        (lambda a, b, v: (c := a @ b) @ v + tf.reduce_sum(tf.abs(c)), ((800, 800), (800, 800), (800, 1))),
+        (lambda a, b, c: a @ b @ c, ((64, 64), (64, 64), (64, 64))),
+        (lambda x, a, b: tf.nn.relu(x @ a) @ b, ((32, 800), (800, 800), (800, 4))),
+    ],
+)
+def test_products_whose_order_is_right_or_needed(function: Makes, shapes: Any) -> None:
+    assert not kinds(function, *shapes)
+
+
+POINTS = ((700, 16), (90, 16))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: tf.reduce_sum(tf.square(a[:, None] - b[None]), -1),
+        lambda a, b: tf.reduce_sum((a[:, None, :] - b[None, :, :]) ** 2, axis=2),
+        lambda a, b: tf.norm(tf.expand_dims(a, 1) - tf.expand_dims(b, 0), axis=-1),
+        lambda a, b: tf.exp(-tf.reduce_mean(tf.math.squared_difference(a[:, None], b), -1)),
+        lambda a, b: tf.reduce_sum((d := a[:, None] - b) * d, -1),
+        lambda a, b: tf.einsum("nmd,nmd->nm", d := a[:, None] - b, d),
+        lambda a, b: tf.reduce_sum(tf.square(a[:, None] - b) / tf.abs(b[0]), -1),
+        lambda a, b: tf.keras.ops.sum(tf.keras.ops.square(a[:, None] - b), -1),
+        lambda a, b: tf.sqrt(tf.reduce_sum(tf.square(a[:, None] - a[None]), -1) + 1e-6),
+    ],
+)
+def test_distances_by_way_of_all_differences(function: Makes) -> None:
+    assert kinds(function, *POINTS) == {"pairs"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: (d := a[:, None] - b) / tf.norm(d, axis=-1, keepdims=True),  # directions
+        lambda a, b: tf.reduce_sum(tf.abs(a[:, None] - b), -1),  # no product has these sums
+        lambda a, b: tf.reduce_sum(tf.square(a - b[0]), -1),
+        lambda a, b: tf.reduce_sum(tf.square(a[:, None] - b), [0, 1]),
+        lambda a, b: tf.reduce_sum(a * a, -1)[:, None] - 2 * a @ tf.transpose(b) + tf.reduce_sum(b * b, -1),
+        lambda a, b: tf.reduce_max(tf.square(a[:, None] - b), -1),
+    ],
+)
+def test_differences_that_are_needed(function: Makes) -> None:
+    assert "pairs" not in kinds(function, *POINTS)

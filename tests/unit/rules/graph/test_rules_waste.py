@@ -1,0 +1,88 @@
+"""GRF010 on: wasted work with its share, forward and backward; silent where it is small or most would be left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from computed_builder import compiled, ran
+from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
+from tfperfkit_rules.graph.waste import RULES
+from tfprof_builder import brief
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import FunctionCalls
+
+HERE = SourceSpan("train.py", 3, "loss")
+FIGURES: dict[str, dict[str, float]] = {
+    "sort": {"all": 24_000, "used": 120, "rows": 8},
+    "spread": {"mask": 9e6, "ids": 768, "one_hot": 1.0, "looked_up": 1.0},
+    "order": {"flops": 2e9, "needed": 2e7, "made": 3e7, "between": 1000},
+    "pairs": {"differences": 7e7, "distances": 6e6, "numbers": 1e6},
+}
+CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"}
+
+
+def waste(kind: str = "sort", **fields: Any) -> Wasted:
+    fields = {"left": 0.1} | fields
+    return Wasted(kind=kind, where=HERE, operations=["sort/TopKV2"], figures=FIGURES[kind], **fields)
+
+
+def step(*wasted: Wasted, ms: float = 4.0, calls: float = 1.0, **fields: Any) -> Any:
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=list(wasted)))
+    function = msgspec.structs.replace(function, **fields)
+    forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2")
+    backward = msgspec.structs.replace(ran("ScatterNd", ms / 2, "backward"), of="sort/TopKV2")
+    others = (ran("MatMul", 4.0, flops=1e6), msgspec.structs.replace(ran("Mul", 1.0, "update"), of="sort/TopKV2"))
+    calls_ = FunctionCalls(per_step={"__inference_step_1": calls} if calls else {})
+    return compiled((forward, backward, *others), more=(calls_, OpsData(functions=[], all=(function,))))
+
+
+def told(evidence: Any) -> list[Finding]:
+    return [finding for rule in RULES for finding in rule(evidence)]
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
+    (finding,) = told(step(waste(kind)))
+    assert (finding.code, finding.where[0]) == (CODES[kind], HERE)
+    assert finding.share_of_step == pytest.approx(6.0 / 12.14, abs=0.01)
+    backward = next(row for row in finding.evidence if row.name == "of it backward")
+    assert backward.value == pytest.approx(1 / 3)
+
+
+def test_the_gain_is_what_is_not_left() -> None:
+    (finding,) = told(step(waste()))
+    assert finding.predicted_range is not None and finding.predicted_speedup is not None
+    assert 1.3 < finding.predicted_range[0] < finding.predicted_speedup < finding.predicted_range[1] < 2.2
+    (less,) = told(step(waste(left=0.4)))
+    assert less.predicted_speedup is not None and less.predicted_speedup < finding.predicted_speedup
+
+
+def test_what_would_do_is_priced_by_its_arithmetic_and_memory() -> None:
+    (cheap,) = told(step(waste("order", left=None, flops=1e6, bytes=1e5)))
+    (dear,) = told(step(waste("order", left=None, flops=1e8, bytes=1e5)))
+    assert cheap.predicted_range is not None and dear.predicted_range is not None
+    assert dear.predicted_range[0] < cheap.predicted_range[0]
+    assert not told(step(waste("order", left=None, flops=1e9, bytes=1e5)))  # takes as long
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        step(),
+        step(waste(), ms=0.3),
+        step(waste(left=0.7)),
+        step(waste(), calls=0.0),
+        step(waste(), jit_compile=True),
+        step(waste(), first_execution_ms=None),
+    ],
+    ids=["none", "small", "most is left", "not in the step", "compiled by XLA", "never run by itself"],
+)
+def test_others_are_left_in_peace(evidence: Any) -> None:
+    assert not told(evidence)
+
+
+def test_one_line_in_two_functions_is_told_once() -> None:
+    assert len(told(step(waste(), waste()))) == 1

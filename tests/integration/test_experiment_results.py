@@ -101,8 +101,34 @@ for one, two in zip(plain, changed):
     np.testing.assert_allclose(one, two, rtol=1e-5)
 """
 
+ALONE = """
+from tfperfkit_experiments.no_strategy.install import install
+rows = rng.normal(size=(64, 5)).astype("float32")
 
-@pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS], ids=["batch-as-call", "update-rows", "vectorized-map"])
+def trained(make):
+    keras.utils.set_random_seed(1)
+    strategy = make()
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(4), keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+    losses = model.fit(rows, rows[:, :1], epochs=2, verbose=0).history["loss"]
+    data = strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensor_slices(rows).batch(16))
+    run = tf.function(lambda x: strategy.reduce("SUM", strategy.run(lambda y: tf.reduce_mean(model(y)), (x,)), None))
+    means = [float(run(batch)) for batch in data]
+    inside = strategy.run(lambda: float(tf.distribute.get_replica_context().num_replicas_in_sync))
+    return losses + means + [sum(strategy.experimental_local_results(inside)), strategy.num_replicas_in_sync]
+
+for make in (tf.distribute.MirroredStrategy, lambda: tf.distribute.OneDeviceStrategy("/cpu:0")):
+    plain, before = trained(make), trial.count
+    with install(trial):
+        changed = trained(make)
+    assert trial.count > before + 5, trial.count
+    assert plain == changed, (plain, changed)
+"""
+IDS = ["batch-as-call", "update-rows", "vectorized-map", "no-strategy"]
+
+
+@pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS, ALONE], ids=IDS)
 def test_results(text: str, tmp_path: Path) -> None:
     script = tmp_path / "results.py"  # AutoGraph reads the source
     script.write_text(BEGIN + text)

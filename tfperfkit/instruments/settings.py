@@ -33,7 +33,8 @@ def settings() -> dict[str, Any]:
     """Each by its name; what can't be read is missing.
 
     ``functions_run_eagerly``, ``jit`` (``tf.config.optimizer.set_jit``), ``intra_op_threads`` and ``inter_op_threads``
-    (0: TensorFlow chooses), ``deterministic``, ``check_numerics``, ``dtype_policy``, ``floatx``, ``environment``.
+    (0: TensorFlow chooses), ``deterministic``, ``check_numerics``, ``dtype_policy``, ``floatx``, ``environment``,
+    ``strategy`` (the last distribution strategy that was made, by the name that TensorFlow's own gauge has for it).
     """
     found: dict[str, Any] = {"environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}}
     for name, read in _READERS.items():
@@ -73,6 +74,13 @@ def _check_numerics() -> bool | None:
     return None if state is None else getattr(state, "check_numerics_callback", None) is not None
 
 
+def _strategy() -> str | None:
+    library = sys.modules.get("tensorflow.python.distribute.distribute_lib")
+    if library is None:
+        return None
+    return str(library.distribution_strategy_gauge.get_cell("V2").value()) or None
+
+
 _READERS: dict[str, Callable[[], Any]] = {
     "functions_run_eagerly": _attribute(
         "tensorflow.python.eager.polymorphic_function.eager_function_run", "RUN_FUNCTIONS_EAGERLY"
@@ -84,4 +92,5 @@ _READERS: dict[str, Callable[[], Any]] = {
     "dtype_policy": _dtype_policy,
     "floatx": lambda: getattr(sys.modules.get("keras.src.backend.config"), "_FLOATX", None),
     "check_numerics": _check_numerics,
+    "strategy": _strategy,
 }

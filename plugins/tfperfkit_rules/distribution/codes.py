@@ -6,10 +6,12 @@ from __future__ import annotations
 GATHERED = "DST001"
 MADE_DENSE = "DST002"
 SMALL_EXCHANGES = "DST003"
+ONE_DEVICE = "DST004"
 
 #: What each code means, without numbers or names: the heading of its page.
 TITLES = {
     GATHERED: "Gradients of single rows are gathered from all replicas, and are more than the table",
     MADE_DENSE: "The gradient of an embedding is exchanged as large as the table",
     SMALL_EXCHANGES: "Replicas exchange many small tensors one by one",
+    ONE_DEVICE: "A distribution strategy has one device",
 }

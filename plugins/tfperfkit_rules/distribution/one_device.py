@@ -1,0 +1,68 @@
+"""DST004: a distribution strategy for the devices of one machine, where there is only one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.parts import PartName
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import distribution as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.distribution import codes
+
+#: As TensorFlow's own gauge names them. Strategies of several workers have replicas elsewhere.
+_OF_ONE_MACHINE = {
+    "MirroredStrategy": ("tensorflow.distribute.MirroredStrategy",),
+    "CentralStorageStrategy": ("tensorflow.distribute.experimental.CentralStorageStrategy",),
+    "OneDeviceStrategy": ("tensorflow.distribute.OneDeviceStrategy",),
+}
+#: Where a strategy's own work is done: its iterator, its Python, its operations outside of the compiled step.
+_PAID: tuple[PartName, ...] = ("input", "dispatch", "eager_ops", "host_sync")
+
+
+def one_device(evidence: Evidence) -> Iterator[Finding]:
+    """What a step pays outside of its compiled function is the strategy's for the larger part."""
+    kind, account, device = str(evidence.settings.get("strategy", "")), evidence.account, _only_device(evidence)
+    if evidence.work is not None or kind not in _OF_ONE_MACHINE or account is None or not account.mean_ms or not device:
+        return
+    beside = sum(evidence.part(name) for name in _PAID)
+    share = min(beside / account.mean_ms, shared.MAX_STEP_SHARE.value)
+    bounds = speedups(calibrated.STRATEGY_SAVED_MIN.value * share, calibrated.STRATEGY_SAVED_MAX.value * share)
+    told = 1 - 1 / bounds[0] >= calibrated.STRATEGY_MIN_SHARE.value
+    yield Finding(
+        code=codes.ONE_DEVICE,
+        family="distribution",
+        title=f"{kind} trains on one device: {device}",
+        severity=severity(1 - 1 / bounds[0]) if told else "info",
+        share_of_step=share if told else 0.0,
+        predicted_speedup=middle(bounds) if told else None,
+        predicted_range=bounds if told else None,
+        where=tuple(evidence.calls(*_OF_ONE_MACHINE[kind]))[: shared.MAX_PLACES.value],
+        evidence=(
+            Measurement("devices of its kind", 1.0, "count", "run"),
+            Measurement("time beside the compiled step: input, Python, single operations", beside, "ms", "breakdown"),
+            Measurement("share of the step", share, "share", "breakdown"),
+        ),
+        advice=(
+            "Make the strategy only where there are several devices: strategy = tf.distribute.MirroredStrategy() if "
+            "len(tf.config.list_logical_devices('GPU')) > 1 else tf.distribute.get_strategy(). The default strategy "
+            "has the same methods, and nothing else need change."
+        ),
+        detail=(
+            "Each batch goes through the strategy's own iterator, which hands it to a device on other threads; each "
+            "call and each result is wrapped for replicas, of which there is one."
+        ),
+        absorbs=("INP001",) if told else (),
+        parts=_PAID if told else (),
+    )
+
+
+def _only_device(evidence: Evidence) -> str:
+    """The one accelerator, or the one processor device where there is none; empty where there are more, or where the
+    run did not come to its end and nothing is known."""
+    names = [str(name) for name in evidence.run.machine.get("devices") or ()]
+    accelerators = [name for name in names if "GPU" in name or "TPU" in name]
+    found = accelerators or names
+    return found[0].removeprefix("/device:") if len(found) == 1 else ""

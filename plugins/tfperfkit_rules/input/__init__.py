@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.input.freed import freed
+from tfperfkit_rules.input.late_filter import filtered_late
 from tfperfkit_rules.input.python_batches import python_beside, python_input
 from tfperfkit_rules.input.rebuilt import constant_data, made_in_loop
 from tfperfkit_rules.input.reloading import constant_values, reloads
 from tfperfkit_rules.input.sequential_stages import per_example, sequential
 from tfperfkit_rules.input.stage_order import large_buffer, late_prefetch, order, repeated
 from tfperfkit_rules.input.waiting import no_prefetch, waits
+from tfperfkit_rules.input.windows import windows_one_by_one
 
 RULES: tuple[Rule, ...] = (
     reloads,
@@ -19,10 +21,12 @@ RULES: tuple[Rule, ...] = (
     repeated,
     late_prefetch,
     order,
+    filtered_late,
     large_buffer,
     python_input,
     python_beside,
     per_example,
+    windows_one_by_one,
     sequential,
     no_prefetch,
     waits,

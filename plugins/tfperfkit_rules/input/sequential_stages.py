@@ -10,6 +10,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.record_parsers import parser_of
 
 MIN_PART = calibrated.MIN_PART.value
 #: Stages that work on one element after the other though they could work on several.
@@ -26,7 +27,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     """INP007: a cheap function is called for each example where it could be called for a batch."""
     item = feed(evidence)
     stage = item.bound if item is not None else None
-    if item is None or stage is None or not is_cheap(item.pipeline, stage):
+    if item is None or stage is None or not is_cheap(evidence, item.pipeline, stage):
         return
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
@@ -34,6 +35,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     size = _batch(item.pipeline, stage)
     each_us = (stage.self_ms_per_output or 0.0) * 1000 / size
     name = stage.mapped.function if stage.mapped is not None else "the function"
+    parser = parser_of(evidence, item.pipeline, stage)
     yield Finding(
         code="INP007",
         family="input",
@@ -52,19 +54,25 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
         ),
         advice=(
             f"Batch first, then map: .batch({size}).map({name}, num_parallel_calls=tf.data.AUTOTUNE). {name} then gets "
-            "arrays with one more dimension in front."
+            + (
+                f"{size} records at a time: {parser.batches} in place of {parser.single}; what comes after it gets one "
+                "more dimension in front."
+                if parser is not None and parser.single != parser.batches
+                else "arrays with one more dimension in front."
+            )
         ),
         detail="Nearly all of its time is calling the function, once for each example.",
         absorbs=("INP001", "INP003", "INP004"),
     )
 
 
-def is_cheap(pipeline: Pipeline, stage: Stage) -> bool:
+def is_cheap(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> bool:
     """Whether a mapped function does so little that calling it is most of its time."""
     if stage.kind not in ("Map", "ParallelMap") or stage.is_python or stage.stateful_or_random or not stage.ops:
         return False
     index = pipeline.stages.index(stage)
-    sizes = [item.bytes_per_element for item in (stage, *pipeline.stages[index + 1 : index + 2])]
+    taken = () if parser_of(evidence, pipeline, stage) is not None else pipeline.stages[index + 1 : index + 2]
+    sizes = [item.bytes_per_element for item in (stage, *taken)]
     size = _batch(pipeline, stage)
     if size < MIN_BATCH or stage.self_ms_per_output is None:
         return False

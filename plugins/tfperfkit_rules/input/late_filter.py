@@ -1,0 +1,122 @@
+"""INP008, for a filter that stands behind a costly map and asks only for what was there before it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import Pipeline, Stage
+
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.feed import called, feed, middle, own_time, place, places, waiting
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def filtered_late(evidence: Evidence) -> Iterator[Finding]:
+    """The finding, where the map sets the pace and a good part of what it makes is dropped."""
+    item = feed(evidence)
+    stage = item.bound if item is not None else None
+    if item is None or stage is None or stage.kind not in ("Map", "ParallelMap"):
+        return
+    late = _filter_behind(item.pipeline, stage)
+    if late is None or not late.elements or not stage.elements or not _asks_for_what_was_there(evidence, late, stage):
+        return
+    dropped = 1 - late.elements / stage.elements
+    saved = item.section_ms * item.part(stage) * dropped
+    if saved < calibrated.MIN_PART.value * item.section_ms:
+        return
+    left = item.section_ms - saved
+    bounds = item.relieved(left, left)
+    yield Finding(
+        code="INP008",
+        family="input",
+        severity="low",
+        title=f"{called(stage)} works on all examples, and a filter behind it drops {100 * dropped:.0f} % of them",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(late, item.pipeline), place(stage, item.pipeline), stage.mapped),
+        evidence=(
+            *waiting(item),
+            *own_time(stage),
+            Measurement("examples into the filter, for a batch", stage.elements, "number", "run"),
+            Measurement("examples out of it, for a batch", late.elements, "number", "run"),
+        ),
+        advice=f"Filter before the map: .filter(...).{_call(stage)}. The filter's function takes what the map takes.",
+        detail="The filter asks only for values that the map passes on as they came.",
+        absorbs=("INP001", "INP003", "INP004", "BAT001"),
+    )
+
+
+def _call(stage: Stage) -> str:
+    function = stage.mapped.function if stage.mapped is not None else "..."
+    parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
+    return f"map({function}{parallel})"
+
+
+def _filter_behind(pipeline: Pipeline, stage: Stage) -> Stage | None:
+    """The filter that takes what the map makes, with nothing between them but a prefetch or a shuffle."""
+    for other in reversed(pipeline.stages[: pipeline.stages.index(stage)]):
+        if other.kind == "Filter" and other.by == "user" and other.nested is None:
+            return other
+        if other.kind not in ("Prefetch", "Shuffle") and not other.added:
+            return None
+    return None
+
+
+def _asks_for_what_was_there(evidence: Evidence, late: Stage, stage: Stage) -> bool:
+    """Whether each value that the filter's function reads is one that the map's returns as it got it."""
+    asks, makes = _function(evidence, late.mapped), _function(evidence, stage.mapped)
+    if asks is None or makes is None:
+        return False
+    used = {node.id for node in ast.walk(asks) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    places = [number for number, name in enumerate(_parameters(asks)) if name in used]
+    passed = _passed_on(makes)
+    return bool(places) and not asks.args.vararg and all(number in passed for number in places)
+
+
+def _passed_on(function: _Function) -> set[int]:
+    """The places in what a function returns that hold one of its parameters as it came, at the same place."""
+    parameters = _parameters(function)
+    if isinstance(function, ast.Lambda):
+        returned: list[ast.expr | None] = [function.body]
+        changed: set[str] = set()
+    else:
+        inner = [node for node in ast.walk(function) if node is not function]
+        if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in inner):
+            return set()
+        returned = [node.value for node in inner if isinstance(node, ast.Return)]
+        changed = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    found: set[int] | None = None
+    for value in returned:
+        parts = value.elts if isinstance(value, ast.Tuple) else []
+        same = {
+            number
+            for number, part in enumerate(parts)
+            if isinstance(part, ast.Name)
+            and part.id not in changed
+            and number < len(parameters)
+            and parameters[number] == part.id
+        }
+        found = same if found is None else found & same
+    return found or set()
+
+
+def _parameters(function: _Function) -> list[str]:
+    return [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _function(evidence: Evidence, span: SourceSpan | None) -> _Function | None:
+    """The function of a stage; of lambdas the only one on their line."""
+    syntax = evidence.syntax(span.file) if span is not None else None
+    if syntax is None or span is None:
+        return None
+    found: list[_Function] = [
+        node
+        for node in ast.walk(syntax.tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and node.lineno == span.line
+    ]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,44 @@
+"""Functions of TensorFlow that parse one serialised record, and what parses a batch of them in one call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit_probes.input.model import Pipeline, Stage
+
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.measures.source_text import enclosing
+
+
+class Parser(NamedTuple):
+    """``single`` parses a record, ``batches`` a batch of them; one function may do both."""
+
+    single: str
+    batches: str
+
+
+_PARSERS = (
+    Parser("tf.io.parse_single_example", "tf.io.parse_example"),
+    Parser("tf.io.parse_single_sequence_example", "tf.io.parse_sequence_example"),
+    Parser("tf.io.decode_csv", "tf.io.decode_csv"),
+)
+#: What decodes one string at a time.
+_SINGLE = ("decode_image", "decode_jpeg", "decode_png", "decode_gif", "decode_bmp", "decode_webp", "decode_wav")
+
+
+def parser_of(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Parser | None:
+    """The parser that a map calls on single strings. None where it takes something else, or decodes a picture or a
+    sound too: these are decoded one by one."""
+    index = pipeline.stages.index(stage)
+    source = next((item for item in pipeline.stages[index + 1 :] if item.element), None)
+    if source is None or source.element != "string[]" or stage.mapped is None:
+        return None
+    syntax = evidence.syntax(stage.mapped.file)
+    function = enclosing(evidence, stage.mapped.file, stage.mapped.line)
+    first, last = (function.line, function.last) if function is not None else (stage.mapped.line, stage.mapped.line)
+    if syntax is None:
+        return None
+    names = [syntax.name(call.func) for call in syntax.calls if first <= call.lineno <= last]
+    if any(name.rpartition(".")[2] in _SINGLE for name in names):
+        return None
+    return next((item for item in _PARSERS if item.single.replace("tf.", "tensorflow.", 1) in names), None)

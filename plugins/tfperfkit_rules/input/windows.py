@@ -1,0 +1,96 @@
+"""INP007, for windows over a series: ``window().flat_map(lambda w: w.batch(n))`` makes a dataset for each example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import Pipeline, Stage
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.feed import feed, middle, place, places, waiting
+
+
+def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
+    """The finding, where the stages that work on single windows set the pace, and the windows are small."""
+    item = feed(evidence)
+    if item is None or item.bound is None:
+        return
+    found = _windowed(item.pipeline)
+    if found is None:
+        return
+    flat, window, below = found
+    size = _batch(item.pipeline, flat)
+    singles = [stage for stage in below if stage.self_ms_per_output is not None]
+    if item.bound not in below or size < calibrated.MAP_MIN_BATCH.value:
+        return
+    worked_ms = sum(stage.self_ms_per_output or 0.0 for stage in singles)
+    operations = sum(stage.ops for stage in singles)
+    limit = calibrated.WINDOW_US.value + calibrated.MAP_OPERATION_US.value * operations
+    each_us = worked_ms * 1000 / size
+    if each_us > limit:
+        return  # there is work in it beyond the calls
+    part = min(sum(item.part(stage) for stage in singles), 1.0)
+    worked = item.section_ms * part
+    rest = item.section_ms - worked
+    bounds = item.relieved(rest, rest + calibrated.MAP_LEFT_MAX.value * worked)
+    length = window.parameters.get("size")
+    yield Finding(
+        code="INP007",
+        family="input",
+        severity="low",
+        title="Windows over the series are made one by one, each by a dataset of its own",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
+        evidence=(
+            *waiting(item),
+            Measurement("for one window", each_us / 1000, "ms", "run"),
+            Measurement("windows in a batch", size, "count", "run"),
+            Measurement("stages on single windows, self time for a batch", worked_ms, "ms", "run"),
+        ),
+        advice=(
+            f"Cut a whole batch of windows at a time: starts = tf.data.Dataset.range(len(series) - size + 1)"
+            f".shuffle(n).batch({size}), then starts.map(lambda start: tf.gather(series, start[:, None] + "
+            f"tf.range(size, dtype=tf.int64)))" + (f", with size {length}." if isinstance(length, int) else ".")
+        ),
+        detail=(
+            "window() gives a dataset for each window, and flat_map makes an iterator over it: that takes far longer "
+            "than copying its numbers. What maps over single windows then gets arrays with one more dimension in front."
+        ),
+        absorbs=("INP001", "INP003", "INP004", "INP006", "BAT001"),
+    )
+
+
+def _windowed(pipeline: Pipeline) -> tuple[Stage, Stage, list[Stage]] | None:
+    """(the flat_map, the window below it, the stages up to the batch that work on single windows). None without them,
+    or where something in them is more than its call: Python, random numbers other than a shuffle's."""
+    stages = pipeline.stages
+    windows = [index for index, stage in enumerate(stages) if stage.kind == "Window" and stage.nested is None]
+    flats = [index for index, stage in enumerate(stages) if stage.kind == "FlatMap" and not stage.added]
+    if not windows or not flats or flats[-1] > windows[0]:
+        return None
+    flat = flats[-1]
+    inner = [stage for stage in stages if stage.nested == flat]
+    if [stage.kind for stage in inner] != ["Batch"] or _large(inner[0]):
+        return None
+    first = next((i for i in reversed(range(flat)) if stages[i].kind in ("Batch", "PaddedBatch")), None)
+    if first is None:
+        return None
+    below = list(stages[first + 1 :])
+    odd = any(stage.is_python or (stage.stateful_or_random and stage.kind != "Shuffle") for stage in below)
+    return None if odd else (stages[flat], stages[windows[0]], below)
+
+
+def _large(stage: Stage) -> bool:
+    return stage.bytes_per_element is None or stage.bytes_per_element > calibrated.SMALL_BYTES.value
+
+
+def _batch(pipeline: Pipeline, flat: Stage) -> int:
+    for stage in reversed(pipeline.stages[: pipeline.stages.index(flat)]):
+        size = stage.parameters.get("batch_size")
+        if stage.kind in ("Batch", "PaddedBatch") and isinstance(size, int):
+            return size
+    return 0

@@ -1,0 +1,129 @@
+"""Work on single examples that a batch could share (INP007: records, windows), or that is dropped again (INP008)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE
+from input_builder import PREFETCH, evidence, mapped, one, pipeline, ranged, stage
+from tfperfkit_probes.input.model import Pipeline
+from tfperfkit_rules.input import late_filter, sequential_stages, stage_order, windows
+
+from tfperfkit.model import SourceSpan
+
+BATCH = stage("Batch", 8, parameters={"batch_size": 256}, fused=True)
+PARSING = """\
+import tensorflow as tf
+def load(record):
+    found = tf.io.parse_single_example(record, columns)
+    return found["x"], found["y"]
+"""
+
+
+def records(**fields: Any) -> Pipeline:
+    source = stage("TFRecord", 4, element="string[]")
+    parsing = mapped("ParallelMap", own_ms=8.0, ops=30, bytes_per_element=48, **fields)
+    return pipeline(PREFETCH, BATCH, parsing, source, bound_by=2, bound_ms_per_output=8.1, iterators=5)
+
+
+def test_records_are_to_be_parsed_in_batches() -> None:
+    given = evidence(records(), source=PARSING)
+    found = one(sequential_stages.per_example(given))
+    assert found.code == "INP007" and ".batch(256).map(load" in found.advice
+    assert "tf.io.parse_example in place of tf.io.parse_single_example" in found.advice
+    assert not list(stage_order.repeated(given))
+
+
+def test_what_decodes_a_picture_too_stays_with_single_records() -> None:
+    source = PARSING.replace('found["x"],', 'tf.io.decode_jpeg(found["x"]),')
+    assert not list(sequential_stages.per_example(evidence(records(), source=source)))
+
+
+def test_strings_that_nothing_parses_are_not_records() -> None:
+    source = "import tensorflow as tf\ndef load(record):\n    return tf.strings.length(record)\n"
+    assert not list(sequential_stages.per_example(evidence(records(), source=source)))
+
+
+def test_a_function_that_does_more_than_its_call_costs_is_work() -> None:
+    slow = pipeline(*records().stages[:2], mapped("ParallelMap", own_ms=30.0, ops=30, bytes_per_element=48))
+    assert not list(sequential_stages.per_example(evidence(slow, source=PARSING)))
+
+
+def windowed(*, inner_bytes: int | None = 100, own_ms: float = 8.0, **fields: Any) -> Pipeline:
+    return pipeline(
+        PREFETCH,
+        BATCH,
+        stage("Map", 8, self_ms_per_output=own_ms, ops=8, **fields),
+        stage("FlatMap", 7, self_ms_per_output=0.5),
+        stage("Batch", 7, nested=3, bytes_per_element=inner_bytes, parameters={"batch_size": 25}),
+        stage("Window", 6, self_ms_per_output=0.2, parameters={"size": 25}),
+        stage("TensorSlice", 5, self_ms_per_output=0.1, bytes_per_element=4),
+        bound_by=2,
+        bound_ms_per_output=8.8,
+    )
+
+
+def test_windows_are_to_be_cut_a_batch_at_a_time() -> None:
+    found = one(windows.windows_one_by_one(evidence(windowed())))
+    assert found.code == "INP007" and found.where[0].line == 7
+    assert ".batch(256)" in found.advice and "with size 25" in found.advice
+    low, high = ranged(found)
+    assert 1 < low < high
+    figures = {item.name: item.value for item in found.evidence}
+    assert figures["for one window"] == pytest.approx(8.8 / 256)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"inner_bytes": 500_000}, {"inner_bytes": None}, {"own_ms": 400.0}, {"is_python": True}]
+)
+def test_large_windows_and_work_in_them_are_left_in_peace(fields: dict[str, Any]) -> None:
+    assert not list(windows.windows_one_by_one(evidence(windowed(**fields))))
+
+
+def test_a_flat_map_over_files_makes_no_windows() -> None:
+    files = pipeline(PREFETCH, BATCH, stage("FlatMap", 7, self_ms_per_output=8.0), bound_by=2, bound_ms_per_output=8.0)
+    assert not list(windows.windows_one_by_one(evidence(files)))
+
+
+SELECTING = """\
+import tensorflow as tf
+def load(data, label):
+    image = tf.io.decode_jpeg(data)
+    return image, label
+
+wanted = (lambda image, label: label < 3)
+"""
+
+
+def filtered(kept: float = 32.0, made: float = 96.0) -> Pipeline:
+    wanted = stage("Filter", 6, mapped=SourceSpan(FILE, 6, "<lambda>"), elements=kept, self_ms_per_output=0.1)
+    loading = mapped("ParallelMap", elements=made, stateful_or_random=True)
+    return pipeline(
+        PREFETCH, BATCH, wanted, loading, stage("TensorSlice", 3), bound_by=3, bound_ms_per_output=9.5, iterators=4
+    )
+
+
+def test_a_filter_on_what_the_map_passes_on_goes_before_it() -> None:
+    found = one(late_filter.filtered_late(evidence(filtered(), source=SELECTING)))
+    assert found.code == "INP008" and found.where[0].line == 6
+    assert found.title == "map(load) works on all examples, and a filter behind it drops 67 % of them"
+    assert ranged(found)[0] > 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SELECTING.replace("label < 3", "tf.reduce_mean(image) > 0"),
+        SELECTING.replace("    return", "    label = label + 1\n    return").replace("\nwanted", "wanted"),
+        SELECTING.replace("return image, label", "return label, image"),
+        SELECTING.replace("return image, label", "return image, tf.size(image)"),
+    ],
+    ids=["asks for what was made", "is changed", "stands elsewhere", "is made"],
+)
+def test_a_filter_on_what_the_map_makes_stays(source: str) -> None:
+    assert not list(late_filter.filtered_late(evidence(filtered(), source=source)))
+
+
+def test_a_filter_that_drops_little_stays() -> None:
+    assert not list(late_filter.filtered_late(evidence(filtered(kept=90.0), source=SELECTING)))

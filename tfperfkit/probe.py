@@ -34,7 +34,8 @@ class WindowWish(msgspec.Struct, frozen=True, kw_only=True):
     """How long a probe's window should be: steps for ``seconds``, at least ``min_steps`` (``min_slow_steps`` when a
     step takes a second or more), at most ``max_steps``, and ``extra_steps`` on top, for what a tool drops at its ends.
 
-    ``seconds_without_steps``: its length in a script that shows no step.
+    ``seconds_without_steps``: its length in a script that shows no step. ``after_steps``: another window of that
+    length, once, where TensorFlow works on for long after the steps have ended; ``Recording.step`` is 0 in it.
     """
 
     seconds: float = 0.5
@@ -43,6 +44,7 @@ class WindowWish(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: int = 40
     extra_steps: int = 0
     seconds_without_steps: float = 2.0
+    after_steps: bool = False
 
 
 class HotFunction(msgspec.Struct, frozen=True):

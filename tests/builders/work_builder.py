@@ -8,10 +8,11 @@ from typing import Any
 from eager_builder import traced
 from evidence_builder import FILE, MS, make_evidence
 from tfperfkit_probes.ops.model import OpsData
+from tfperfkit_probes.tfprof import offers as tfprof
 from tfperfkit_probes.tfprof.model import OpRow
 
 from tfperfkit.model import SourceSpan, StepAccount, Work
-from tfperfkit.offers import LineCount, LineCounts
+from tfperfkit.offers import LineCount, LineCounts, OperationsAfterSteps, RanOperations
 from tfperfkit.records.samples import Frame, SampleLog, Samples, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.rule import Evidence
@@ -37,12 +38,14 @@ def work_evidence(
     call: int = 0,
     iterations: int | None = None,
     ops: Sequence[OpRow] = (),
+    later: bool = False,
     hits: dict[int, int] | None = None,
     functions: OpsData | None = None,
     **fields: Any,
 ) -> Evidence:
-    """Work of eight seconds at the loop, or the call, at a line. ``ops``: of a trace of two seconds in it; ``hits``:
-    of lines, counted in two seconds; ``functions``: that were compiled. The samples are spread in turns."""
+    """Work of eight seconds at the loop, or the call, at a line. ``ops``: of a trace of two seconds in it; ``later``:
+    after steps, which have a trace of their own; ``hits``: of lines, counted in two seconds; ``functions``: that
+    were compiled. The samples are spread in turns."""
     seen = [stack for stack, count in stacks for _ in range(count)]
     order = sorted(range(len(seen)), key=lambda index: (index * 7919) % len(seen))
     kinds = {stack: number for number, (stack, _) in enumerate(stacks, 1)}
@@ -69,7 +72,12 @@ def work_evidence(
         for kind, name, at in (("opened", "ns", begin), ("window_end", "end_ns", end))
     ]
     rows = tuple(LineCount(file=FILE, line=line, hits=n) for line, n in (hits or {}).items())
-    data: dict[str, Any] = {"tfprof": traced({}, ops, steps=0, wall_ms=2000.0)} if ops else {}
+    trace = traced({}, ops, steps=0, wall_ms=2000.0)
+    data: dict[str, Any] = {"tfprof": trace} if ops and not later else {}
+    offers: dict[str, list[Any]] = {"lines": [LineCounts(rows=rows)]} if rows else {}
+    if later:
+        (ran,) = (item for item in tfprof.offers(trace) if isinstance(item, RanOperations))
+        offers["tfprof"] = [OperationsAfterSteps(wall_ms=trace.wall_ms, rows=ran.rows)]
     if functions is not None:
         data["ops"] = functions
     records = {"events": events, **fields.pop("records", {})}
@@ -78,7 +86,7 @@ def work_evidence(
         steps=StepTable(),
         source=source,
         data=data,
-        offers={"lines": [LineCounts(rows=rows)]} if rows else {},
+        offers=offers,
         records=records,
         **fields,
     )

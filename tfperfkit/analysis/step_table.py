@@ -53,11 +53,16 @@ class Weighted:
 
 
 def read_windows(events: Sequence[dict[str, Any]]) -> dict[str, WindowSummary]:
-    """Each probe's window as it came out, by probe, in order of time."""
+    """Each probe's window as it came out, by probe, in order of time; not what it was given again after the steps."""
     windows: dict[str, WindowSummary] = {}
+    again: set[str] = set()
     for event in of_kind(events, "window", "window_end", "probe"):
         name = str(event.get("probe", ""))
-        if event["kind"] == "window":
+        if event["kind"] == "window" and event.get("again"):
+            again.add(name)
+        elif name in again:
+            continue
+        elif event["kind"] == "window":
             reason = "the process ended inside the window"
             windows[name] = WindowSummary(
                 name=name, first_step=_whole(event, "step"), steps=0, status="cut", reason=reason

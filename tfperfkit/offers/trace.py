@@ -41,6 +41,13 @@ class RanOperations(msgspec.Struct, frozen=True, kw_only=True):
     rest_ms: float = 0.0
 
 
+class OperationsAfterSteps(msgspec.Struct, frozen=True, kw_only=True):
+    """The operations of a stretch of ``wall_ms`` after the steps had ended, the costliest first."""
+
+    wall_ms: float
+    rows: tuple[RanOperation, ...]
+
+
 class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation of the compiled functions of a step. ``stage``: "forward", "backward" or "update".
 

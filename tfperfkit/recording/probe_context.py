@@ -17,11 +17,20 @@ from tfperfkit.records.step_callbacks import StepCallbacks
 class SessionRecording:
     """See ``tfperfkit.probe.Recording`` for the contract of each member."""
 
-    def __init__(self, session: SessionPort, probe: str, planned_steps: int | None, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        session: SessionPort,
+        probe: str,
+        planned_steps: int | None,
+        options: Mapping[str, Any],
+        *,
+        after_steps: bool = False,
+    ) -> None:
         self._session = session
         self._probe = probe
         self._planned = planned_steps
         self._options = options
+        self._after_steps = after_steps
         self.steps = StepCallbacks(self._stopped)
 
     @property
@@ -38,7 +47,7 @@ class SessionRecording:
 
     @property
     def step(self) -> int:
-        return self._session.step
+        return 0 if self._after_steps else self._session.step
 
     @property
     def planned_steps(self) -> int | None:

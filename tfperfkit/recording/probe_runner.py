@@ -86,11 +86,14 @@ class Probing:
         """Asked from the pulse, as is ``rare``."""
         return any(self._is_window(name) for name in list(self._open))
 
-    def open_window(self, name: str, steps: int | None, *, whole: bool = False) -> None:
+    def open_window(
+        self, name: str, steps: int | None, *, whole: bool = False, after_steps: bool = False, again: bool = False
+    ) -> None:
+        """``after_steps``: by time, as none comes any more; ``again``: the probe has had its window in them."""
         begin, step = now_ns(), max(self._session.step, 1)
-        self._session.event("window", probe=name, step=step, begin_ns=begin, steps=steps, whole=whole)
+        self._session.event("window", probe=name, step=step, begin_ns=begin, steps=steps, whole=whole, again=again)
         self._session.window_phase(name, "opening", whole)
-        opened = self._enter(name, steps)
+        opened = self._enter(name, steps, after_steps=after_steps)
         self._session.window_phase(name, "open" if opened else "closed", whole)
         if opened:
             self._session.event("opened", probe=name, ns=now_ns())
@@ -124,10 +127,10 @@ class Probing:
     def _is_window(self, name: str) -> bool:
         return name in self._probes and self._probes[name].cost is Cost.WINDOW
 
-    def _enter(self, name: str, steps: int | None, *, background: bool = False) -> bool:
+    def _enter(self, name: str, steps: int | None, *, background: bool = False, after_steps: bool = False) -> bool:
         probe = self._probes[name]
         options = effective(probe, self._session.manifest.options.get(name, {}))
-        recording = SessionRecording(self._session, name, steps, options)
+        recording = SessionRecording(self._session, name, steps, options, after_steps=after_steps)
         self._session.be_quiet(False)
         try:
             if not background:

@@ -22,6 +22,8 @@ WARMUP_MAX = 10
 #: A script that has kept TensorFlow at work for this long and shows no step gets its windows by time. Preparing data,
 #: tracing and compiling don't count.
 PATIENCE_NS = 5 * NS_PER_S
+#: Steps have ended where none came for as long as so many of the longest.
+STEPS_ENDED = 3
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S
 
@@ -99,8 +101,9 @@ class Scheduler:
         self.warm_at = number
 
     def give_up(self, window: WindowSpec) -> None:
-        """The window is given by time instead: no step was seen."""
-        self._waiting.remove(window)
+        """The window is given by time instead: no step was seen, or none comes any more. None if it was given."""
+        if window in self._waiting:
+            self._waiting.remove(window)
 
     def boundary(self, number: int, last_step_ns: int, traced: bool) -> list[Action]:
         """The step ``number`` is about to begin; the one before took ``last_step_ns`` and ``traced`` or did not."""

@@ -33,7 +33,7 @@ from tfperfkit.recording.marker_queue import QuietMarkers
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
-from tfperfkit.recording.schedule import Action, Scheduler, WindowSpec
+from tfperfkit.recording.schedule import PATIENCE_NS, STEPS_ENDED, Action, Scheduler, WindowSpec
 from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
 from tfperfkit.recording.thread_times import ThreadTimes
@@ -43,7 +43,7 @@ from tfperfkit.recording.trial import TrialRunner
 from tfperfkit.recording.window_phases import WindowPhases
 from tfperfkit.records.events import EventKind
 from tfperfkit.records.samples import FAST_S
-from tfperfkit.records.steps import PAUSE, Definition, Marker, Site
+from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Definition, Marker, Site
 from tfperfkit.storage.run_directory import STACKS, Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.storage.stream_writer import Stream
@@ -85,6 +85,8 @@ class Session:
         self._note_sample = self._long.sampled if self._long is not None else self.stream("samples").append
         self._precision = Precision(self.event, self._note_sample, together=together)
         self._threads = ThreadTimes(self.stream("threads").append) if together and self._long is None else None
+        self._longest_ns = 0
+        self._after_steps: list[WindowSpec] = []
         self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
@@ -136,6 +138,7 @@ class Session:
             self._safely("--steps-from", self.markers.search_named)
         self._probing.choose()
         self._scheduler = Scheduler(self._probing.windows if self._long is None else ())
+        self._after_steps = [window for window in self._scheduler.waiting if window.wish.after_steps]
         self._probing.start()
         self._pulse.start()
 
@@ -257,6 +260,8 @@ class Session:
     def _hand_over(self, marker: Marker) -> None:
         self._note_marker(marker)
         self._follower.skip(marker)
+        if self._follower.is_step(marker.site):
+            self._stepless.passed()
 
     def be_quiet(self, quiet: bool) -> None:
         """Whether nothing has to be decided as a step begins: then the markers leave their records only."""
@@ -269,6 +274,7 @@ class Session:
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
         self.step = number
+        self._stepless.passed()
         if self._quietly.attention != "each":  # every window has been given: nothing to decide any more
             return
         now = now_ns()
@@ -283,6 +289,7 @@ class Session:
             self.finish()
             return
         traced, self._traced_before = self._watch.count != self._traced_before, self._watch.count
+        self._longest_ns = max(self._longest_ns, 0 if traced else last_step_ns)
         self._stepless.step()
         self._probing.announce(number)
         paused = now_ns() - now > _TOLD_NS
@@ -356,9 +363,10 @@ class Session:
                 self._long.tick(now)
             if 0 < self._faults_until < now:
                 self._faults.end()
-            if self.step == 0 and not self._finished:
-                waiting = () if self._probing.in_window else self._scheduler.waiting
-                if self._stepless.tick(now, waiting, self._driver):
+            if not self._finished:
+                waiting = () if self._probing.in_window else self._by_time
+                patience = PATIENCE_NS if self.step == 0 else max(PATIENCE_NS, STEPS_ENDED * self._longest_ns)
+                if self._stepless.tick(now, waiting, self._driver, patience):
                     self._precision.begin()
         return self._precision.next_s
 
@@ -385,11 +393,22 @@ class Session:
         measuring = self.step == 0 or not self._scheduler.idle
         return self._precision.pause_s(now, self._armed_ns, measuring=measuring)
 
+    @property
+    def _by_time(self) -> tuple[WindowSpec, ...]:
+        """The windows that are given by time once TensorFlow has worked for long without a step: all that are to come,
+        and after steps those that wish another one."""
+        if 0 < self.step <= WARMUP_MIN:  # no telling how long one takes
+            return ()
+        return (*self._scheduler.waiting, *(self._after_steps if self.step else ()))
+
     def _open_by_time(self, spec: WindowSpec) -> None:
         """On the thread that drives TensorFlow, where nothing of it is under way."""
-        if self.step == 0 and not self._finished:
-            self._scheduler.give_up(spec)
-            self._probing.open_window(spec.probe, None)
+        if self._finished or spec not in self._by_time:
+            return
+        again = spec not in self._scheduler.waiting
+        self._scheduler.give_up(spec)
+        self._after_steps = [window for window in self._after_steps if window.probe != spec.probe]
+        self._probing.open_window(spec.probe, None, after_steps=self.step > 0, again=again)
 
     def _tell_unopened(self) -> None:
         """The windows by time that were due and could not be opened."""

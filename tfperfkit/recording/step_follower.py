@@ -39,6 +39,11 @@ class StepFollower:
         """What a step is, as far as is known."""
         return self._definition
 
+    def is_step(self, site: int) -> bool:
+        """Whether steps begin or end at a site."""
+        definition = self._definition
+        return definition is not None and (site in definition.begins or site in definition.ends)
+
     def is_fetch(self, site: int) -> bool:
         """Whether batches are fetched at a site."""
         return self._kinds.get(site) == "next"

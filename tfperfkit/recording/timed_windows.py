@@ -1,4 +1,4 @@
-"""Windows by time, for a script that keeps TensorFlow at work and shows no step."""
+"""Windows by time, for a script that keeps TensorFlow at work and shows no step, or none any more."""
 
 from __future__ import annotations
 
@@ -49,21 +49,25 @@ class Stepless:
         """TensorFlow worked for so long, and there was no step."""
         self._worked_ns += ns
 
-    def tick(self, now: int, waiting: Sequence[WindowSpec], thread: int) -> WindowSpec | None:
-        """Ask for what is due; the window that was asked for now. ``waiting``: those that may open, on ``thread``."""
+    def tick(
+        self, now: int, waiting: Sequence[WindowSpec], thread: int, patience_ns: int = PATIENCE_NS
+    ) -> WindowSpec | None:
+        """Ask for what is due; the window that was asked for now. ``waiting``: those that may open, on ``thread``, once
+        TensorFlow has worked for longer than ``patience_ns`` since the last step."""
         window = self._window
         if window is not None:
             self._maybe_end(window, now)
             return None
         spec = next((spec for spec in waiting if spec.start is None), None)
-        if spec is None or self._worked_ns <= PATIENCE_NS:
+        if spec is None or self._worked_ns <= patience_ns:
             return None
         self._window = window = _Window(spec, now)
         self._points.at_next(functools.partial(self._begin, window), thread)
         return spec
 
     def step(self) -> None:
-        """A step has come: there are no windows by time any more."""
+        """A step has come: it ends what is open by time."""
+        self.passed()
         window = self._window
         if window is None:
             return
@@ -75,6 +79,10 @@ class Stepless:
             self._end(window)
         elif not window.ending:
             self._ask_end(window)
+
+    def passed(self) -> None:
+        """Steps have passed, of which nobody had to be told."""
+        self._worked_ns = 0
 
     def waited_ns(self, now: int) -> int:
         """How long a window has been asked for in vain; 0 if none is."""

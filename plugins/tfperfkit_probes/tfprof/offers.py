@@ -11,16 +11,18 @@ from tfperfkit.offers import (
     Exchanges,
     FunctionCalls,
     InputPrefetch,
+    OperationsAfterSteps,
     RanOperation,
     RanOperations,
     StepBreakdown,
     XlaCompilations,
 )
+from tfperfkit_probes.tfprof.analysis import TraceFacts
 from tfperfkit_probes.tfprof.model import OpRow, TfprofData
 
 
-def offers(data: TfprofData) -> tuple[Any, ...]:
-    """Of a trace without steps only what does not need them."""
+def offers(data: TfprofData, after: TraceFacts | None = None) -> tuple[Any, ...]:
+    """Of a trace without steps only what does not need them. ``after``: of a second one, after the steps."""
     made: list[Any] = [
         RanOperations(steps=data.steps, rows=_rows(data.top_ops), input=_rows(data.input_ops), rest_ms=data.rest_ms),
         FunctionCalls(per_step={row.name: row.per_step for row in data.calls}),
@@ -33,6 +35,8 @@ def offers(data: TfprofData) -> tuple[Any, ...]:
     if data.exchanges:
         rows = tuple(Exchange(step=row.step, name=row.name, ms=row.ms) for row in data.exchanges)
         made.append(Exchanges(rows=rows, ms_per_step=data.exchange_ms, steps=data.steps))
+    if after is not None:
+        made.append(OperationsAfterSteps(wall_ms=after.wall_ms, rows=_rows(after.top_ops)))
     return tuple(made)
 
 

@@ -21,7 +21,9 @@ class TfprofProbe:
     cost: ClassVar[Cost] = Cost.WINDOW
     claims: ClassVar[frozenset[str]] = frozenset({"tf.profiler"})
     #: A trace grows by some 100 KB a step; XProf drops its first and its last one.
-    window: ClassVar[WindowWish] = WindowWish(seconds=0.3, min_steps=3, min_slow_steps=3, max_steps=20, extra_steps=2)
+    window: ClassVar[WindowWish] = WindowWish(
+        seconds=0.3, min_steps=3, min_slow_steps=3, max_steps=20, extra_steps=2, after_steps=True
+    )
     options: ClassVar[tuple[Option, ...]] = (
         Option(
             name="python",

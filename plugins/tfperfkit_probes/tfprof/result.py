@@ -11,6 +11,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.records.convert import read
 from tfperfkit.records.parts import PARTS, TRACED
+from tfperfkit.records.steps import StepTable
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.timeline import Tick, Timeline
 from tfperfkit.xplane import DEFAULT_LIMIT_BYTES, open_space
@@ -27,7 +28,8 @@ _ROWS = 12
 def result(capture: contract.Capture) -> ProbeResult:
     """Read the trace; without one that can be read it failed, for the reason that was recorded."""
     records = read(capture, "captures", Capture)
-    recorded = next((record for record in reversed(records) if record.file), None)
+    kept = [record for record in records if record.file]
+    recorded = next((record for record in reversed(kept) if record.steps), kept[-1] if kept else None)
     try:
         path = _trace_file(capture.trace_dir, recorded)
         with open_space(path, _limit(capture.options)) as space:
@@ -37,6 +39,8 @@ def result(capture: contract.Capture) -> ProbeResult:
         if not records and capture.run.status != "finished":
             reasons = ["no trace was recorded: the script ended before one was complete"]
         return ProbeResult(status="failed", reason=reasons[-1] if reasons else str(error), notes=capture.notes)
+    later = kept[-1] if kept and kept[-1] is not recorded else None
+    after, after_notes = _after_steps(capture, later) if later is not None else (None, [])
     ended = recorded.ended if recorded else "unknown"
     data = TfprofData(
         steps=facts.steps,
@@ -64,7 +68,7 @@ def result(capture: contract.Capture) -> ProbeResult:
         exchanges=facts.exchanges,
         exchange_ms=facts.exchange_ms,
     )
-    notes = [*capture.notes, *facts.notes]
+    notes = [*capture.notes, *facts.notes, *after_notes]
     if wanted(capture.options.get("python")) and not data.python_tracer:
         notes.append("the Python tracer was asked for, but the trace says that it was off")
     cut = ended in _CUT
@@ -75,8 +79,18 @@ def result(capture: contract.Capture) -> ProbeResult:
         notes=tuple(dict.fromkeys(notes)),
         status="cut" if cut else "ok",
         reason=_CUT.get(ended),
-        offers=offers(data),
+        offers=offers(data, after),
     )
+
+
+def _after_steps(capture: contract.Capture, recorded: Capture) -> tuple[TraceFacts | None, list[str]]:
+    """What ran in a stretch after the steps, and a note on it."""
+    try:
+        with open_space(_trace_file(capture.trace_dir, recorded), _limit(capture.options)) as space:
+            facts = analyse(space, StepTable())
+    except Unavailable as error:
+        return None, [f"the trace after the steps can't be read: {error}"]
+    return facts, [f"another {facts.wall_ms:,.0f} ms were traced after the steps had ended"]
 
 
 def slices(capture: contract.Capture, most: int, tick: Tick) -> Timeline:

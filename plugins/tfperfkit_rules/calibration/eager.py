@@ -247,6 +247,43 @@ EAGER_LEFT_MAX = Calibration(
         7,
     ),
 )
+TRACED_MIN = Calibration(
+    5.0,
+    "number",
+    "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
+    "at least",
+    Measured(
+        "26 loops of benchmarks/eager_loops: 4.9 at the 10th percentile, median 9.3, 25 at the 80th; beyond that steps "
+        "of 3 ms and graphs that unroll a loop",
+        TWO_BUSY_CORES,
+        26,
+    ),
+)
+TRACED_MAX = Calibration(
+    25.0,
+    "number",
+    "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
+    "at most",
+    Measured("see TRACED_MIN", TWO_BUSY_CORES, 26),
+)
+RARE_TYPES = Calibration(
+    0.25,
+    "share",
+    "of the types of operations, by how often they run: those run once or a few times in each call",
+    Chosen("a step that TensorFlow differentiates has some forty types, most of which its few heavy layers repeat"),
+)
+LONGEST_CALL = Calibration(
+    1000.0,
+    "operations",
+    "of one call of what would be compiled, at most, where no line was counted: what comes more rarely is none of it",
+    Chosen("a step of a GAN has 1,240, one of a network with second derivatives 800"),
+)
+TRACING_TOLD = Calibration(
+    0.3,
+    "share",
+    "of what is left of a work once it is compiled, in tracing it: from it on that is told",
+    Chosen("a longer work of the same kind then gains clearly more"),
+)
 MAPS_LEFT_MIN = Calibration(
     0.001,
     "share",

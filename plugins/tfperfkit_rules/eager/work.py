@@ -27,6 +27,10 @@ from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.value_reads import first_read
 
 _Place = tuple[str, Function]
+_LOOPS = (
+    " Its loop in Python would be traced turn by turn: work on all turns at once, by operations on whole batches, or "
+    "loop over tf.range."
+)
 
 
 def eager_work(evidence: Evidence) -> Iterable[Finding]:
@@ -44,7 +48,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
     place = _function(evidence, part) if model is None and making(evidence) is None else None
     times = _times(evidence, part, place)
     otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
-    rest = left(evidence, share, times, otherwise)
+    rest = left(evidence, share, times, otherwise, _inside(part, place))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < calibrated.SEVERAL.value:
@@ -74,7 +78,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=_advice(evidence, place),
+        advice=_advice(evidence, place) + (_LOOPS if rest.loops and place is not None else ""),
         detail=_detail(evidence, part, rest),
         absorbs_here=("LIN001",),
         parts=("eager_ops", "dispatch"),
@@ -156,6 +160,19 @@ def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
     return next((item for item in wide if not _reads(evidence, item)), wide[0] if wide else None)
 
 
+def _inside(part: EagerPart, place: _Place | None) -> float:
+    """The share of these operations that the function makes; without a function the whole loop is to be compiled."""
+    if place is None:
+        return 1.0
+    file, function = place
+    there = sum(
+        count
+        for stack, count in part.stacks.items()
+        if any(frame.file == file and function.line <= frame.line <= function.last for frame in stack.frames)
+    )
+    return there / part.seen
+
+
 def _below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     """The frames below the outermost loop; without a loop, those below the work's line."""
     for index, frame in enumerate(stack.frames):
@@ -214,6 +231,9 @@ def _advice(evidence: Evidence, place: _Place | None) -> str:
 
 def _detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
     most = f"Most of them: {', '.join(rest.types)}." if rest.types else ""
+    if rest.traced_s is not None:
+        once = f"Tracing it once, {rest.traced_s:,.1f} s or so, is in the figure: what runs longer gains more."
+        most = f"{most} {once}".strip()
     kept = _kept(evidence, part)
     if kept is None:
         return most

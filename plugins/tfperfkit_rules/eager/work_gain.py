@@ -1,12 +1,14 @@
 """What compiling leaves of eager operations in a work outside of training steps, or beside a compiled step, from a
 trace of them.
 
-The same reckoning as ``eager.gain`` makes of a training step that is to be compiled, with two differences: a trace of a
-work has no steps, so it is scaled by time; and operations on files stay what they are.
+The same reckoning as ``eager.gain`` makes of a training step, with four differences: a trace of a work has no steps, so
+it is scaled by time; operations on files stay what they are; what is called beside the function that is to be compiled
+goes on as it does; and a work has an end, so that tracing the function once counts.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
@@ -19,19 +21,26 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import FREE, HEAVY, SMALL, Bounds, is_of, light_bounds, tiny_of, together, work_of
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
+MS_PER_S = 1000.0
 #: What reads and decodes files, whoever calls it.
 _FILES = ("ReadFile", "WriteFile", "Decode", "Encode", "Parse", "Dataset", "Iterator")
 
 
 class Left(NamedTuple):
     """Shares of the eager time, the least and the most, that are left when it is compiled; ``operations`` in an
-    iteration or in the longest stretch; None where no trace counted them. ``types``: the most frequent."""
+    iteration or in the longest stretch; None where no trace counted them. ``types``: the most frequent.
+
+    ``traced_s``: what tracing takes once, where that is much of what is left; ``loops``: what is to be compiled is
+    called so seldom that its own loops should become loops of the graph.
+    """
 
     least: float
     most: float
     operations: float | None = None
     types: tuple[str, ...] = ()
     traced_by: str = ""
+    traced_s: float | None = None
+    loops: bool = False
 
     def bounds(self, share: float, samples: int) -> tuple[float, float]:
         """Factors of speed where eager operations have this share of the work."""
@@ -46,16 +55,23 @@ class Left(NamedTuple):
         return (Measurement("operations in it", self.operations, "count", self.traced_by),)
 
 
-def left(evidence: Evidence, share: float, calls: float | None, otherwise: tuple[float, float]) -> Left:
+def left(
+    evidence: Evidence, share: float, calls: float | None, otherwise: tuple[float, float], inside: float = 1.0
+) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
-    stretch; ``otherwise``: (least, most) without a trace."""
+    stretch; ``otherwise``: (least, most) without a trace; ``inside``: the share of the eager time in what would be
+    compiled."""
     seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
     count = sum(row.count for row in rows)
     if seen is None or own <= 0 or count < calibrated.MIN_OPERATIONS.value:
-        return Left(*otherwise)
-    return _of(seen, rows, own, calls)
+        least, most = otherwise
+        return Left(1 - inside * (1 - least), 1 - inside * (1 - most))
+    pieces = (
+        evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
+    )
+    return _of(seen, rows, own, calls, inside, max(pieces, 1.0))
 
 
 def _of_steps(evidence: Evidence) -> Traced | None:
@@ -66,15 +82,25 @@ def _of_steps(evidence: Evidence) -> Traced | None:
     return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
 
 
-def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None) -> Left:
+def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None, inside: float, pieces: float) -> Left:
+    """``pieces``: iterations, or stretches as long as this one, in all of the work; of training steps there
+    is no end."""
     tiny = tiny_of(rows)
     heavy = [row for row in rows if is_of(row, HEAVY)]
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
     operations = sum(row.count for row in rows) * seen.scale
-    called = calls if calls is not None else operations / calibrated.MIN_OPERATIONS.value
-    fewest = min(called, operations / calibrated.MIN_OPERATIONS.value)
+    worth = operations / calibrated.MIN_OPERATIONS.value  # calls, of a function of so many operations
+    fewest, called = (
+        (min(count, worth) for count in _calls(rows, seen)) if calls is None else (min(calls, worth), calls)
+    )
+    # Called so seldom it is its loops that repeat operations: these had better not be traced turn by turn.
+    turns = _calls(rows, seen)[1]
+    loops = called * pieces < calibrated.TRACED_MAX.value and turns >= calibrated.MIN_TURNS.value * called
+    handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (turns if loops else max(fewest, 1 / pieces))
+    tracing = Bounds(handed * calibrated.TRACED_MIN.value, handed * calibrated.TRACED_MAX.value)
     estimate = together(
         (
+            tracing,
             Bounds(operations * shared.GRAPH_OP_MIN_MS.value, operations * shared.GRAPH_OP_MAX_MS.value),
             Bounds(fewest * shared.FUNCTION_CALL_MIN_MS.value, called * shared.FUNCTION_CALL_MAX_MS.value),
             Bounds(work_of(heavy, SMALL * tiny) * seen.scale, work_of(heavy, tiny) * seen.scale),
@@ -84,4 +110,21 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None)
     highest = min(estimate.most / own, shared.MAX_STEP_SHARE.value)
     types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
     frequent = tuple(name for name, _ in types.most_common(3))
-    return Left(min(estimate.least / own, highest), highest, operations, frequent, seen.by)
+    least = min(estimate.least / own, highest)
+    traced_s = tracing.middle * pieces / MS_PER_S
+    told = tracing.middle >= calibrated.TRACING_TOLD.value * estimate.middle
+    ends = 1 - inside * (1 - least), 1 - inside * (1 - highest)
+    return Left(*ends, operations, frequent, seen.by, traced_s if told else None, loops)
+
+
+def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:
+    """How often what would be compiled runs, at least and at most, where no line was counted: as its rarest types of
+    operations do, once or a few times in each call; those that are rarer still stand beside it."""
+    types = Counter[str]()
+    for row in rows:
+        types[row.type] += row.count
+    fewest = max(types.total() / calibrated.LONGEST_CALL.value, 1.0)
+    counts = sorted(count for count in types.values() if count > fewest) or [1]
+    return max(counts[0] * seen.scale, 1.0), max(
+        counts[int(calibrated.RARE_TYPES.value * len(counts))] * seen.scale, 1.0
+    )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tfperfkit_probes.tfprof.model import TfprofData
 
 from tfperfkit.clock import ms
-from tfperfkit.offers import LineCounts, RanOperation, RanOperations
+from tfperfkit.offers import LineCounts, OperationsAfterSteps, RanOperation, RanOperations
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
@@ -15,7 +15,7 @@ from tfperfkit_rules.calibration import shared
 
 
 class Traced(NamedTuple):
-    """The operations of a trace without steps that lay in the work. ``scale``: what to multiply them by for one
+    """The operations of a trace that lay in the work. ``scale``: what to multiply them by for one
     iteration of the work, or for its longest stretch."""
 
     rows: tuple[RanOperation, ...]
@@ -25,8 +25,13 @@ class Traced(NamedTuple):
 
 def traced(evidence: Evidence) -> Traced | None:
     """None where the trace is of something else, or there is none."""
+    after, by = evidence.offer(OperationsAfterSteps), evidence.offered_by(OperationsAfterSteps)
+    if evidence.work is None or not evidence.step_ms:
+        return None
+    if after is not None and after.wall_ms > 0 and _window(evidence, by) is not None:
+        return Traced(after.rows, evidence.step_ms / after.wall_ms, by)
     data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
-    if evidence.work is None or data is None or data.steps or data.wall_ms <= 0 or not evidence.step_ms:
+    if data is None or data.steps or data.wall_ms <= 0:
         return None
     ran = evidence.offer(RanOperations)
     if ran is None or _window(evidence, name) is None:

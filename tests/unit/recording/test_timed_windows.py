@@ -113,3 +113,12 @@ def test_a_step_on_the_same_thread_ends_it_at_once() -> None:
 
 def test_why_there_was_no_window() -> None:
     assert no_point(3_210_000_000).startswith("its window was due for 3.2 s, but no point came")
+
+
+def test_patience_begins_anew_with_each_step_and_may_be_longer() -> None:
+    windows = Windows()
+    windows.stepless.passed()
+    assert windows.tick(0, LINES) is None
+    windows.stepless.worked(PATIENCE_NS + 1)
+    assert windows.stepless.tick(0, [LINES], get_ident(), 2 * PATIENCE_NS) is None
+    assert windows.tick(0, LINES) == LINES

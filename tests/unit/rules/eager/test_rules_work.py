@@ -89,10 +89,42 @@ def test_operations_in_the_loop_itself_are_told_by_their_lines() -> None:
 
 
 def test_large_products_promise_little_and_many_calls_less_than_few() -> None:
-    heavy, tiny = one(work.eager_work(eager(ops=HEAVY))), one(work.eager_work(eager(ops=TINY, hits={3: 10, 4: 10})))
+    heavy, tiny = one(work.eager_work(eager(ops=HEAVY))), one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99})))
     often = one(work.eager_work(eager(ops=TINY, hits={3: 900, 4: 900})))
     assert heavy.predicted_range and tiny.predicted_range and often.predicted_range
     assert heavy.predicted_range[0] < 1.3 < often.predicted_range[0] < tiny.predicted_range[0]
+
+
+def test_tracing_counts_where_the_function_is_called_a_few_times_and_is_told() -> None:
+    often, seldom = (one(work.eager_work(eager(ops=TINY, hits={3: n, 4: n}))) for n in (400, 10))
+    assert often.predicted_speedup and seldom.predicted_speedup
+    assert seldom.predicted_speedup < 0.5 * often.predicted_speedup
+    assert "Tracing it once" in seldom.detail and "Tracing it once" not in often.detail
+
+
+def test_a_function_that_is_called_hardly_ever_has_its_loop_in_the_graph() -> None:
+    loops = one(work.eager_work(eager(ops=TINY, hits={3: 2, 4: 2})))
+    assert "tf.range" in loops.advice and loops.predicted_speedup and loops.predicted_speedup > 5
+    assert "tf.range" not in one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99}))).advice
+
+
+def test_what_is_called_beside_the_function_goes_on_as_it_does() -> None:
+    def found(beside: int) -> Finding:
+        stacks = [
+            sampled(90 - beside, "eager_ops", frame(6), frame(3, MATH, name="refine")),
+            sampled(beside, "eager_ops", frame(7, MATH)),
+            sampled(10, "dispatch", frame(6), frame(4, MATH, name="refine")),
+        ]
+        source = IN_FUNCTION + "    s = tf.norm(v)\n"
+        return one(work.eager_work(work_evidence(source, stacks, loop=5, ops=TINY, hits={3: 99, 4: 99})))
+
+    alone, beside = found(0).predicted_range, found(20).predicted_range
+    assert alone and beside and beside[1] < 5.5 < alone[1]
+
+
+def test_a_trace_after_the_steps_counts_what_ran_in_a_later_phase() -> None:
+    late, alone = (one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99}, **how))) for how in ({"later": True}, {}))
+    assert late.predicted_range == alone.predicted_range
 
 
 def test_a_function_that_reads_values_gives_way_to_one_within_it() -> None:

@@ -23,7 +23,7 @@ from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts
 from tfperfkit.analysis.window_deaths import sentence
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.every_work import findings as find
-from tfperfkit.diagnosis.headline import FAILED_EARLY, NO_CAUSE, headline, not_looked_for
+from tfperfkit.diagnosis.headline import FAILED_EARLY, NO_CAUSE, START_UP, headline, not_looked_for
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
@@ -208,7 +208,7 @@ def _headline(
         return not_looked_for()
     said = headline(found, evidence, work, headroom)
     early = info.status == "failed" and not evidence.steps.count and not work
-    return FAILED_EARLY if early and said.startswith(NO_CAUSE) else said
+    return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP)) else said
 
 
 def _notes(

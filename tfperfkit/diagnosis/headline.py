@@ -8,6 +8,7 @@ from tfperfkit import calibration
 from tfperfkit.diagnosis.computed_lines import LOUD, computed_lines, words
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.part_lines import lines_of
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
@@ -24,6 +25,11 @@ NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
 _NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
 NO_CAUSE = "No cause found"
+#: Of a step that computes, and waits for nothing: it is sound as far as rules know.
+NO_FAULT = "No fault found"
+START_UP = "Mostly start-up"
+#: Parts that a sound step has little of.
+_WAITS: tuple[PartName, ...] = ("input", "python", "dispatch", "eager_ops", "tracing", "host_sync")
 #: Of a script that ended with an error before anything in it was repeated: where its time went is beside the point.
 FAILED_EARLY = "The script failed before its first training step: there is nothing to tell about its speed."
 #: Words that no name begins with.
@@ -46,19 +52,35 @@ def headline(
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     longest = max(known, key=_seconds, default=None)
     room = large(headroom)
-    small = f" Small: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
+    small = f" Small, {_little(loud[0])}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
     if room and longest is not None and longest.work is None:
         return f"{_room(room)}{small}"
     # What is longer than all of its iterations together is no part of them.
     elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
     said = elsewhere or (_no_cause(longest) if longest is not None else "")
-    return f"{said}{small}" if said else _first(loud[0]) if loud else ""
+    if elsewhere.startswith(START_UP) and longest is not None:  # paid once: what the steps are made of counts too
+        said = f"{elsewhere} {_no_cause(longest)}"
+    return f"{said}{small}" if said else f"No large cause found.{small}" if loud else ""
 
 
 def _is_small(finding: Finding) -> bool:
-    """A few per cent of a step: true, and not what to begin with."""
-    known = finding.predicted_speedup is not None and finding.basis in ("step", "turn")
-    return known and not finding.work and finding.severity == "low"
+    """A few per cent of a step, of a work or of the run: true, and not what to begin with. A risk, and what nobody can
+    predict, is not measured by that."""
+    if finding.basis == "risk" or (finding.ceiling is not None and finding.predicted_speedup is None):
+        return False
+    return 0 < _worth(finding) < MEDIUM
+
+
+def _worth(finding: Finding) -> float:
+    """The share of its step, work or run that fixing a finding saves; 0 where that is not known."""
+    factor = finding.predicted_speedup if finding.predicted_speedup is not None else finding.at_least
+    return 1 - 1 / factor if factor is not None and factor > 1 else 0.0
+
+
+def _little(finding: Finding) -> str:
+    """``some 3 % of a step``."""
+    of = "the run" if finding.basis == "run" else finding.work or "a step"
+    return f"some {max(100 * _worth(finding), 1):.0f} % of {of}"
 
 
 def _room(headroom: Sequence[Finding]) -> str:
@@ -83,11 +105,28 @@ def _no_cause(evidence: Evidence) -> str:
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     share = account.parts_ms[name] / account.mean_ms
     computes = name in _WORK and share >= _SOUND
-    found = "Nothing to fix" if computes and _near_the_limit(evidence) else NO_CAUSE
+    near = computes and _near_the_limit(evidence)
+    found = "Nothing to fix" if near else NO_FAULT if _is_sound(evidence) else NO_CAUSE
     lines = [] if name in _WORK else lines_of(evidence, name)
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK else ""
-    return f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}.{rate}{_between(account)}"
+    little = _waits(evidence) if found == NO_FAULT else ""
+    said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}"
+    return f"{said}{little}.{rate}{_between(account)}"
+
+
+def _is_sound(evidence: Evidence) -> bool:
+    """Whether a step mostly computes in compiled functions, and little passes between two of them."""
+    account = evidence.account
+    if account is None or not account.mean_ms or account.between_total_ms >= MIN_BETWEEN * account.mean_ms:
+        return False
+    name = max(account.parts_ms, key=lambda part: account.parts_ms[part], default="")
+    return name in _WORK and evidence.share(*_WORK) >= _SOUND
+
+
+def _waits(evidence: Evidence) -> str:
+    """Why a step counts as sound: what it has of the parts that faults are made of."""
+    return f"; its input, Python and tracing take {100 * evidence.share(*_WAITS):.0f} %"
 
 
 def _computed_at(evidence: Evidence) -> str:
@@ -113,6 +152,7 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         told = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
         at = f" ({told})" if told else ""
+        return f"{START_UP}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
     return f"{NO_CAUSE}: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 

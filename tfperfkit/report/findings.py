@@ -45,7 +45,10 @@ def told_findings(told: Sequence[Finding], screen: Screen) -> list[Text]:
     lines: list[Text] = []
     if told:
         count = len(told)
-        lines += heading(f"{count} finding{'s' * (count > 1)}", "costliest first" if count > 1 else "", screen)
+        small = "small " if all(item.severity == "low" and item.basis != "risk" for item in told) else ""
+        order = "costliest first" if count > 1 else ""
+        about = f"{order}{', ' * bool(order)}a few per cent" if small else order
+        lines += heading(f"{count} {small}finding{'s' * (count > 1)}", about, screen)
         for number, finding in enumerate(told, 1):
             lines += [Text(), *_finding(number, finding, screen)]
     return lines

@@ -71,15 +71,15 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     assert [item.where.line for item in computed_lines(evidence)] == [22, 23]
     assert words(computed_lines(evidence)[0]) == "MatMul"
     said = headline([], evidence)
-    assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
-    assert ":22: MatMul)." in said
+    assert said.startswith("No fault found: 95 % of a step is computing in compiled functions, 76 % on one line (")
+    assert ":22: MatMul);" in said
 
 
 def test_a_few_per_cent_come_after_what_the_step_does() -> None:
     small = finding("INP001", 0.03, severity="low", title="The step waits for its input")
     said = headline([small], of(operation("_MklMatMul", 8.0, 22)))
-    assert said.startswith("No cause found: 95 % of a step is computing")
-    assert said.endswith(" Small: the step waits for its input (t.py:3).")
+    assert said.startswith("No fault found: 95 % of a step is computing")
+    assert said.endswith(" Small, some 3 % of a step: the step waits for its input (t.py:3).")
     large = finding("INP001", 0.3, severity="high", title="The step waits for its input")
     assert headline([large, small], of()) == "First: the step waits for its input (t.py:3)."
 

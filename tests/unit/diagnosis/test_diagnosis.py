@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint
 
+import msgspec
 import pytest
 from evidence_builder import make_account, make_evidence
 from tfprof_builder import GRAPH, brief
@@ -188,11 +189,38 @@ def test_a_run_that_is_something_else_is_called_that() -> None:
     assert of_the_run(account, 20.0) == "No cause found: 52 % of the run is loading and saving (train.py:12)."
     assert of_the_run(account, 31.0) == ""  # as long as the steps: they are what is spoken of
     started = RunAccount(total_s=10.0, parts_s={"imports": 9.0, "training": 1.0}, imports_s=account.imports_s)
-    assert of_the_run(started, 1.0) == "No cause found: 90 % of the run is imports (tensorflow 8.0 s)."
+    assert of_the_run(started, 1.0) == "Mostly start-up: 90 % of the run is imports (tensorflow 8.0 s), paid once."
     unknown = RunAccount(total_s=20.0, parts_s={"data": 1.0, "not sampled": 19.0})
     assert of_the_run(unknown) == ""  # a small part of a run is not its cause
     assert of_the_run(None) == of_the_run(RunAccount(total_s=5.0, parts_s={"training": 5.0})) == ""
     graph = {"graph": 100.0}
     told = headline([], make_evidence(parts_ms=graph, run_account=account))
     assert told.startswith("No cause found: 52 % of the run")
-    assert headline([], make_evidence(parts_ms=graph)).startswith("No cause found: 100 % of a step is computing")
+    said = headline([], make_evidence(parts_ms=graph))
+    assert said.startswith("No fault found: 100 % of a step is computing in compiled functions; its input, Python and")
+    said = headline([], make_evidence(parts_ms={"graph": 0.1, "dispatch": 0.3}, run_account=started))
+    assert "paid once. No cause found: 75 % of a step is Python of TensorFlow and Keras." in said
+
+
+def test_a_sound_step_is_called_that_with_the_reason_unless_much_passes_between_two() -> None:
+    parts = {"graph": 9.0, "input": 0.2, "dispatch": 0.8}
+    said = headline([], make_evidence(parts_ms=parts))
+    assert said == (
+        "No fault found: 90 % of a step is computing in compiled functions; its input, Python and tracing take 10 %."
+    )
+    busy = make_account(parts, between_ms={"callback": 5.0}, between_total_ms=5.0)
+    assert headline([], make_evidence(account=busy)).startswith("No cause found: 90 % of a step")
+
+
+def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:
+    evidence = make_evidence(parts_ms={"graph": 9.0, "dispatch": 1.0})
+    small = msgspec.structs.replace(finding("A", 0.3), severity="low", predicted_speedup=1.035)
+    assert headline([small], evidence).endswith("Small, some 3 % of a step: the title of A (t.py:3).")
+    of_work = msgspec.structs.replace(small, work="the loop at t.py:3")
+    assert headline([of_work], evidence).endswith("Small, some 3 % of the loop at t.py:3: the title of A (t.py:3).")
+    of_run = msgspec.structs.replace(small, basis="run")
+    assert headline([of_run], evidence).endswith("Small, some 3 % of the run: the title of A (t.py:3).")
+    alone = headline([small], make_evidence())
+    assert alone == "No large cause found. Small, some 3 % of a step: the title of A (t.py:3)."
+    risk = msgspec.structs.replace(small, basis="risk", predicted_speedup=None)
+    assert headline([risk], evidence).startswith("First: the title of A")

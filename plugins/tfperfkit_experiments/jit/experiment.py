@@ -19,7 +19,7 @@ class Jit(Base):
     name = "jit"
     keeps: ClassVar[Keeps] = "mathematics"
     usage = "jit, jit:FUNCTION, jit=off"
-    codes = ("CMP001", "CMP002", "CMP003", "CMP006")
+    codes = ("CMP001", "CMP002", "CMP003", "CMP005", "CMP006")
     headroom = 0.7
 
     def problem(self, change: Change, /) -> str | None:

@@ -59,7 +59,7 @@ ORDINARY = {
         "model",
         "reading/machine",
     },
-    "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing/fakes"},
+    "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing/made_up"},
 }
 
 

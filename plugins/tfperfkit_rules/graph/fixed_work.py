@@ -38,7 +38,7 @@ def fixed_work(evidence: Evidence) -> Iterator[Finding]:
             continue
         share = evidence.share("graph") * took / whole
         if share >= calibrated.FIXED_MIN.value:
-            yield _finding(evidence, function, pipeline, rows, share, step.batch)
+            yield _finding(evidence, function, pipeline, rows, share, step)
             return
 
 
@@ -87,12 +87,12 @@ def _finding(
     pipeline: Pipeline,
     rows: list[ComputedOperation],
     share: float,
-    batch: int,
+    step: ComputedStep,
 ) -> Finding:
     low, high = share * (1 - calibrated.FIXED_LEFT_MAX.value), share
     bounds = gain.speedups(low, high)
-    name = _layers(rows)
-    kept = _kept(evidence, function, pipeline, batch)
+    name = _layers(rows, step)
+    kept = _kept(evidence, function, pipeline, step.batch)
     return Finding(
         code=codes.FIXED_WORK,
         family="graph",
@@ -122,9 +122,12 @@ def _finding(
     )
 
 
-def _layers(rows: list[ComputedOperation]) -> str:
-    """The layers that most of it is in: the innermost that holds nearly all, or the costliest of several."""
-    paths = [(tuple(row.layer.split("/")) if row.layer else (), row.ms) for row in rows]
+def _layers(rows: list[ComputedOperation], step: ComputedStep) -> str:
+    """The layers that most of it is in: the innermost that holds nearly all, or the costliest of several where that one
+    has trained layers too."""
+    fixed = {row.name for row in rows}
+    trained = [_path(row) for row in step.operations if row.stage == "forward" and row.name not in fixed]
+    paths = [(_path(row), row.ms) for row in rows]
     whole = sum(took for _, took in paths)
     within: tuple[str, ...] = ()
     while True:
@@ -136,10 +139,16 @@ def _layers(rows: list[ComputedOperation]) -> str:
         if not names or inner[names[0]] < shared.NEARLY_ALWAYS.value * whole:
             break
         within = (*within, names[0])
-    if len(within) > 1 or not names:
+    mixed = any(path[: len(within)] == within for path in trained)
+    if not names or (len(within) > 1 and not mixed):
         return within[-1] if within else "what stands before the trained layers"
     first, *others = names
-    return f"{first} and {len(others)} other layer{'s' if len(others) > 1 else ''}" if others else first
+    several = f"{first} and {len(others)} other layer{'s' if len(others) > 1 else ''}" if others else first
+    return f"{several} of {within[-1]}" if len(within) > 1 else several
+
+
+def _path(row: ComputedOperation) -> tuple[str, ...]:
+    return tuple(row.layer.split("/")) if row.layer else ()
 
 
 def _kept(evidence: Evidence, function: FixedOperations, pipeline: Pipeline, batch: int) -> float | None:

@@ -33,13 +33,18 @@ def ran(name: str, ms: float, stage: Any = "forward", layer: str = "") -> Comput
 
 
 def given(
-    feeds: Pipeline | None = None, *, frozen_ms: float = 6.0, owner: str = "keras", arguments: tuple[str, ...] = TYPES
+    feeds: Pipeline | None = None,
+    *,
+    frozen_ms: float = 6.0,
+    owner: str = "keras",
+    arguments: tuple[str, ...] = TYPES,
+    trained: str = "model/dense",
 ) -> Evidence:
     """A step of 10 ms, 8 of them compiled."""
     rows = (
         ran("Call/model/resnet/conv1/Conv2D", frozen_ms / 2, layer="model/resnet/conv1"),
         ran("Call/model/resnet/conv2/Conv2D", frozen_ms / 2, layer="model/resnet/conv2"),
-        ran("Call/model/dense/MatMul", 8 - frozen_ms, layer="model/dense"),
+        ran(f"Call/{trained}/MatMul", 8 - frozen_ms, layer=trained),
     )
     names = ("model/resnet/conv1/Conv2D", "model/resnet/conv2/Conv2D")
     fixed = FixedOperations(
@@ -69,6 +74,11 @@ def test_a_frozen_model_s_results_are_to_be_kept() -> None:
     assert found.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 4))
     kept = {item.name: item.value for item in found.evidence}["its results for all examples"]
     assert kept == 6400 * 60 / 5  # ten iterators of fit are five epochs
+
+
+def test_a_model_that_is_trained_in_part_is_not_named_whole() -> None:
+    found = one(given(trained="model/resnet/head"))
+    assert found.title == "The same results of conv1 and 1 other layer of resnet are computed again in every epoch"
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,8 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``kind``: what is wasted, as the modules of ``ops.waste`` call it; ``operations``: their names, each in its own
     graph, without gradients. ``takes_flops`` and ``takes_bytes`` are theirs in one call, as far as sizes tell. What
     would do in their place, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
-    ``figures`` are for words.
+    ``uncounted_flops``: more of its operations, of types whose FLOPs nobody counts; ``whole_flops``, ``whole_bytes``:
+    of all that the function does in such a call. ``figures`` are for words.
     """
 
     kind: str
@@ -218,7 +219,10 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     operations: list[str]
     places: list[SourceSpan] = []
     takes_flops: float = 0.0
+    uncounted_flops: float = 0.0
     takes_bytes: float = 0.0
+    whole_flops: float = 0.0
+    whole_bytes: float = 0.0
     left: float | None = None
     flops: float = 0.0
     bytes: float = 0.0

@@ -15,6 +15,10 @@ SPREAD_OUT = "GRF010"
 PRODUCT_ORDER = "GRF011"
 ALL_DIFFERENCES = "GRF012"
 WHOLE_SORT = "GRF013"
+WHOLE_TABLE = "GRF014"
+REPEATED_ROWS = "GRF015"
+SAME_MATRIX = "GRF016"
+PICKED_BRANCH = "GRF017"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -37,6 +41,10 @@ TITLES = {
     PRODUCT_ORDER: "Products of matrices in a costly order",
     ALL_DIFFERENCES: "Distances of all pairs by way of all differences",
     WHOLE_SORT: "All is sorted, and only the first few are used",
+    WHOLE_TABLE: "All rows are computed, and few are looked up",
+    REPEATED_ROWS: "Rows are repeated before a network",
+    SAME_MATRIX: "A matrix that stays the same is factorised each time",
+    PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

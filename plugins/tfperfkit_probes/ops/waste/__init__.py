@@ -13,35 +13,60 @@ from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
 from tfperfkit_probes.ops.waste.pairs import pairs
+from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.products import products
+from tfperfkit_probes.ops.waste.repeats import repeats
+from tfperfkit_probes.ops.waste.solves import solves
 from tfperfkit_probes.ops.waste.sorts import sorts
 from tfperfkit_probes.ops.waste.spread import spread
+from tfperfkit_probes.ops.waste.staying import Staying, staying
+from tfperfkit_probes.ops.waste.tables import tables
 from tfperfkit_probes.ops.waste.view import View
 
-_PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (sorts, products, spread, pairs)
+_PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
+    sorts,
+    products,
+    spread,
+    pairs,
+    tables,
+    repeats,
+    solves,
+    picked,
+)
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000
 _MOST = 64
+#: A loop whose turns are not known goes round so often, where nothing but sizes tells what a part of it takes.
+_UNKNOWN_TURNS = 16
 
 
 def wasted(graph: Graph, open_size: int | None) -> list[Wasted]:
     """What a call of the graph's function wastes, by kind and line: one line's operations together."""
     times: dict[str, float] = defaultdict(float)
-    bodies: dict[str, Graph] = {}
+    bodies: dict[str, Graph] = {graph.name: graph}
+    whole_flops = whole_bytes = 0.0
     for visit in walk(graph, open_size):
-        if visit.graph.name not in bodies or not times[visit.graph.name]:
-            bodies[visit.graph.name], times[visit.graph.name] = visit.graph, visit.times
+        runs = visit.times if visit.exact else visit.times * _UNKNOWN_TURNS
+        bodies.setdefault(visit.graph.name, visit.graph)
+        times[visit.graph.name] = max(times[visit.graph.name], runs)
+        whole_flops += runs * (cost(visit.graph, visit.node, open_size) or 0.0)
+        whole_bytes += runs * moved(visit.graph, visit.node, open_size)
+    same = staying(graph)
     found: dict[tuple[str, SourceSpan | None], Wasted] = {}
     for body in bodies.values():
         if len(body.nodes) > _MAX_OPERATIONS:
             continue
-        view = View(body, open_size)
+        stays = same.get(body.name) or Staying(body, frozenset())
+        view = View(body, open_size, stays.names, in_loop=stays.in_loop)
         for pattern in _PATTERNS:
             for each in pattern(view):
                 mine = _measured(view, each, times[body.name])
                 known = found.get((each.kind, each.where))
                 found[each.kind, each.where] = mine if known is None else _together(known, mine)
-    return list(found.values())[:_MOST]
+    return [
+        msgspec.structs.replace(each, whole_flops=whole_flops + each.uncounted_flops, whole_bytes=whole_bytes)
+        for each in list(found.values())[:_MOST]
+    ]
 
 
 def _measured(view: View, each: Wasted, times: float) -> Wasted:
@@ -51,6 +76,7 @@ def _measured(view: View, each: Wasted, times: float) -> Wasted:
         each,
         takes_flops=times * sum(cost(view.graph, node, view.open_size) or 0.0 for node in nodes),
         takes_bytes=times * sum(moved(view.graph, node, view.open_size) for node in nodes),
+        uncounted_flops=times * each.uncounted_flops,
         flops=times * each.flops,
         bytes=times * each.bytes,
     )
@@ -64,6 +90,7 @@ def _together(one: Wasted, other: Wasted) -> Wasted:
         operations=list(dict.fromkeys((*one.operations, *other.operations))),
         takes_flops=one.takes_flops + other.takes_flops,
         takes_bytes=one.takes_bytes + other.takes_bytes,
+        uncounted_flops=one.uncounted_flops + other.uncounted_flops,
         left=max(lefts, default=None),
         flops=one.flops + other.flops,
         bytes=one.bytes + other.bytes,

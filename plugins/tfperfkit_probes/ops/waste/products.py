@@ -17,6 +17,7 @@ KIND = "order"
 _LEFT = 0.5
 #: What may stand between two products, or take the first one's result beside the second: it moves past a product.
 _SCALES = frozenset({"Mul", "RealDiv", "Div"})
+_MAX_RANK = 8
 _BATCHED = frozenset({"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"})
 
 
@@ -51,10 +52,10 @@ def product_of(view: View, node: Node) -> Product | None:
         left = flattened(node, *(view.size(*owner) for owner in node.inputs)) or left
         first = "ba" if node.flag("transpose_a") else "ab"
         second, out = ("cb" if node.flag("transpose_b") else "bc"), "ac"
-    elif node.type in _BATCHED and len(left) == len(right) >= 2 and left[:-2] == right[:-2]:
+    elif node.type in _BATCHED and 2 <= len(right) <= len(left) <= _MAX_RANK and right[:-2] in (left[:-2], ()):
         outer = "ijklmn"[: len(left) - 2]
         first = outer + ("ba" if node.flag("adj_x") else "ab")
-        second, out = outer + ("cb" if node.flag("adj_y") else "bc"), outer + "ac"
+        second, out = outer[: len(right) - 2] + ("cb" if node.flag("adj_y") else "bc"), outer + "ac"
     else:
         return None
     sizes: dict[str, int] = {}

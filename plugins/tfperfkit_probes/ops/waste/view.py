@@ -30,9 +30,14 @@ class Use(NamedTuple):
 
 
 class View:
-    """``open_size`` stands for open leading dimensions, as in the function's first call."""
+    """``open_size`` stands for open leading dimensions, as in the function's first call. ``stays``: the placeholders
+    whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call."""
 
-    def __init__(self, graph: Graph, open_size: int | None) -> None:
+    def __init__(
+        self, graph: Graph, open_size: int | None, stays: frozenset[str] = frozenset(), *, in_loop: bool = False
+    ) -> None:
+        self.stays = stays
+        self.in_loop = in_loop
         self.graph = graph
         self.open_size = open_size
         self.nodes = graph.nodes

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.pairs import pairs
+from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.products import products
+from tfperfkit_rules.graph.waste.repeats import repeats
+from tfperfkit_rules.graph.waste.solves import solves
 from tfperfkit_rules.graph.waste.sorts import sorts
 from tfperfkit_rules.graph.waste.spread import spread
+from tfperfkit_rules.graph.waste.tables import tables
 
-RULES: tuple[Rule, ...] = (sorts, spread, products, pairs)
+RULES: tuple[Rule, ...] = (sorts, spread, products, pairs, tables, repeats, solves, picked)

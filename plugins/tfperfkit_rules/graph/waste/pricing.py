@@ -133,8 +133,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         return _Shares(graph_time.share(evidence, lambda row: _is_one_of(row.name, names)), window="tfprof")
     for each in ran(evidence):
         if each.function.graph == function.graph:
-            total = _ms(evidence, function.flops or 0.0, function.moved_bytes)[0]
-            part = _ms(evidence, waste.takes_flops, waste.takes_bytes)[0]
+            total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
+            part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
             return _Shares(each.share * min(1.0, part / total) if total > 0 else 0.0)
     return _Shares(0.0)
 

@@ -20,8 +20,17 @@ FIGURES: dict[str, dict[str, float]] = {
     "spread": {"mask": 9e6, "ids": 768, "one_hot": 1.0, "looked_up": 1.0},
     "order": {"flops": 2e9, "needed": 2e7, "made": 3e7, "between": 1000},
     "pairs": {"differences": 7e7, "distances": 6e6, "numbers": 1e6},
+    "table": {"rows": 60_000, "taken": 1024},
+    "repeats": {"rows": 50, "times": 1500},
+    "solve": {"size": 480, "columns": 4, "loop": 1.0},
+    "picked": {"branches": 12},
 }
-CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"}
+CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
+    "table": "GRF014",
+    "repeats": "GRF015",
+    "solve": "GRF016",
+    "picked": "GRF017",
+}
 
 
 def waste(kind: str = "sort", **fields: Any) -> Wasted:

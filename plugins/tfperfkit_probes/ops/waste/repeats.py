@@ -1,0 +1,87 @@
+"""Rows that are repeated and then go through a network, each of them again: to repeat what comes out gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.products import product_of
+from tfperfkit_probes.ops.waste.sizes import BINARY, UNARY
+from tfperfkit_probes.ops.waste.view import Use, View
+
+KIND = "repeats"
+_MIN_TIMES = 4
+_REPEATS = frozenset({"Tile", "BroadcastTo"})
+
+
+def repeats(view: View) -> Iterator[Wasted]:
+    """By repeated rows of numbers, and the operations after them that work row by row, a product among them. Both sides
+    of all pairs are one cause."""
+    found = [each for node in view.forward if node.type in _REPEATS and (each := _of(view, node)) is not None]
+    if not found:
+        return
+    most = max(found, key=lambda each: each.figures["rows"] * each.figures["times"])
+    yield msgspec.structs.replace(
+        most,
+        places=list(dict.fromkeys(place for each in (most, *found) for place in each.places)),
+        operations=list(dict.fromkeys(name for each in found for name in each.operations)),
+        left=max(each.left or 0.0 for each in found),
+    )
+
+
+def _of(view: View, node: Node) -> Wasted | None:
+    before, after = view.shape(*node.inputs[0]), view.shape(node.name)
+    sizes = view.elements(*node.inputs[0]), view.elements(node.name)
+    if not before or not after or before[-1] != after[-1] or before[-1] < 1 or None in sizes:
+        return None
+    rows = (sizes[0] or 0) // before[-1]
+    times = (sizes[1] or 0) / max(sizes[0] or 1, 1)
+    if times < _MIN_TIMES or not node.outputs[0].dtype.startswith(("float", "bfloat")):
+        return None
+    through = _through(view, node, rows * times)
+    if not any(product_of(view, each) for each in through):
+        return None
+    places = [each.place for each in (node, *through) if each.place is not None]
+    return Wasted(
+        kind=KIND,
+        where=places[0] if places else None,
+        places=list(dict.fromkeys(places)),
+        operations=[node.name, *(each.name for each in through)],
+        left=1 / times,
+        figures={"rows": rows, "times": times},
+    )
+
+
+def _through(view: View, node: Node, rows: float) -> list[Node]:
+    """The operations after repeated rows that make each row of that row alone."""
+    found: dict[str, Node] = {}
+    pending = [node]
+    while pending:
+        for use in view.uses(pending.pop()):
+            if use.node.name not in found and _by_row(view, use, rows):
+                found[use.node.name] = use.node
+                pending.append(use.node)
+    return list(found.values())
+
+
+def _by_row(view: View, use: Use, rows: float) -> bool:
+    node = use.node
+    before, made = view.shape(*node.inputs[use.number]), view.shape(node.name)
+    count = view.elements(node.name)
+    if not before or not made or count is None or made[-1] < 1:
+        return False
+    if use.number == 0 and (node.type in UNARY or node.type in ("Softmax", "BiasAdd")):
+        return True
+    if view.reshapes(node) and use.number == 0:
+        return made[-1] == before[-1]
+    if node.type in BINARY:
+        others = [owner for number, owner in enumerate(node.inputs) if number != use.number]
+        return all((view.elements(*owner) or count) <= made[-1] for owner in others)
+    product = product_of(view, node)
+    if product is None or use.number != 0:
+        return False
+    summed = [label for label in product.left if label not in product.out]
+    return summed == [product.left[-1]] and product.right[-1:] not in product.left and count == rows * made[-1]

@@ -1,0 +1,90 @@
+"""Decompositions, inverses and solutions with a matrix that stays the same from turn to turn, or from call to call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.view import View
+
+KIND = "solve"
+_SOLVES = frozenset({"MatrixSolve", "MatrixSolveLs"})
+_DECOMPOSES = frozenset(
+    {
+        "MatrixInverse",
+        "Cholesky",
+        "Lu",
+        "Qr",
+        "Svd",
+        "SelfAdjointEigV2",
+        "Eig",
+        "MatrixExponential",
+        "MatrixSquareRoot",
+        "MatrixDeterminant",
+        "LogMatrixDeterminant",
+        "Pinv",
+    }
+)
+#: A smaller matrix takes no time that counts; of a solution the two triangular ones take as long (128 rows: 0.18 and
+#: 0.41 ms).
+_MIN_SIZE, _MIN_SOLVED = 32, 200
+#: Of a solution, what those take at least: measured 0.18 of it with 1,000 rows, 0.32 with 480.
+_LEFT_OF_SOLUTION = 0.15
+#: Factorising reaches about a third of a product's rate: measured 0.1 to 0.9 with 480 and 1,000 rows.
+_SLOWER = 3
+_CHANGES = ("Random", "Stateless", "Iterator", "PyFunc", "EagerPyFunc", "ReadVariable", "TensorList", "VarHandle")
+_DEEPEST = 4000
+
+
+def solves(view: View) -> Iterator[Wasted]:
+    """By matrices that follow from constants and from what ``view.stays`` alone."""
+    fixed: dict[str, bool] = {}
+    for node in view.forward:
+        if node.type not in _SOLVES | _DECOMPOSES or not node.inputs:
+            continue
+        shape = view.shape(*node.inputs[0])
+        least = _MIN_SOLVED if node.type in _SOLVES else _MIN_SIZE
+        if shape and shape[-1] >= least and _is_fixed(view, node.inputs[0][0], fixed):
+            yield _of(view, node, shape[-1])
+
+
+def _is_fixed(view: View, name: str, known: dict[str, bool]) -> bool:
+    """Whether a tensor follows from what stays, and from nothing that is drawn, read or fetched anew."""
+    pending, seen = [name], 0
+    while pending:
+        current = pending[-1]
+        node = view.nodes.get(current)
+        seen += 1
+        if current in known:
+            pending.pop()
+        elif node is None or seen > _DEEPEST:
+            return False
+        elif node.type == "Placeholder":
+            known[current] = current in view.stays
+        elif node.type == "Const":
+            known[current] = True
+        elif any(part in node.type for part in _CHANGES) or not node.inputs:
+            known[current] = False
+        else:
+            before = [owner for owner, _ in node.inputs if owner not in known]
+            if before:
+                pending += before
+            else:
+                known[current] = all(known[owner] for owner, _ in node.inputs)
+    return known[name]
+
+
+def _of(view: View, node: Node, size: int) -> Wasted:
+    """A solution still takes two triangular ones; anything else is there already."""
+    columns = (view.shape(*node.inputs[1]) or (1,))[-1] if node.type in _SOLVES else 0
+    now = 2 / 3 * size**3 + 2.0 * size**2 * columns
+    triangular = 2.0 * size**2 * columns / now
+    return Wasted(
+        kind=KIND,
+        where=node.place,
+        operations=[node.name],
+        uncounted_flops=_SLOWER * now,
+        left=max(_LEFT_OF_SOLUTION, min(1.0, triangular)) if columns else 0.0,
+        figures={"size": size, "columns": columns, "loop": float(view.in_loop)},
+    )

@@ -1,0 +1,85 @@
+"""What stays the same in a graph: from call to call of a function, or from turn to turn of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit_probes.ops.walk import CALLS, LOOPS
+
+_NEVER = frozenset({"resource", "variant", ""})
+_DEPTH = 12
+
+
+class Staying(NamedTuple):
+    """A graph, the placeholders whose values stay, and whether that is from turn to turn of a loop."""
+
+    graph: Graph
+    names: frozenset[str]
+    in_loop: bool = False
+
+
+def staying(root: Graph) -> dict[str, Staying]:
+    """By graph: of the function that is called, captured tensors, which never change (a variable is no tensor); of
+    those that it calls, what goes on from there; of the body of a loop, what the loop hands on as it is. Of a graph
+    that is called twice, what stays in both."""
+    captured = (name for name in root.record.captures if root.type_of(name).dtype not in _NEVER)
+    found = {root.name: Staying(root, frozenset(captured))}
+    pending = [root.name]
+    while pending:
+        here = found[pending.pop()]
+        for body, names, in_loop in _called(here):
+            known = found.get(body.name)
+            if known is None:
+                pending.append(body.name)
+            found[body.name] = Staying(body, names if known is None else names & known.names, in_loop)
+    return found
+
+
+def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
+    for node in here.graph.nodes.values():
+        functions = node.functions()
+        for name in functions.get("body" if node.type in LOOPS else "f", ()):
+            body = here.graph.body(name) if node.type in LOOPS | CALLS else None
+            if body is not None and node.type in LOOPS:
+                yield body, _kept(body), True
+            elif body is not None:
+                pairs = zip(_slots(body), node.inputs, strict=False)
+                given = (slot for slot, (owner, _) in pairs if _stays(here, owner))
+                yield body, frozenset(given), here.in_loop
+
+
+def _slots(body: Graph) -> list[str]:
+    """The placeholders of a body in the order of the operation's inputs; captures come last."""
+    return [*body.record.arguments, *body.record.captures]
+
+
+def _kept(body: Graph) -> frozenset[str]:
+    """Captures, and arguments that the body gives back."""
+    given_back = dict(zip(_slots(body), body.record.results, strict=False))
+    return frozenset(
+        slot
+        for slot in _slots(body)
+        if body.type_of(slot).dtype not in _NEVER
+        and (slot in body.record.captures if slot not in given_back else _same(body, slot, given_back[slot]))
+    )
+
+
+def _same(body: Graph, slot: str, result: str) -> bool:
+    node = _behind(body, result)
+    return node is not None and node.name == slot
+
+
+def _stays(here: Staying, owner: str) -> bool:
+    node = _behind(here.graph, owner)
+    return node is not None and (node.type == "Const" or node.name in here.names)
+
+
+def _behind(graph: Graph, name: str) -> Node | None:
+    node = graph.nodes.get(name)
+    for _ in range(_DEPTH):
+        if node is None or node.type != "Identity" or not node.inputs:
+            return node
+        node = graph.nodes.get(node.inputs[0][0])
+    return node

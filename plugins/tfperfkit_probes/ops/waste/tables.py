@@ -1,0 +1,98 @@
+"""Rows that are computed, all of them, and then looked up, few of them: to look up first gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.sizes import BINARY, RESHAPES, UNARY
+from tfperfkit_probes.ops.waste.view import View
+
+KIND = "table"
+#: Told where a lookup takes at most this part of the rows.
+_FEW = 0.25
+_MIN_ROWS = 64
+_REDUCES = frozenset({"Sum", "Mean", "Max", "Min", "Prod"})
+_WITHIN_ROWS = UNARY | {"Softmax", "LogSoftmax", "BiasAdd"}
+
+
+def tables(view: View) -> Iterator[Wasted]:
+    """By lookups along the first axis of what was computed row by row, and is used for nothing but lookups."""
+    lookups: dict[str, list[Node]] = {}
+    for node in view.forward:
+        if node.type == "GatherV2" and _along_rows(view, node):
+            source = view.source(node, 0)
+            if source is not None:
+                lookups.setdefault(source.name, []).append(node)
+    for name, gathers in lookups.items():
+        shape = view.shape(name)
+        taken = [view.elements(*gather.inputs[1]) for gather in gathers]
+        if not shape or shape[0] < _MIN_ROWS or None in taken:
+            continue
+        rows, count = shape[0], sum(each or 0 for each in taken)
+        region = _computed(view, view.nodes[name], rows)
+        used = {each.name for each in (*region, *gathers)}
+        if not region or count > _FEW * rows or any(_goes_elsewhere(view, node, used) for node in region):
+            continue
+        places = [node.place for node in (*region, *gathers) if node.place is not None]
+        yield Wasted(
+            kind=KIND,
+            where=places[0] if places else None,
+            places=list(dict.fromkeys(places)),
+            operations=[node.name for node in (*region, *gathers)],
+            left=count / rows,
+            figures={"rows": rows, "taken": count},
+        )
+
+
+def _along_rows(view: View, node: Node) -> bool:
+    batched, axis = node.attr("batch_dims"), view.integers(view.source(node, 2))
+    return axis == [0] and not (batched is not None and batched.i)
+
+
+def _goes_elsewhere(view: View, node: Node, used: set[str]) -> bool:
+    return node.name in view.results or any(use.node.name not in used for use in view.uses(node))
+
+
+def _computed(view: View, last: Node, rows: int) -> list[Node]:
+    """The operations that make each row of a tensor of that row of others, back to where these come from."""
+    found: dict[str, Node] = {}
+    pending = [last]
+    while pending:
+        node = pending.pop()
+        inputs = None if node.name in found else of_rows(view, node, rows)
+        if inputs is None:
+            continue
+        found[node.name] = node
+        pending += [source for owner in inputs if (source := view.made(*owner)) is not None]
+    order = {name: number for number, name in enumerate(view.nodes)}
+    return sorted(found.values(), key=lambda node: order[node.name])
+
+
+def of_rows(view: View, node: Node, rows: int) -> list[tuple[str, int]] | None:
+    """The inputs that go into an operation row by row; None for one that does not work so."""
+    shapes, made = view.shapes(node), view.shape(node.name)
+    if not made or made[0] != rows or not node.inputs:
+        return None
+    first = shapes[0]
+    if node.type in _WITHIN_ROWS and len(made) > (node.type in ("Softmax", "LogSoftmax")):
+        return node.inputs[:1]
+    if node.type in BINARY:
+        aligned = [
+            owner
+            for owner, shape in zip(node.inputs, shapes, strict=True)
+            if shape is not None and len(shape) == len(made) and shape[0] == rows
+        ]
+        return aligned or None
+    if node.type == "MatMul":
+        return node.inputs[:1] if first and first[0] == rows and not node.flag("transpose_a") else None
+    if node.type in _REDUCES:
+        axes = view.axes(node)
+        return node.inputs[:1] if axes and 0 not in axes and first and first[0] == rows else None
+    if node.type in RESHAPES:
+        return node.inputs[:1] if first and first[0] == rows else None
+    if node.type == "ConcatV2":
+        axis = view.integers(view.source(node, len(node.inputs) - 1))
+        return node.inputs[:-1] if axis and axis[0] % len(made) else None
+    return None

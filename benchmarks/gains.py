@@ -12,10 +12,12 @@ import argparse
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,15 +26,17 @@ import platformdirs
 import tomllib
 
 from benchmarks.gains_page import Score, page, picture
+from tfperfkit.analysis.stored_run import open_run
 
 ROOT = Path(__file__).parents[1]
 FAULTS = ROOT / "tests" / "faults"
 sys.path.insert(0, str(FAULTS))
 
-from fault_collection import Case, cases, environment, judge, plain, profiled  # noqa: E402
+from fault_collection import MARK, Case, cases, environment, judge, plain, profiled  # noqa: E402
 
 CLOCK = Path(__file__).parent / "after_imports.py"
 KEEP = Path(platformdirs.user_cache_dir("tfperfkit")) / "gains"
+FRESH = Path(__file__).parent / "fresh_gains"
 NEAR = 2  # lines
 #: What stands in the page from here on is written by hand, and kept.
 BY_HAND = "\n## Eager loops"
@@ -67,6 +71,17 @@ def faults() -> list[Fault]:
             case = Case(row["name"], row["style"], False, cause=row["cause"])
             script, fixed = place / f"{case.name}.py", place / f"{case.name}_fixed.py"
             found.append(Fault(case, batch, script, fixed, tuple(row["anchors"]), row["gain"]))
+    return [*found, *fresh()]
+
+
+def fresh() -> list[Fault]:
+    """Scripts that were written to be measured once; what is planted stands at the marked line."""
+    found = []
+    for fixed in sorted(FRESH.glob("*_fixed.py")):
+        name = fixed.stem.removesuffix("_fixed")
+        script = FRESH / f"{name}.py"
+        marked = [line.strip() for line in script.read_text(encoding="utf-8").splitlines() if line.endswith(MARK)]
+        found.append(Fault(Case(name, "fresh", False), "fresh", script, fixed, tuple(marked)))
     return found
 
 
@@ -74,6 +89,38 @@ def profile(fault: Fault, folder: Path) -> None:
     """Keep one run in ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     profiled(fault.case, folder, script=fault.script)
+
+
+def profile_twin(fault: Fault, folder: Path) -> None:
+    """The steps of the mended twin, where the faulty script has steps: almost nothing else is recorded."""
+    if (steps_of(folder / "report.json") or {}).get("count"):
+        command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "retrace", "--out", str(folder / "twin")]
+        command += ["--json", str(folder / "twin.json"), str(fault.fixed), "--", *fault.case.arguments]
+        subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=True, timeout=300)
+
+
+def steps_of(report: Path) -> dict[str, Any] | None:
+    """The summary of a run's training steps; None without a report."""
+    return dict(json.loads(report.read_text(encoding="utf-8"))["steps"]) if report.exists() else None
+
+
+def gain_of_steps(folder: Path, basis: str) -> float | None:
+    """How much shorter the mean clean step of the twin is, or its turn (from step to step); None where steps are not
+    the same in both."""
+    faulty, fixed = steps_of(folder / "report.json"), steps_of(folder / "twin.json")
+    if not faulty or not fixed or not faulty["clean"] or not fixed["clean"] or faulty["count"] != fixed["count"]:
+        return None
+    if basis == "turn":
+        turns = [turn_ns(folder / name) for name in ("run", "twin")]
+        return turns[0] / turns[1] if turns[0] and turns[1] else None
+    return float(faulty["mean_ms"] / fixed["mean_ms"])
+
+
+def turn_ns(folder: Path) -> float:
+    """From the beginning of a clean step to that of the next, on the average; 0 without two in a row."""
+    clean = open_run(folder).steps.clean
+    pairs = [(one, two) for one, two in pairwise(clean) if two.number == one.number + one.count]
+    return statistics.mean(two.begin_ns - one.begin_ns for one, two in pairs) if pairs else 0.0
 
 
 def timed(fault: Fault, rounds: int) -> dict[str, list[float]]:
@@ -147,13 +194,17 @@ def score(fault: Fault, seconds: dict[str, list[float]] | None, folder: Path) ->
     made = Score(name=fault.name, batch=fault.batch, measured=gain[0], spread=gain[1])
     if finding is None:
         return made
+    basis = finding["basis"] if not finding["work"] else ""
     predicted, bounds = finding["predicted_speedup"], finding["predicted_range"]
+    lowest = finding.get("at_least")
     return msgspec.structs.replace(
         made,
         code=finding["code"],
         predicted=predicted,
         bounds=tuple(bounds) if bounds else None,
-        at_least=finding.get("at_least"),
+        at_least=lowest,
+        of_script_at_least=of_script(lowest, finding, report) if lowest else None,
+        of_steps=gain_of_steps(folder, basis) if basis in ("step", "turn") else None,
         of_script=of_script(predicted, finding, report) if predicted else None,
         of_script_bounds=tuple(of_script(value, finding, report) for value in bounds) if bounds else None,
     )
@@ -161,7 +212,7 @@ def score(fault: Fault, seconds: dict[str, list[float]] | None, folder: Path) ->
 
 def chosen(everything: Iterable[Fault], names: Sequence[str]) -> list[Fault]:
     everything = list(everything)
-    unknown = set(names) - {fault.name for fault in everything} - {"collection", *BATCHES}
+    unknown = set(names) - {fault.name for fault in everything} - {"collection", "fresh", *BATCHES}
     if unknown:
         raise SystemExit(f"not in the collection: {' '.join(sorted(unknown))}")
     return [fault for fault in everything if not names or {fault.name, fault.batch} & set(names)]
@@ -169,7 +220,7 @@ def chosen(everything: Iterable[Fault], names: Sequence[str]) -> list[Fault]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gains", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="scripts, or collection, first, second")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="scripts, or collection, first, second, third, fresh")
     parser.add_argument("--no-run", action="store_true", help="report the kept runs again")
     parser.add_argument("--rounds", type=int, default=2, help="of plain python, 0: the authors' figures")
     parser.add_argument("--keep", type=Path, default=KEEP, help="where runs are kept (default: %(default)s)")
@@ -184,8 +235,11 @@ def main() -> None:
         times = folder / "seconds.json"
         if not options.no_run:
             try:
-                profile(fault, folder)
-                if options.rounds:
+                if not (folder / "run").exists():
+                    profile(fault, folder)
+                if not (folder / "twin").exists():
+                    profile_twin(fault, folder)
+                if options.rounds and not times.exists():
                     seconds = timed(fault, options.rounds)
                     times.write_text(json.dumps({**seconds, "load": os.getloadavg()[0]}), encoding="utf-8")
             except (RuntimeError, subprocess.SubprocessError) as error:
@@ -211,7 +265,8 @@ def line(found: Score) -> str:
     low, high = found.bounds or (math.nan, math.nan)
     told = f"{found.predicted or math.nan:7.2f} ({low:.2f} to {high:.2f})"
     whole = f"{found.of_script or math.nan:7.2f}"
-    return f"{found.name:28s} {found.code or '-':7s} {told:28s} script {whole} measured {found.measured:7.2f}"
+    steps = f" steps {found.of_steps:.2f}" if found.of_steps else ""
+    return f"{found.name:28s} {found.code or '-':7s} {told:28s} script {whole} measured {found.measured:7.2f}{steps}"
 
 
 if __name__ == "__main__":

@@ -150,6 +150,18 @@ PREDICT_LEFT_MAX = Calibration(
     "of the time in predict, what calling the model leaves at worst",
     Measured("see PREDICT_LEFT_MIN: the 90th percentile is 0.09", MEASURED_ON, 20, "predict"),
 )
+PREDICT_TRACED_MIN = Calibration(
+    0.2,
+    "number",
+    "calls of predict on little data that tracing the model once, with its first run, takes, at least",
+    Measured("0.2 to 2.0, median 0.9: four small networks, of 2 to 13 layers, twice each", TWO_BUSY_CORES, 8),
+)
+PREDICT_TRACED_MAX = Calibration(
+    2.0,
+    "number",
+    "calls of predict on little data that tracing the model once, with its first run, takes, at most",
+    Measured("see PREDICT_TRACED_MIN", TWO_BUSY_CORES, 8),
+)
 CALL_LEFT_MIN = Calibration(
     0.05,
     "share",

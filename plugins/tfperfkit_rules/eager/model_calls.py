@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Iterable
 
+from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.convert import each
@@ -12,6 +14,8 @@ from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.records.steps import UPDATES, Marker
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.eager.gain import Bounds, waiting
 from tfperfkit_rules.measures.called import EVALUATE, LAYER, TRAINER, call_of, called_at, callee, calls, receiver
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
@@ -23,6 +27,7 @@ PREDICT_LEFT = calibrated.PREDICT_LEFT_MIN.value, calibrated.PREDICT_LEFT_MAX.va
 OFTEN = calibrated.OFTEN.value
 MAX_COMPUTING = calibrated.MAX_COMPUTING.value
 CALL_LEFT = calibrated.CALL_LEFT_MIN.value, calibrated.CALL_LEFT_MAX.value
+_KERAS = ("predict", "evaluate")
 _HANDED = ("eager_ops", "dispatch")
 
 
@@ -51,9 +56,10 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
         often, least = True, share - found.computing / turns.whole
         if least < MEDIUM:
             return
-    low, _ = interval(least, len(turns.found))
+    low, _ = interval(share if _durations(evidence, place) else least, len(turns.found))
     _, high = interval(share, len(turns.found))
-    bounds = speedups(low * (1 - PREDICT_LEFT[1]), high * (1 - PREDICT_LEFT[0]))
+    left = PREDICT_LEFT if fits else _left(evidence, place, found.computing / at.total())
+    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = receiver(called_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"inside {unit.loop}" if often else "in a loop"
@@ -84,6 +90,26 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
         absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
         parts=("evaluate", "dispatch", "eager_ops", "tracing", "input", "other") if evidence.work is not None else (),
     )
+
+
+def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, float]:
+    """Shares of the time in ``predict``, the least and the most, that a compiled call of the model takes in its place:
+    the call, what it computes, and tracing it once. ``computing``: the share in compiled functions now."""
+    durations = _durations(evidence, place)
+    if not durations:
+        return PREDICT_LEFT
+    each_ms, waits = statistics.median(durations), waiting(evidence)
+    call = Bounds(shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value)
+    once = Bounds(calibrated.PREDICT_TRACED_MIN.value, calibrated.PREDICT_TRACED_MAX.value)
+    most = min(max(waits * call.most / each_ms, computing) + once.most / len(durations), 1.0)
+    return min(waits * call.least / each_ms + once.least / len(durations), most), most
+
+
+def _durations(evidence: Evidence, place: Place) -> list[float]:
+    """ms of the calls of Keras at a line, without the first, which traces."""
+    here = {site.id for site in sites(evidence) if (site.file, site.line) == place and site.kind in _KERAS}
+    found = (item for item in each(evidence.records("markers"), Marker) if item.site in here)
+    return [ms(item.end_ns - item.begin_ns) for item in found if item.end_ns > item.begin_ns][1:]
 
 
 def _batches(evidence: Evidence, place: Place) -> float:

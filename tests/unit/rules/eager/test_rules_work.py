@@ -273,6 +273,14 @@ def test_predict_for_little_is_told_by_the_loop_and_priced_by_what_does_not_comp
     assert not any("step" in item.name or "training" in item.name for item in found.evidence)
 
 
+@pytest.mark.parametrize(("each_ms", "low", "high"), [(100, 30, 60), (10, 5, 20)])
+def test_what_predict_took_says_what_a_compiled_call_leaves_of_it(each_ms: int, low: float, high: float) -> None:
+    marks = [[1, n * 150 * MS, (n * 150 + each_ms) * MS, 1] for n in range(50)]
+    records = {"sites": [msgspec.to_builtins(site(1, "predict", 4))], "markers": marks}
+    found = one(everything(predicted(1, 400, records=records)))
+    assert found.predicted_speedup and low < found.predicted_speedup < high
+
+
 def test_predict_again_and_again_for_much_is_no_matter_of_little_data() -> None:
     """Calls of 22 batches each: nobody says "call the model itself", which would gain nothing."""
     rows = [[1 + (n % 23 > 0), n * 1000, n * 1000 + 10, 1] for n in range(50 * 23)]

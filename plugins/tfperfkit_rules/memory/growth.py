@@ -13,6 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import calls
+from tfperfkit_rules.measures.new_models import new_models
 from tfperfkit_rules.measures.session_calls import SESSION, made_in_loops
 from tfperfkit_rules.measures.source_text import loops
 
@@ -40,7 +41,11 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
     if unknown:
         yield _kept(evidence, data, unknown[0], data.growth_bytes_per_step)
     elif _sure(data) and not any(row.kind == "graphs" for row in data.growers):
-        yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count)
+        models = new_models(evidence)
+        if models:
+            yield _of_models(data, data.growth_bytes_per_step, models)
+        else:
+            yield _unexplained(data, data.growth_bytes_per_step, evidence.steps.count)
 
 
 def _sure(data: MemoryData) -> bool:
@@ -111,6 +116,26 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
             "No container of the script's grows: look for what a library keeps (callbacks, loggers, caches), or let "
             "tracemalloc compare two snapshots a few hundred steps apart."
         ),
+    )
+
+
+def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan]) -> Finding:
+    """A remark: that nothing frees the models follows from their number, not from the steps'."""
+    return Finding(
+        code="MEM001",
+        family="memory",
+        basis="risk",
+        title="Memory grows while models are made one after the other",
+        severity="info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=tuple(models[:1]),
+        evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
+        advice=(
+            "Let each go before the next one is made: keep numbers of its history, not the model or the History "
+            "object, then del model, keras.backend.clear_session() and gc.collect(). Or give each a process of its own."
+        ),
+        detail="Each model brings its variables, its optimizer's and the graphs of its functions.",
     )
 
 

@@ -11,6 +11,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
+from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.retrace import codes, without
@@ -41,9 +42,18 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
+        file, call = compiles[0]
+        made = made_in(evidence, file, call, loops(evidence, file, call.lineno))
+        if made is not None:
+            title = f"Each turn of {evidence.unit.loop} makes a new model, whose functions Keras traces anew"
+            places = list(dict.fromkeys((SourceSpan(file, made), *places)))[: shared.MAX_PLACES.value]
         advice = (
-            f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning rate) "
-            "can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
+            _KEEP
+            if made is not None
+            else (
+                f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning "
+                "rate) can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
+            )
         )
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
@@ -70,6 +80,13 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         advice=advice,
         absorbs=("CMP004", "EAG006"),
     )
+
+
+_KEEP = (
+    "Where turns differ in rates, data or seeds only, make and compile one model before the loop and begin anew with "
+    "its first weights: first = model.get_weights() once, then model.set_weights(first), zeros for the optimizer's "
+    "variables, and optimizer.learning_rate.assign(rate). Models of other shapes each need a trace of their own."
+)
 
 
 def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None, float | None]:

@@ -6,6 +6,7 @@ from tfperfkit.rule import Rule
 from tfperfkit_rules.step.epoch_ends import after_epochs
 from tfperfkit_rules.step.fit_calls import one_call_a_step
 from tfperfkit_rules.step.joined_steps import several_steps
+from tfperfkit_rules.step.measured_again import measured_again
 from tfperfkit_rules.step.on_purpose import collects, waits
 from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     waits,
     collects,
     after_epochs,
+    measured_again,
     short_epochs,
     grows_slower,
     every_nth,

@@ -56,7 +56,7 @@ def _found(evidence: Evidence) -> dict[_What, _Ends]:
     inside: dict[Stack, _What | None] = {}
     steps = evidence.steps
     last_step: dict[_What, int] = {}
-    for when, stack, took in _moments(evidence):
+    for when, stack, took in moments(evidence):
         kind = inside[stack] if stack in inside else inside.setdefault(stack, _what(evidence, stack))
         if kind is not None:
             ns[kind] += took
@@ -70,7 +70,7 @@ def _found(evidence: Evidence) -> dict[_What, _Ends]:
     return {what: _Ends(ns[what], visits[what], number[what], at[what]) for what in at if number[what]}
 
 
-def _moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
+def moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
     """(when, stack, ns since the sample before): one that C code has held up sees the line that it was held up by."""
     taken = evidence.log.inside(evidence.log.whole)
     for (before, _), (when, stack) in zip(taken, taken[1:], strict=False):

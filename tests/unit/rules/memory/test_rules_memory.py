@@ -38,9 +38,9 @@ def grower(**fields: Any) -> Grower:
     return Grower(**given)
 
 
-def evidence(*growers: Grower, **fields: Any) -> Evidence:
+def evidence(*growers: Grower, source: str = "", **fields: Any) -> Evidence:
     data = MemoryData(**{"growers": growers, "limit_bytes": LIMIT, "rss_last_bytes": 1_000_000_000, **fields})
-    return make_evidence(parts_ms={"graph": 10.0}, steps=make_steps(400), data={"memory": data})
+    return make_evidence(parts_ms={"graph": 10.0}, steps=make_steps(400), data={"memory": data}, source=source)
 
 
 def findings(given: Evidence) -> list[Finding]:
@@ -93,6 +93,15 @@ def test_growth_that_no_container_explains_names_the_function() -> None:
     # Nearly nothing is as likely: what an allocator's arenas do in a few hundred steps.
     assert not findings(evidence(growth_bytes_per_step=9e4, growth_range=(840.0, 1.5e5), **fields))
     assert findings(evidence(growth_bytes_per_step=9e4, growth_range=(3e4, 1.5e5), **fields))
+
+
+def test_growth_beside_models_that_are_made_one_after_the_other_is_theirs() -> None:
+    source = "import keras\nfor n in range(9):\n    model = keras.Sequential()\n    model.fit(x, y)\n"
+    grown = {"growth_is_significant": True, "growth_bytes_per_step": 9e4}
+    found = one(findings(evidence(source=source, **grown)))
+    assert found.where == (SourceSpan(FILE, 3),) and "clear_session" in found.advice and found.severity == "info"
+    once = "import keras\nmodel = keras.Sequential()\nfor n in range(9):\n    model.fit(x, y)\n"
+    assert one(findings(evidence(source=once, **grown))).title == "Memory grows with every step"
 
 
 @pytest.mark.parametrize(

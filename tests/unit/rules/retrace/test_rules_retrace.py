@@ -40,6 +40,32 @@ def test_compile_in_the_loop_stands_first() -> None:
     assert low < 5.0 <= high + 0.01  # 80 of 100 ms gone
 
 
+SEARCH = """import keras
+for units in (8, 16, 32):
+    model = keras.Sequential([keras.layers.Dense(units)])
+    model.compile("adam", "mse")
+    model.fit(x, y)
+"""
+
+
+def test_a_new_model_in_each_turn_is_what_traces() -> None:
+    line = [Frame(FILE, 1, "<module>", 5)]
+    spans = [(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)]
+    given = {
+        "parts_ms": {"tracing": 80.0, "graph": 20.0},
+        "samples": make_samples([(40, "tracing", line), (10, "graph", line)]),
+        "tracing": spans,
+        "steps": make_steps(each_ms=100.0),
+    }
+    (found,) = traced_again(make_evidence(source=SEARCH, **given))  # type: ignore[arg-type]
+    assert found.title == "Each turn of the training loop makes a new model, whose functions Keras traces anew"
+    assert found.where[0].line == 3 and "model.set_weights(first)" in found.advice
+    kept = SEARCH.replace("    model = keras.Sequential([keras.layers.Dense(units)])\n", "    x = x * units\n")
+    kept = kept.replace("for units", "model = keras.Sequential()\nfor units")
+    (found,) = traced_again(make_evidence(source=kept, **given))  # type: ignore[arg-type]
+    assert found.title.startswith("compile() is called in")
+
+
 def test_without_compile_the_tracing_line_is_named() -> None:
     steps = [(n * 100 * MS, n * 100 * MS + 30 * MS) for n in range(60)]
     parts = {"tracing": 30.0, "graph": 70.0}

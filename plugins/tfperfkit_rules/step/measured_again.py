@@ -1,0 +1,115 @@
+"""STP011: ``evaluate`` after each epoch on data whose loss and metrics ``fit`` has just told."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tfperfkit_probes.input.model import InputData, KerasInput
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.called import EVALUATE, FIT, called_at, receiver
+from tfperfkit_rules.step.epoch_ends import moments
+
+
+def measured_again(evidence: Evidence) -> Iterable[Finding]:
+    """For the call that takes most of the run."""
+    data = evidence.offer(InputData)
+    whole = evidence.run.wall_s * 1e9
+    if evidence.work is not None or data is None or whole <= 0 or not evidence.log.whole:
+        return
+    fits = [row for row in data.keras if row.way == "fit"]
+    again: dict[Place, tuple[KerasInput, KerasInput]] = {}
+    for row in data.keras:
+        if row.way == "evaluate" and row.times >= calibrated.EPOCHS_MIN.value:
+            known = next((item for item in fits if _same(evidence, row, item)), None)
+            if known is not None:
+                again[row.file, row.line] = row, known
+    if not again:
+        return
+    ns: dict[Place, int] = dict.fromkeys(again, 0)
+    seen: dict[Place, int] = dict.fromkeys(again, 0)
+    for _, stack, took in moments(evidence):
+        place = (stack.frames[-1].file, stack.frames[-1].line) if stack.frames else ("", 0)
+        if place in again and stack.context == "evaluate":
+            ns[place] += took
+            seen[place] += 1
+    place = max(again, key=lambda item: ns[item])
+    share = min(ns[place] / whole, 1.0)
+    if seen[place] >= MIN and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+        yield _finding(evidence, *again[place], share, ns[place], seen[place])
+
+
+def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float, ns: int, samples: int) -> Finding:
+    bounds = speedups(*interval(share, samples))
+    model = receiver(called_at(evidence, (row.file, row.line), EVALUATE))
+    which = "validation" if fit.validation else "training"
+    return Finding(
+        code="STP011",
+        family="step",
+        title=f"{model}.evaluate goes through the {which} data again, which fit has just measured",
+        severity=severity(share),
+        basis="run",
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=(SourceSpan(row.file, row.line, row.function), SourceSpan(fit.file, fit.line, fit.function)),
+        evidence=(
+            Measurement("share of the run", share, "share", "run"),
+            Measurement("time in it", ns / 1e6, "ms", "samples"),
+            Measurement("calls", float(row.times), "count", "run"),
+            Measurement("samples", float(samples), "count", "samples"),
+        ),
+        advice=_VALIDATION if fit.validation else _TRAINING,
+        detail=(
+            ""
+            if fit.validation
+            else "fit's figures are means over the epoch, while the weights change. Where those after the epoch are "
+            "wanted, evaluate on a part of the data, or after every fifth epoch."
+        ),
+        absorbs_here=("STP001", "EAG004", "STP006", "INP012", "RET012"),
+        parts=("evaluate",),
+    )
+
+
+_VALIDATION = (
+    'Take what fit has measured: logs["val_loss"] in on_epoch_end(self, epoch, logs), or history.history["val_loss"]; '
+    "metrics that are given to compile stand beside it."
+)
+_TRAINING = (
+    'Take what fit has measured: logs["loss"] in on_epoch_end(self, epoch, logs), or history.history["loss"]; metrics '
+    "that are given to compile stand beside it."
+)
+
+
+def _same(evidence: Evidence, row: KerasInput, fit: KerasInput) -> bool:
+    """Whether both got the same data: the same pipeline, or arrays of the same size that the source does not name
+    differently."""
+    if row.kind != fit.kind:
+        return False
+    if row.kind == "tf.data":
+        return row.pipeline is not None and row.pipeline == fit.pipeline
+    if row.kind != "arrays" or not row.arrays_bytes or row.arrays_bytes != fit.arrays_bytes:
+        return False
+    ours = _given(called_at(evidence, (row.file, row.line), EVALUATE), "x")
+    call = called_at(evidence, (fit.file, fit.line), FIT)
+    theirs = _first(_given(call, "validation_data")) if fit.validation else _given(call, "x")
+    if row.file == fit.file and isinstance(ours, ast.Name) and isinstance(theirs, ast.Name):
+        return ours.id == theirs.id
+    return True
+
+
+def _given(call: ast.Call | None, word: str) -> ast.expr | None:
+    """The first argument, or the one that is given by this word."""
+    if call is None:
+        return None
+    named = next((item.value for item in call.keywords if item.arg == word), None)
+    return named if named is not None or word != "x" or not call.args else call.args[0]
+
+
+def _first(node: ast.expr | None) -> ast.expr | None:
+    return node.elts[0] if isinstance(node, (ast.Tuple, ast.List)) and node.elts else node

@@ -1,0 +1,20 @@
+"""A callback prints how well the model does on the training data after each epoch."""
+
+import keras
+import numpy as np
+
+rng = np.random.default_rng(9)
+x = rng.normal(size=(24_000, 64)).astype("float32")
+y = (x[:, :5].sum(axis=1) > 0).astype("float32")
+held_x, held_y = x[:500] + 0.1, y[:500]
+
+
+class Scores(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        print(f"epoch {epoch}: training accuracy {logs['accuracy']:.2f}, held out {logs['val_accuracy']:.2f}")
+
+
+hidden = [keras.layers.Dense(512, activation="relu") for _ in range(4)]
+model = keras.Sequential([keras.Input((64,)), *hidden, keras.layers.Dense(1, activation="sigmoid")])
+model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
+model.fit(x, y, batch_size=256, epochs=8, verbose=0, validation_data=(held_x, held_y), callbacks=[Scores()])

@@ -106,19 +106,22 @@ def _no_cause(evidence: Evidence) -> str:
     share = account.parts_ms[name] / account.mean_ms
     computes = name in _WORK and share >= _SOUND
     near = computes and _near_the_limit(evidence)
-    found = "Nothing to fix" if near else NO_FAULT if _is_sound(evidence) else NO_CAUSE
+    between = _between(account)
+    found = "Nothing to fix" if near else NO_CAUSE
+    if not near and _is_sound(evidence):
+        found = f"{NO_FAULT} in the step itself" if between else NO_FAULT
     lines = [] if name in _WORK else lines_of(evidence, name)
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK else ""
-    little = _waits(evidence) if found == NO_FAULT else ""
+    little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}"
-    return f"{said}{little}.{rate}{_between(account)}"
+    return f"{said}{little}.{rate}{between}"
 
 
 def _is_sound(evidence: Evidence) -> bool:
-    """Whether a step mostly computes in compiled functions, and little passes between two of them."""
+    """Whether a step mostly computes in compiled functions."""
     account = evidence.account
-    if account is None or not account.mean_ms or account.between_total_ms >= MIN_BETWEEN * account.mean_ms:
+    if account is None or not account.mean_ms:
         return False
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part], default="")
     return name in _WORK and evidence.share(*_WORK) >= _SOUND

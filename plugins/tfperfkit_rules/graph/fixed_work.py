@@ -125,8 +125,8 @@ def _finding(
 def _layers(rows: list[ComputedOperation], step: ComputedStep) -> str:
     """The layers that most of it is in: the innermost that holds nearly all, or the costliest of several where that one
     has trained layers too."""
-    fixed = {row.name for row in rows}
-    trained = [_path(row) for row in step.operations if row.stage == "forward" and row.name not in fixed]
+    # Reading a frozen variable is no work on the batch either: what is trained is told by its gradients.
+    trained = [_path(row) for row in step.operations if row.stage == "backward"]
     paths = [(_path(row), row.ms) for row in rows]
     whole = sum(took for _, took in paths)
     within: tuple[str, ...] = ()

@@ -16,13 +16,22 @@ from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, filled
 _WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 #: Parts of the names of types whose results differ from call to call.
 _VARYING = ("Random", "Multinomial", "Bernoulli", "PyFunc", "Iterator", "Optional", "Timestamp", "Collective", "Queue")
+#: Operations between the mean of a batch and the variable that follows it: a difference, a product, a sum.
+_STATISTICS_DEPTH = 4
 _BODIES = CALLS | LOOPS | BRANCHES
 
 
 def fixed_work(functions: Iterable[tuple[FunctionRecord, Graph | None]]) -> FixedWork:
     """Of functions with their graphs."""
-    found = (fixed(record, graph) for record, graph in functions if graph is not None)
-    return FixedWork(functions=tuple(item for item in found if item is not None))
+    known = [(record, graph) for record, graph in functions if graph is not None]
+    found = (fixed(record, graph) for record, graph in known)
+    others = sum(record.owner == "user" and _only_writes(graph) for record, graph in known)
+    return FixedWork(functions=tuple(item for item in found if item is not None), writers=others)
+
+
+def _only_writes(graph: Graph) -> bool:
+    nodes = graph.nodes.values()
+    return any(node.type.startswith(_WRITES) for node in nodes) and not any(is_backward(node, "") for node in nodes)
 
 
 def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
@@ -40,7 +49,7 @@ def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
         if any(name in follows for name, _ in node.inputs):
             follows.add(node.name)
     same = {name for name in follows.difference(varies, arguments) if not is_backward(nodes[name], "")}
-    if not same:
+    if not same or _keeps_statistics(graph, same):
         return None
     return FixedOperations(
         graph=record.graph,
@@ -51,6 +60,31 @@ def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
         kept_bytes=_kept(graph, same),
         arguments=tuple(_text(graph.type_of(name)) for name in arguments),
     )
+
+
+def _keeps_statistics(graph: Graph, same: set[str]) -> bool:
+    """Whether a variable follows the mean of a batch, as a normalisation in training does: then what an example gives
+    depends on the others of its batch. The sums of a metric are numbers, not vectors."""
+    nodes = graph.nodes
+    for node in nodes.values():
+        if not node.type.startswith(_WRITES):
+            continue
+        front = {name for name, _ in node.inputs[1:]}
+        for _ in range(_STATISTICS_DEPTH):
+            if any(name in same and _is_vector(nodes[name]) for name in front):
+                return True
+            front = {
+                name
+                for at in front
+                if at in nodes and at not in same and not is_backward(nodes[at], "")
+                for name, _ in nodes[at].inputs
+            }
+    return False
+
+
+def _is_vector(node: Node) -> bool:
+    kind = node.outputs[0] if node.outputs else None
+    return kind is not None and kind.dtype.startswith(("float", "bfloat", "half")) and bool(kind.shape)
 
 
 def _text(kind: Type) -> str:

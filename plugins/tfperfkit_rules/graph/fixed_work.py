@@ -10,7 +10,7 @@ from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork
+from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import input as input_numbers
@@ -30,6 +30,8 @@ def fixed_work(evidence: Evidence) -> Iterator[Finding]:
     pipeline = next((item for item in data.pipelines if item.in_training and item.stages), None)
     if pipeline is None or not _comes_again(pipeline) or not _comes_as_it_was(pipeline):
         return
+    if work.writers or _assigns(evidence):
+        return  # what no function of the step changes may be changed beside it: a teacher that follows slowly
     whole = step.ms
     for function in work.functions:
         rows = _rows(function, step) if _takes_the_batch(function, pipeline) else []
@@ -40,6 +42,14 @@ def fixed_work(evidence: Evidence) -> Iterator[Finding]:
         if share >= calibrated.FIXED_MIN.value:
             yield _finding(evidence, function, pipeline, rows, share, step)
             return
+
+
+def _assigns(evidence: Evidence) -> bool:
+    """Whether Python assigns to variables in the steps, whichever they are."""
+    ran = evidence.offer(RanOperations)
+    rows = ran.rows if ran is not None else ()
+    times = sum(row.count for row in rows if row.where == "eager" and row.type.startswith("Assign"))
+    return ran is not None and times >= shared.MOSTLY.value * max(ran.steps, 1)
 
 
 def _comes_again(pipeline: Pipeline) -> bool:

@@ -54,3 +54,30 @@ def test_a_call_that_gets_a_variable_may_change_it() -> None:
     builder.add("MatMul", "after", ("called", "read_base"), "float32[None,8]")
     found = fixed(builder.record(owner="keras"), builder.graph())
     assert found is not None and found.operations == ("features",)
+
+
+def test_a_function_that_only_assigns_is_counted() -> None:
+    follows = Builder("__inference_follow_2")
+    follows.add("Placeholder", "slow", makes="resource[]")
+    follows.add("AssignVariableOp", "assign", ("slow", "slow"))
+    trains = frozen()
+    found = fixed_work([(trains.record(owner="user"), trains.graph()), (follows.record(owner="user"), follows.graph())])
+    assert len(found.functions) == 1 and found.writers == 1
+
+
+def test_a_normalisation_that_follows_its_batches_makes_examples_depend_on_each_other() -> None:
+    builder = frozen()
+    builder.add("Placeholder", "moving", makes="resource[]")
+    builder.add("ReadVariableOp", "read_moving", ("moving",), "float32[8]")
+    builder.add("Mean", "mean", ("features",), "float32[8]")
+    builder.add("Sub", "difference", ("read_moving", "mean"), "float32[8]")
+    builder.add("AssignSubVariableOp", "follow", ("moving", "difference"))
+    assert fixed(builder.record(owner="keras"), builder.graph()) is None
+
+
+def test_a_metric_that_counts_examples_does_not() -> None:
+    builder = frozen()
+    builder.add("Placeholder", "count", makes="resource[]")
+    builder.add("Size", "size", ("x",), "float32[]")
+    builder.add("AssignAddVariableOp", "counted", ("count", "size"))
+    assert fixed(builder.record(owner="keras"), builder.graph()) is not None

@@ -11,7 +11,7 @@ from tfperfkit_probes.input.model import InputData, Pipeline
 from tfperfkit_rules.graph.fixed_work import fixed_work
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork
+from tfperfkit.offers import ComputedOperation, ComputedStep, FixedOperations, FixedWork, RanOperation, RanOperations
 from tfperfkit.rule import Evidence
 
 SOURCE = """\
@@ -39,6 +39,8 @@ def given(
     owner: str = "keras",
     arguments: tuple[str, ...] = TYPES,
     trained: str = "model/dense",
+    writers: int = 0,
+    assigns: int = 0,
 ) -> Evidence:
     """A step of 10 ms, 8 of them compiled."""
     rows = (
@@ -53,12 +55,14 @@ def given(
         graph="step", owner=owner, file=FILE, line=4, operations=names, kept_bytes=6400, arguments=arguments
     )
     step = ComputedStep(ms=8.0, idle_ms=0, waits_ms=0, unknown_ms=0, operations=rows, batch=32)
+    assigned = RanOperation(name="a", type="AssignVariableOp", count=assigns, self_ms=0.1, where="eager")
+    ran_eagerly = RanOperations(steps=5, rows=(assigned,))
     feeds = feeds or pipeline(PREFETCH, BATCH, SHUFFLE, SLICES, iterators=10)
     return make_evidence(
         parts_ms={"graph": 8.0, "dispatch": 2.0},
         source=SOURCE,
         data={"input": InputData(pipelines=(feeds,), steps=60)},
-        offers={"ops": (FixedWork(functions=(fixed,)),), "lines": (step,)},
+        offers={"ops": (FixedWork(functions=(fixed,), writers=writers),), "lines": (step, ran_eagerly)},
     )
 
 
@@ -109,3 +113,10 @@ def test_a_small_share_is_not_worth_it() -> None:
 def test_a_function_of_the_person_s_is_judged_where_it_takes_the_batch() -> None:
     assert one(given(owner="user"))
     assert not list(fixed_work(given(owner="user", arguments=(*TYPES, "float32[32,100]"))))
+
+
+def test_a_teacher_that_follows_slowly_is_not_frozen() -> None:
+    """Its weights change beside the step: in another function, or from Python."""
+    assert not list(fixed_work(given(writers=1)))
+    assert not list(fixed_work(given(assigns=20)))
+    assert one(given(assigns=1))  # once in five steps: a metric that is set back

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
@@ -72,28 +73,32 @@ def _selected(view: View, node: Node) -> tuple[list[_Owner], list[str]]:
 
 
 def _masked(view: View, node: Node) -> tuple[list[_Owner], list[str]]:
-    """A sum of products, each with its own mask."""
-    found: list[_Owner] = []
+    """A sum of products, each with its own mask. All sums that go into it are looked at here, once."""
+    found: dict[tuple[str, float], tuple[_Owner, str]] = {}
     chain: list[str] = []
-    compared: set[tuple[str, float]] = set()
+    seen = {node.name}
     pending = [node]
     while pending:
         current = pending.pop()
         chain.append(current.name)
         for number in range(len(current.inputs)):
             source = view.source(current, number)
-            if source is not None and source.type in ("AddV2", "Add", "AddN"):
+            if source is None or source.name in seen:
+                continue
+            seen.add(source.name)
+            if source.type in ("AddV2", "Add", "AddN"):
                 pending.append(source)
-            elif source is not None and source.type == "Mul":
+            elif source.type == "Mul" and len(source.inputs) == 2:
                 for mask, value in (source.inputs, source.inputs[::-1]):
                     with_what = _compared(view, mask)
-                    if with_what is not None and with_what not in compared:
-                        compared.add(with_what)
-                        found.append(value)
-                        chain.append(source.name)
+                    if with_what is not None:
+                        found.setdefault(with_what, (value, source.name))
                         break
-    same = len({name for name, _ in compared}) == 1
-    return (found, chain) if same else ([], [node.name])
+    # Along a residual stream there may be several such sums: the one with the most branches stands for all.
+    often = Counter(name for name, _ in found)
+    most = often.most_common(1)[0][0] if often else ""
+    values = [(value, made) for (name, _), (value, made) in found.items() if name == most]
+    return [value for value, _ in values], [*chain, *(made for _, made in values)]
 
 
 def _stacked(view: View, node: Node) -> tuple[list[_Owner], list[str]]:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.sizes import BINARY, RESHAPES, UNARY
-from tfperfkit_probes.ops.waste.view import View
+from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "table"
 #: Told where a lookup takes at most this part of the rows.
 _FEW = 0.25
 _MIN_ROWS = 64
+#: Of more operations a table is not made: the time that looking takes is bounded.
+MOST_OPERATIONS = 100
 _REDUCES = frozenset({"Sum", "Mean", "Max", "Min", "Prod"})
 _WITHIN_ROWS = UNARY | {"Softmax", "LogSoftmax", "BiasAdd"}
 
@@ -31,9 +33,11 @@ def tables(view: View) -> Iterator[Wasted]:
         if not shape or shape[0] < _MIN_ROWS or None in taken:
             continue
         rows, count = shape[0], sum(each or 0 for each in taken)
-        region = _computed(view, view.nodes[name], rows)
+        if count > _FEW * rows:
+            continue
+        region = _computed(view, view.nodes[name], rows, {gather.name for gather in gathers})
         used = {each.name for each in (*region, *gathers)}
-        if not region or count > _FEW * rows or any(_goes_elsewhere(view, node, used) for node in region):
+        if not region or any(_goes_elsewhere(view, node, used) for node in region):
             continue
         places = [node.place for node in (*region, *gathers) if node.place is not None]
         yield Wasted(
@@ -55,19 +59,27 @@ def _goes_elsewhere(view: View, node: Node, used: set[str]) -> bool:
     return node.name in view.results or any(use.node.name not in used for use in view.uses(node))
 
 
-def _computed(view: View, last: Node, rows: int) -> list[Node]:
-    """The operations that make each row of a tensor of that row of others, back to where these come from."""
+def _computed(view: View, last: Node, rows: int, lookups: set[str]) -> list[Node]:
+    """The operations that make each row of a tensor of that row of others, back to where these come from; none where
+    something after that tensor needs one of them."""
     found: dict[str, Node] = {}
     pending = [last]
     while pending:
+        if len(found) > MOST_OPERATIONS:
+            return []
         node = pending.pop()
         inputs = None if node.name in found else of_rows(view, node, rows)
         if inputs is None:
             continue
+        if any(view.order[use.node.name] > view.order[last.name] for use in _beside(view, node, lookups)):
+            return []
         found[node.name] = node
         pending += [source for owner in inputs if (source := view.made(*owner)) is not None]
-    order = {name: number for number, name in enumerate(view.nodes)}
-    return sorted(found.values(), key=lambda node: order[node.name])
+    return sorted(found.values(), key=lambda node: view.order[node.name])
+
+
+def _beside(view: View, node: Node, lookups: set[str]) -> list[Use]:
+    return [use for use in view.uses(node) if use.node.name not in lookups]
 
 
 def of_rows(view: View, node: Node, rows: int) -> list[tuple[str, int]] | None:

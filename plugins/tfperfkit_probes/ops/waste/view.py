@@ -49,6 +49,11 @@ class View:
         return [node for node in self.nodes.values() if not is_backward(node, "")]
 
     @cached_property
+    def order(self) -> dict[str, int]:
+        """The place of each node."""
+        return {name: number for number, name in enumerate(self.nodes)}
+
+    @cached_property
     def _uses(self) -> dict[tuple[str, int], list[Use]]:
         found: dict[tuple[str, int], list[Use]] = defaultdict(list)
         for node in self.forward:

@@ -1,0 +1,40 @@
+"""Wasted work is looked for in graphs of any size; what is recorded of it survives the way to the rules."""
+
+from __future__ import annotations
+
+from ops_builder import Builder
+from tfperfkit_probes.ops.waste import wasted
+
+HERE = (("train.py", 7, "call"),)
+
+
+def test_a_large_graph_takes_time_in_proportion() -> None:
+    """Each lookup and each sum of an unrolled recurrence stands behind all before it."""
+    made = Builder()
+    x = made.add("Placeholder", "x", (), "float32[64,64]")
+    ids = made.add("Placeholder", "ids", (), "int32[8]")
+    axis = made.add("Const", "axis", (), "int32[]", value=0)
+    state = x
+    for turn in range(5000):
+        product = made.add("MatMul", f"product{turn}", (state, x), "float32[64,64]")
+        state = made.add("AddV2", f"state{turn}", (state, product), "float32[64,64]")
+        out = made.add("Tanh", f"out{turn}", (state,), "float32[64,64]")
+        made.add("GatherV2", f"taken{turn}", (out, ids, axis), "float32[8,64]")
+    # Each activation is of 64 rows, of which eight are looked up: that alone could be moved behind its lookup.
+    assert {each.kind for each in wasted(made.graph(), None)} <= {"table"}
+
+
+def test_one_line_in_several_places_is_one_entry_with_all_of_its_operations() -> None:
+    made = Builder()
+    x = made.add("Placeholder", "x", (), "float32[8,2000]")
+    count = made.add("Const", "count", (), "int32[]", value=2000)
+    begin = made.add("Const", "begin", (), "int32[2]", value=0)
+    size = made.add("Const", "size", (), "int32[2]", value=5)
+    for number in range(3):
+        ranked = made.add("TopKV2", f"sort{number}", (x, count), "float32[8,2000];int32[8,2000]", HERE)
+        made.add("Slice", f"first{number}", (ranked, begin, size), "float32[8,5]", HERE)
+    (found,) = wasted(made.graph(), None)
+    assert found.kind == "sort" and found.operations == ["sort0", "sort1", "sort2"]
+    assert found.where is not None and found.where.line == 7
+    assert found.figures == {"all": 2000, "used": 5, "rows": 8} and found.left is not None and found.left < 0.2
+    assert found.takes_bytes > 0 and found.whole_bytes >= found.takes_bytes

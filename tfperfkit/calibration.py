@@ -217,6 +217,21 @@ LONG_OPERATIONS = Calibration(
     "of eager operations' own time in the Python that hands them out, below which they are long and compute",
     Derived("handing out takes some 5 us of Python for each, and an operation of a tenth of a millisecond computes"),
 )
+OTHER_TRAINING_MAX = Calibration(
+    0.25,
+    "share",
+    "of the clean steps' time, of the training in which the windows were, where they say little of the whole",
+    Chosen("with more, what they saw is a good part of what the run does"),
+)
+MAIN_TRAINING_MIN = Calibration(
+    0.5, "share", "of the clean steps' time, of another training that windows should see", Chosen("the larger half")
+)
+APART_MIN = Calibration(
+    0.95,
+    "share",
+    "of a training's samples that come after the last of the one before",
+    Chosen("lines of one loop are sampled in turn, two trainings one after the other"),
+)
 SOUND = Calibration(
     0.75,
     "share",

@@ -25,6 +25,7 @@ from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.every_work import findings as find
 from tfperfkit.diagnosis.headline import FAILED_EARLY, NO_CAUSE, START_UP, headline, not_looked_for
 from tfperfkit.diagnosis.headroom import split
+from tfperfkit.diagnosis.other_training import notes as other_training_notes
 from tfperfkit.diagnosis.proven import proven
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.together import together
@@ -154,6 +155,7 @@ def study(
         headline=_headline(info, ranked, headroom, evidence, work, looked=bool(manifest.probes) or not agent),
         notes=(
             *filter(None, [] if manifest.children else [children_note(evidence.run_account, info.machine)]),
+            *other_training_notes(evidence),
             *_notes(facts, agent, info, run, ended, family),
             *troubles,
         ),

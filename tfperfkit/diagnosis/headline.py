@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from tfperfkit import calibration
 from tfperfkit.diagnosis.computed_lines import LOUD, computed_lines, words
 from tfperfkit.diagnosis.headroom import large
+from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.gain import MEDIUM
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
-from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
+from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
 from tfperfkit.rule import Evidence
 
@@ -112,7 +113,7 @@ def _no_cause(evidence: Evidence) -> str:
         found = f"{NO_FAULT} in the step itself" if between else NO_FAULT
     lines = [] if name in _WORK else lines_of(evidence, name)
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
-    rate = bound(evidence) if name in _WORK else ""
+    rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}"
     return f"{said}{little}.{rate}{between}"
@@ -133,11 +134,20 @@ def _waits(evidence: Evidence) -> str:
 
 
 def _computed_at(evidence: Evidence) -> str:
-    """The line on which most of the step computes, where it is a third of the step or more."""
+    """The line on which most of the step computes, where it is a third of the step or more, and was looked at where
+    most steps are."""
+    if _saw_another(evidence):
+        return ", and the windows saw another training than most of these steps are of"
     line = next(iter(computed_lines(evidence)), None)
     if line is None or line.share < LOUD:
         return ""
     return f", {100 * line.share:.0f} % on one line ({_place(line.where)}: {words(line)})"
+
+
+def _saw_another(evidence: Evidence) -> bool:
+    """Whether what is known of the compiled step is of another training than most steps are of."""
+    trace = evidence.offered_by(StepBreakdown)
+    return any(each.probe == trace for each in other_trainings(evidence))
 
 
 def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:

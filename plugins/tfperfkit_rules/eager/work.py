@@ -157,7 +157,16 @@ def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
     # The outermost hold most; those that hold as much stand in the order of the stacks.
     every = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
     wide = [item for item in every if python_state(evidence, *item) is None]
+    # What the loop stands in is not called by it: compiled, it would be traced turn by turn.
+    wide = [item for item in wide if not _around(evidence, item)] or wide
     return next((item for item in wide if not _reads(evidence, item)), wide[0] if wide else None)
+
+
+def _around(evidence: Evidence, place: _Place) -> bool:
+    """Whether the work is a loop within this function."""
+    work, (file, function) = evidence.work, place
+    own = work.where if work is not None and work.kind == "loop" else None
+    return own is not None and own.file == file and function.line <= own.line <= function.last
 
 
 def _inside(part: EagerPart, place: _Place | None) -> float:

@@ -127,6 +127,16 @@ def test_a_trace_after_the_steps_counts_what_ran_in_a_later_phase() -> None:
     assert late.predicted_range == alone.predicted_range
 
 
+def test_the_function_around_the_loop_gives_way_to_the_one_that_the_loop_calls() -> None:
+    source = (
+        "import tensorflow as tf\ndef refine(v):\n    v = tf.matmul(m, v)\n    return v / tf.norm(v)\n"
+        "def whole(vs):\n    for v in vs:\n        v = refine(v)\n    return v\nfor vs in many:\n    whole(vs)\n"
+    )
+    inner = frame(10), frame(7, name="whole"), frame(3, MATH, name="refine")
+    found = one(work.eager_work(work_evidence(source, [sampled(90, "eager_ops", *inner), handed(*inner)], loop=6)))
+    assert found.where[0] == SourceSpan(FILE, 2, "refine")
+
+
 def test_a_function_that_reads_values_gives_way_to_one_within_it() -> None:
     source = IN_FUNCTION.replace("    v = refine(v)\n", "    outer()\n").replace(
         "while", "def outer():\n    s = refine(v).numpy()\nwhile"

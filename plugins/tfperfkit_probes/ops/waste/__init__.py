@@ -70,10 +70,12 @@ def wasted(graph: Graph, open_size: int | None) -> list[Wasted]:
 
 
 def _measured(view: View, each: Wasted, times: float) -> Wasted:
-    """With what its operations take, in all their runs of a call."""
+    """With the lines of all its operations, and what they take, in all their runs of a call."""
     nodes = [view.nodes[name] for name in each.operations]
+    lines = [node.place for node in nodes if node.place is not None]
     return msgspec.structs.replace(
         each,
+        places=list(dict.fromkeys((*each.places, *lines))),
         takes_flops=times * sum(cost(view.graph, node, view.open_size) or 0.0 for node in nodes),
         takes_bytes=times * sum(moved(view.graph, node, view.open_size) for node in nodes),
         uncounted_flops=times * each.uncounted_flops,

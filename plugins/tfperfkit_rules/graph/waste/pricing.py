@@ -124,19 +124,25 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
             return _Shares(0.0)
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
         scale = evidence.share("graph") / step.ms
-        rows = [row for row in step.operations if row.of in names and row.stage != "update"]
+        # Functions of one step may use the same names; their lines tell them apart.
+        lines = {("", 0), *((place.file, place.line) for place in (waste.where, *waste.places) if place is not None)}
+        rows = [
+            row
+            for row in step.operations
+            if row.of in names and row.stage != "update" and (row.file, row.line) in lines
+        ]
         forward = scale * sum(row.ms for row in rows if row.stage == "forward")
         whole = scale * sum(row.ms for row in rows)
         every = scale * sum(row.ms for row in step.operations)
         return _Shares(forward, whole - forward, scale * step.idle_ms * whole / every if every else 0.0)
+    mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
+    if mine is None:
+        return _Shares(0.0)
     if graph_time.rows(evidence):
         return _Shares(graph_time.share(evidence, lambda row: _is_one_of(row.name, names)), window="tfprof")
-    for each in ran(evidence):
-        if each.function.graph == function.graph:
-            total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
-            part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
-            return _Shares(each.share * min(1.0, part / total) if total > 0 else 0.0)
-    return _Shares(0.0)
+    total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
+    part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
+    return _Shares(mine.share * min(1.0, part / total) if total > 0 else 0.0)
 
 
 def _is_one_of(name: str, names: set[str]) -> bool:

@@ -12,7 +12,7 @@ from tfperfkit_rules.graph.waste import RULES
 from tfprof_builder import brief
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.offers import FunctionCalls
+from tfperfkit.offers import ComputedStep, FunctionCalls
 
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
@@ -95,3 +95,13 @@ def test_others_are_left_in_peace(evidence: Any) -> None:
 
 def test_one_line_in_two_functions_is_told_once() -> None:
     assert len(told(step(waste(), waste()))) == 1
+
+
+def test_operations_of_the_same_name_in_another_function_do_not_count() -> None:
+    evidence = step(waste())
+    data = evidence.offer(ComputedStep)
+    rows = tuple(msgspec.structs.replace(row, file="train.py", line=40) if row.of else row for row in data.operations)
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste()]))
+    calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
+    assert told(compiled(data.operations, more=(calls, OpsData(functions=[], all=(function,)))))
+    assert not told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))

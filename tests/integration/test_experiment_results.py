@@ -125,10 +125,35 @@ for make in (tf.distribute.MirroredStrategy, lambda: tf.distribute.OneDeviceStra
     assert trial.count > before + 5, trial.count
     assert plain == changed, (plain, changed)
 """
-IDS = ["batch-as-call", "update-rows", "vectorized-map", "no-strategy"]
+
+EPOCHS = """
+from tfperfkit_experiments.longer_epochs.install import install
+Trial.refuse = lambda self, reason: None
+rows = rng.normal(size=(20, 5)).astype("float32")
+
+def trained(*data, **options):
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(4), keras.layers.Dense(1)])
+    model.compile(keras.optimizers.Adam(0.1), "mse")
+    history = model.fit(*data, epochs=6, shuffle=False, verbose=0, **options).history["loss"]
+    return len(history), int(model.optimizer.iterations), [value.copy() for value in model.get_weights()]
+
+dataset = tf.data.Dataset.from_tensor_slices((rows, rows[:, :1])).batch(8)
+ways = [((rows, rows[:, :1]), {"batch_size": 8}), ((dataset,), {})]
+refused = [((rows, rows[:, :1]), {"validation_split": 0.5}), ((dataset.repeat(),), {"steps_per_epoch": 3})]
+for place, (data, options) in enumerate(ways + refused):
+    plain, before = trained(*data, **options), trial.count
+    with install(trial, 3):
+        changed = trained(*data, **options)
+    fewer = place < len(ways)
+    assert trial.count - before == fewer and changed[0] == (2 if fewer else 6), changed[0]
+    assert plain[1] == changed[1]
+    assert all((one == two).all() for one, two in zip(plain[2], changed[2]))
+"""
+IDS = ["batch-as-call", "update-rows", "vectorized-map", "no-strategy", "longer-epochs"]
 
 
-@pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS, ALONE], ids=IDS)
+@pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS, ALONE, EPOCHS], ids=IDS)
 def test_results(text: str, tmp_path: Path) -> None:
     script = tmp_path / "results.py"  # AutoGraph reads the source
     script.write_text(BEGIN + text)

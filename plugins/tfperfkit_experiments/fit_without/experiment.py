@@ -20,7 +20,7 @@ class FitWithout(Base):
     name = "fit-without"
     keeps: ClassVar[Keeps] = "ceiling"
     usage = "fit-without=validation, fit-without=callbacks"
-    codes = ("STP001", "STP006")
+    codes = ("STP001", "STP006", "STP011")
 
     def problem(self, change: Change, /) -> str | None:
         """One of two."""

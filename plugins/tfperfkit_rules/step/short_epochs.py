@@ -97,6 +97,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
             *([Measurement("a step", evidence.step_ms, "ms", "baseline")] if evidence.step_ms else []),
             Measurement("long pauses between steps", float(len(found.gaps)), "count", "run"),
             Measurement("samples", float(own.total()), "count", "samples"),
+            Measurement("epochs to join", float(times), "count", "advice"),
         ),
         advice=(
             f"Make one epoch of {times}: {_longer(evidence, *own.most_common(1)[0][0], times)}. The model takes as "

@@ -1,0 +1,37 @@
+"""``longer-epochs=N``: ``fit`` makes one epoch of N, so that it begins and ends that much fewer of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from tfperfkit.experiment import Change, Keeps, Trial
+from tfperfkit.model import Finding, Report
+from tfperfkit_experiments.base import Base, advised
+
+_TIMES = 20
+
+
+class LongerEpochs(Base):
+    """As many steps, in another order; callbacks and validation come less often."""
+
+    name = "longer-epochs"
+    keeps: ClassVar[Keeps] = "nothing"
+    usage = "longer-epochs=20"
+    codes = ("STP010",)
+
+    def problem(self, change: Change, /) -> str | None:
+        """A number above one."""
+        good = change.value.isdecimal() and int(change.value) > 1 and not change.target
+        return None if good else self.needs("how many epochs become one")
+
+    def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
+        """As many as the finding advises."""
+        yield Change(self.name, value=str(advised(finding, "epochs to join") or _TIMES))
+
+    def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
+        """See ``install``."""
+        from tfperfkit_experiments.longer_epochs.install import install
+
+        return install(trial, int(change.value))

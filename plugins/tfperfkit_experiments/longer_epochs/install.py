@@ -1,0 +1,63 @@
+"""Repeats what ``fit`` is given, and hands it fewer epochs."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tfperfkit.experiment import Trial
+from tfperfkit.instruments.changes.keras_compile import having
+from tfperfkit.instruments.changes.replaced import module, seams
+
+_BATCH = 32  # Keras' own
+
+
+@contextmanager
+def install(trial: Trial, times: int) -> Iterator[None]:
+    """For arrays and for datasets that end."""
+
+    def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(original)
+
+        def fit(*arguments: Any, **named: Any) -> Any:
+            given = signature.bind(*arguments, **named)
+            held = given.arguments
+            epochs = held.get("epochs", 1)
+            if epochs >= 2 and _repeated(held, min(times, epochs)):
+                held["epochs"] = math.ceil(epochs / times)
+                trial.applied()
+            return original(*given.args, **given.kwargs)
+
+        return fit
+
+    trial.refuse("fit was given neither arrays nor a dataset that ends, or splits and weighs them itself")
+    with seams() as made:
+
+        def keras() -> None:
+            for owner in having("fit"):
+                made.replace(owner, "fit", fitting)
+
+        trial.when_keras(keras)
+        yield
+
+
+def _repeated(held: dict[str, Any], times: int) -> bool:
+    """Put the repeated data in the place of the given; False where that can't be."""
+    tensorflow, x = module("tensorflow"), held.get("x")
+    if any(held.get(name) for name in ("validation_split", "steps_per_epoch", "initial_epoch")):
+        return False
+    if isinstance(x, tensorflow.data.Dataset):
+        if int(x.cardinality()) < 1:  # endless, or not known
+            return False
+        held["x"] = x.repeat(times)
+        return True
+    if not hasattr(x, "__array__") or any(held.get(name) is not None for name in ("sample_weight", "class_weight")):
+        return False
+    data = tensorflow.data.Dataset.from_tensor_slices(x if held.get("y") is None else (x, held["y"]))
+    if held.get("shuffle", True):
+        data = data.shuffle(len(x))
+    held["x"], held["y"] = data.batch(held.pop("batch_size", None) or _BATCH).repeat(times), None
+    return True

@@ -19,6 +19,7 @@ TYPED = {
     "pad-to": "pad-to=32",
     "python-calls": "python-calls=last",
     "shuffle": "shuffle=1000",
+    "longer-epochs": "longer-epochs=20",
     "steps-per-execution": "steps-per-execution=16",
     "threads": "threads=2,1",
     "without-line": "without-line:train.py:31",

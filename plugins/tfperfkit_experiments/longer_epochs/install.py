@@ -58,6 +58,6 @@ def _repeated(held: dict[str, Any], times: int) -> bool:
         return False
     data = tensorflow.data.Dataset.from_tensor_slices(x if held.get("y") is None else (x, held["y"]))
     if held.get("shuffle", True):
-        data = data.shuffle(len(x))
+        data = data.shuffle(int(data.cardinality()))
     held["x"], held["y"] = data.batch(held.pop("batch_size", None) or _BATCH).repeat(times), None
     return True

@@ -9,6 +9,7 @@ from tfperfkit.diagnosis.computed_lines import LOUD, computed_lines, words
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
+from tfperfkit.diagnosis.residual import computes
 from tfperfkit.gain import MEDIUM
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
@@ -105,8 +106,8 @@ def _no_cause(evidence: Evidence) -> str:
     assert account is not None
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     share = account.parts_ms[name] / account.mean_ms
-    computes = name in _WORK and share >= _SOUND
-    near = computes and _near_the_limit(evidence)
+    working = name in _WORK and share >= _SOUND
+    near = working and _near_the_limit(evidence)
     between = _between(account)
     found = "Nothing to fix" if near else NO_CAUSE
     if not near and _is_sound(evidence):
@@ -115,16 +116,20 @@ def _no_cause(evidence: Evidence) -> str:
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
+    if name == "evaluate" and little:
+        little = f", most of it in compiled functions{little}"
     said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}"
     return f"{said}{little}.{rate}{between}"
 
 
 def _is_sound(evidence: Evidence) -> bool:
-    """Whether a step mostly computes in compiled functions."""
+    """Whether a step mostly computes in compiled functions, those of a ``predict`` among them."""
     account = evidence.account
-    if account is None or not account.mean_ms:
+    if account is None or not account.mean_ms or not account.parts_ms:
         return False
-    name = max(account.parts_ms, key=lambda part: account.parts_ms[part], default="")
+    name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
+    if name == "evaluate":
+        return computes(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
     return name in _WORK and evidence.share(*_WORK) >= _SOUND
 
 

@@ -52,7 +52,7 @@ def residual(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Findin
     work = evidence.work
     mine = [item for item in findings if item.work == (work.name if work is not None else "")]
     for part, share in sorted(_shares(account).items(), key=lambda item: -item[1]):
-        if _computes(evidence, part) or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
+        if computes(evidence, part) or share < (WASTE if part in _WASTE else OWNED) or _owned(part, share, mine):
             continue
         if work is not None and part == "other" and _waited(work.share_of_run * share, findings):
             continue
@@ -77,7 +77,7 @@ def _shares(account: StepAccount) -> dict[PartName, float]:
     return shares
 
 
-def _computes(evidence: Evidence, part: PartName) -> bool:
+def computes(evidence: Evidence, part: PartName) -> bool:
     """Whether a part computes: compiled functions do, and a ``predict`` that is mostly in its compiled function."""
     samples = evidence.samples
     predicts = part == "evaluate" and 2 * samples.evaluating["graph"] >= samples.contexts["evaluate"]

@@ -16,6 +16,7 @@ from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.rules import apply, available
 from tfperfkit.model import Finding, LineTime, Measurement, RunAccount, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
+from tfperfkit.records.samples import Frame, Samples, Stack
 
 
 def finding(code: str, saved: float | None = 0.3, **fields: object) -> Finding:
@@ -211,6 +212,16 @@ def test_a_sound_step_is_called_that_with_the_reason_unless_much_passes_between_
     busy = make_account(parts, between_ms={"callback": 5.0}, between_total_ms=5.0)
     said = headline([], make_evidence(account=busy))
     assert said.startswith("No fault found in the step itself: 90 % of a step") and "Between the steps pass" in said
+
+
+@pytest.mark.parametrize(("inside", "begins"), [("graph", "No fault found"), ("dispatch", "No cause found")])
+def test_a_predict_that_computes_is_sound(inside: str, begins: str) -> None:
+    samples = Samples()
+    for _ in range(80):
+        samples.add(Stack((Frame("t.py", 1, "<module>", 3),), "keras", inside, "evaluate"))
+    said = headline([], make_evidence(parts_ms={"evaluate": 9.0, "dispatch": 1.0}, samples=samples))
+    assert said.startswith(f"{begins}: 90 % of a step is predicting and validating")
+    assert ("most of it in compiled functions" in said) is (begins == "No fault found")
 
 
 def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:

@@ -23,7 +23,9 @@ TYPED = {
     "steps-per-execution": "steps-per-execution=16",
     "threads": "threads=2,1",
     "without-line": "without-line:train.py:31",
-} | dict.fromkeys(["graph", "once", "relaxed-shapes", "same-arguments", "same-objects", "tensor-arguments", "without"], "")
+} | dict.fromkeys(
+    ["graph", "once", "relaxed-shapes", "same-arguments", "same-objects", "tensor-arguments", "without"], ""
+)
 
 
 def typed(name: str) -> str:

@@ -1,4 +1,4 @@
-"""``same-arguments:FUNCTION``: a compiled function is given what it was given first, at each call. A ceiling, no fix."""
+"""``same-arguments:FUNCTION``: a compiled function is given what it was given first, always. A ceiling, no fix."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.diagnosis.residual import computes
-from tfperfkit.gain import MEDIUM
+from tfperfkit.diagnosis.small import is_small, worth
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
@@ -49,7 +49,7 @@ def headline(
     """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps;
     ``headroom``: what other choices would gain."""
     loud = [finding for finding in findings if finding.severity != "info"]
-    if loud and not _is_small(loud[0]):
+    if loud and not is_small(loud[0]):
         return _first(loud[0])
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     longest = max(known, key=_seconds, default=None)
@@ -65,24 +65,10 @@ def headline(
     return f"{said}{small}" if said else f"No large cause found.{small}" if loud else ""
 
 
-def _is_small(finding: Finding) -> bool:
-    """A few per cent of a step, of a work or of the run: true, and not what to begin with. A risk, and what nobody can
-    predict, is not measured by that."""
-    if finding.basis == "risk" or (finding.ceiling is not None and finding.predicted_speedup is None):
-        return False
-    return 0 < _worth(finding) < MEDIUM
-
-
-def _worth(finding: Finding) -> float:
-    """The share of its step, work or run that fixing a finding saves; 0 where that is not known."""
-    factor = finding.predicted_speedup if finding.predicted_speedup is not None else finding.at_least
-    return 1 - 1 / factor if factor is not None and factor > 1 else 0.0
-
-
 def _little(finding: Finding) -> str:
     """``some 3 % of a step``."""
     of = "the run" if finding.basis == "run" else finding.work or "a step"
-    return f"some {max(100 * _worth(finding), 1):.0f} % of {of}"
+    return f"some {max(100 * worth(finding), 1):.0f} % of {of}"
 
 
 def _room(headroom: Sequence[Finding]) -> str:

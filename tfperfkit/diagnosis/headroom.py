@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.ranking import gain
+from tfperfkit.diagnosis.small import is_small
 from tfperfkit.model import Finding
 
 #: A factor from which headroom is the first line's.
@@ -14,10 +15,10 @@ MANY = calibration.MOST_HEADROOM.value
 
 
 def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings, and what is headroom, the most first: none where a finding asks for a change, whose fix
-    comes first and changes what is left."""
+    """The findings, and what is headroom, the most first: none where a finding asks for a change that is not small, whose
+    fix comes first and changes what is left."""
     faults = tuple(item for item in findings if not item.headroom)
-    if any(item.severity != "info" for item in faults):
+    if any(item.severity != "info" and not is_small(item) for item in faults):
         return faults, ()
     rest = sorted((item for item in findings if item.headroom), key=lambda item: -_worth(item))
     return faults, tuple(rest[:MANY])

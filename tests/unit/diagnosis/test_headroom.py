@@ -37,6 +37,14 @@ def test_a_finding_that_asks_for_a_change_comes_before_all_of_it() -> None:
     assert split((room("A", 3.0), fault)) == ((fault,), ())
 
 
+def test_a_small_finding_hides_nothing() -> None:
+    small = room("INP012", 1.03, headroom=False, severity="low")
+    faults, found = split((room("A", 3.0), small))
+    assert faults == (small,) and [item.code for item in found] == ["A"]
+    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}), (), found)
+    assert said.startswith("No fault found, but room: Choice A") and "Small, some 3 % of a step" in said
+
+
 def test_the_first_line_has_it_when_it_is_large() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.0, "python": 1.0})
     assert headline((), evidence, (), (room("A", 2.0), room("B", 1.4))).startswith("No fault found, but room: ")

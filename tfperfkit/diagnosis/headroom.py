@@ -15,8 +15,8 @@ MANY = calibration.MOST_HEADROOM.value
 
 
 def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings, and what is headroom, the most first: none where a finding asks for a change that is not small, whose
-    fix comes first and changes what is left."""
+    """The findings, and what is headroom, the most first: none where a finding asks for a change that is more than a
+    small one: its fix comes first and changes what is left."""
     faults = tuple(item for item in findings if not item.headroom)
     if any(item.severity != "info" and not is_small(item) for item in faults):
         return faults, ()

@@ -74,6 +74,19 @@ class MadeIterator(msgspec.Struct, frozen=True, kw_only=True):
     ns: int = 0
 
 
+class Padding(msgspec.Struct, frozen=True, kw_only=True):
+    """Sequences of whole numbers, padded to ``width``: lengths without it, of ``rows`` of them. ``alike``: the mean
+    length that batches of sequences of like length would have. ``before``: the padding is at the beginning."""
+
+    width: int
+    mean: float
+    longest: int
+    alike: float
+    quartiles: tuple[int, ...]
+    rows: int
+    before: bool = False
+
+
 class KerasData(msgspec.Struct, frozen=True, kw_only=True):
     """Data given to a Keras model. ``place``: the person's ``__getitem__`` or generator. ``arrays_bytes``: of arrays
     in memory. ``dataset``: the number of the tf.data dataset, where it is one. None: not told."""
@@ -93,6 +106,7 @@ class KerasData(msgspec.Struct, frozen=True, kw_only=True):
     batches: int | None = None
     shuffle: bool | None = None
     arrays_bytes: int = 0
+    padding: Padding | None = None
     dataset: int = 0
     ns: int = 0
 

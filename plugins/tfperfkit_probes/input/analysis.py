@@ -223,6 +223,7 @@ def _keras(
             batches=data.batches,
             shuffle=data.shuffle,
             arrays_bytes=data.arrays_bytes,
+            padding=data.padding,
             pipeline=index,
             item_ms=item_ms,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.records.pipelines import Padding
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +122,7 @@ class KerasInput(msgspec.Struct, frozen=True, kw_only=True):
     batches: int | None = None
     shuffle: bool | None = None
     arrays_bytes: int = 0
+    padding: Padding | None = None
     times: int = 1
     pipeline: int | None = None
     item_ms: float | None = None

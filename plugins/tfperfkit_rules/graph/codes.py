@@ -19,6 +19,7 @@ WHOLE_TABLE = "GRF014"
 REPEATED_ROWS = "GRF015"
 SAME_MATRIX = "GRF016"
 PICKED_BRANCH = "GRF017"
+PADDING = "GRF018"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -45,6 +46,7 @@ TITLES = {
     REPEATED_ROWS: "Rows are repeated before a network",
     SAME_MATRIX: "A matrix that stays the same is factorised each time",
     PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
+    PADDING: "Sequences are mostly padding",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

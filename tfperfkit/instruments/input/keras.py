@@ -11,8 +11,9 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.frame_locals import local
+from tfperfkit.instruments.input.padding import padding_of
 from tfperfkit.instruments.steps.updates import own_code
-from tfperfkit.records.pipelines import KerasData, Place
+from tfperfkit.records.pipelines import KerasData, Padding, Place
 
 _ADAPTERS = "keras.src.trainers.data_adapters."
 _CLASSES = {
@@ -103,6 +104,7 @@ class KerasDatasets:
                 "arrays_bytes": sum(_size(item) for item in arrays),
                 "batch_size": _number(adapter.batch_size),
                 "shuffle": bool(getattr(adapter, "_shuffle", False)),
+                "padding": _padding(arrays, _number(adapter.batch_size)) if way == "fit" else None,
             }
         elif kind == "tf.data":
             dataset = getattr(adapter, "_dataset", None)
@@ -122,6 +124,12 @@ class KerasDatasets:
                 **about,
             )
         )
+
+
+def _padding(arrays: list[Any], batch_size: int | None) -> Padding | None:
+    """Of the widest of them."""
+    found = [padding_of(getattr(item, "array", item), batch_size) for item in arrays]
+    return max((item for item in found if item is not None), key=lambda item: item.width, default=None)
 
 
 def _generator(adapter: Any) -> dict[str, Any]:

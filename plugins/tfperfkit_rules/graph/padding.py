@@ -1,0 +1,80 @@
+"""GRF018: most of what a model computes is for the padding of its sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import InputData, KerasInput
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import ComputedStep
+from tfperfkit.records.pipelines import Padding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+
+#: A sequence of whole numbers is one of tokens where a table is looked up by them.
+_LOOKUP = ("ResourceGather", "GatherV2")
+
+
+def padding(evidence: Evidence) -> Iterator[Finding]:
+    """The finding, for the arrays that ``fit`` is given."""
+    step, data = evidence.offer(ComputedStep), evidence.offer(InputData)
+    if evidence.work is not None or step is None or data is None or not evidence.step_ms or not step.ms:
+        return
+    row = next((row for row in data.keras if row.way == "fit" and not row.validation and row.padding), None)
+    if row is None or row.padding is None or not _looks_up(step):
+        return
+    # What updates weights does not grow with the sequences; nearly all else does, the gaps between operations too.
+    grows = 1 - sum(item.ms for item in step.operations if item.stage == "update") / step.ms
+    share = evidence.share("graph") * grows * (1 - row.padding.mean / row.padding.width)
+    saved = evidence.share("graph") * grows * (1 - row.padding.alike / row.padding.width)
+    bounds = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
+    if 1 - 1 / bounds[0] >= calibrated.PADDING_MIN.value:
+        yield _finding(row, row.padding, share, bounds)
+
+
+def _looks_up(step: ComputedStep) -> bool:
+    return any(item.type in _LOOKUP and item.stage == "forward" and item.layer for item in step.operations)
+
+
+def _finding(row: KerasInput, padded: Padding, share: float, bounds: tuple[float, float]) -> Finding:
+    empty = 1 - padded.mean / padded.width
+    short = f"pad_sequences(..., maxlen={padded.longest}) loses nothing here. " if padded.longest < padded.width else ""
+    edges = ", ".join(str(length) for length in dict.fromkeys(padded.quartiles))
+    return Finding(
+        code=codes.PADDING,
+        family="graph",
+        title=f"{100 * empty:.0f} % of the sequences given to fit is padding",
+        severity=graph_severity(share),
+        share_of_step=share,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=(SourceSpan(row.file, row.line, row.function),),
+        evidence=(
+            Measurement("length of the sequences", float(padded.width), "count", "run"),
+            Measurement("without padding, in the mean", padded.mean, "count", "run"),
+            Measurement("the longest", float(padded.longest), "count", "run"),
+            Measurement("in batches of like lengths", padded.alike, "count", "run"),
+            Measurement("sequences that were looked at", float(padded.rows), "count", "run"),
+            Measurement("share of the step that computes for padding", share, "share", WINDOW),
+        ),
+        advice=(
+            f"{short}Make batches of sequences of like length, each padded to its own longest: from the sequences as "
+            "they are, before padding, dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
+            f"bucket_boundaries=[{edges}], bucket_batch_sizes=[{_sizes(row, padded)}]) in place of batch; the model's "
+            "input is keras.Input((None,))."
+        ),
+        detail=(
+            "A layer computes each position, and a mask (mask_zero=True) changes results, not the work. Each new length "
+            "of batches is traced once, so take few: pad_to_bucket_boundary=True keeps to the boundaries."
+        ),
+        parts=("graph",),
+    )
+
+
+def _sizes(row: KerasInput, padded: Padding) -> str:
+    """One batch size for each bucket, the last behind the last boundary."""
+    return ", ".join([str(row.batch_size or 32)] * (len(dict.fromkeys(padded.quartiles)) + 1))

@@ -1,0 +1,54 @@
+"""GRF018: arrays of sequences that are mostly padding, in steps that look words up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE, make_evidence
+from tfperfkit_probes.input.model import InputData, KerasInput
+from tfperfkit_rules.graph.padding import padding
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.pipelines import Padding
+
+SHORT = Padding(width=200, mean=20.0, longest=120, alike=30.0, quartiles=(10, 18, 30), rows=512)
+FULL = Padding(width=200, mean=190.0, longest=200, alike=192.0, quartiles=(185, 192, 198), rows=512)
+
+
+def operation(type_: str, ms: float, stage: Any = "forward", layer: str = "model/embedding") -> ComputedOperation:
+    return ComputedOperation(name=f"{layer}/{type_}", type=type_, stage=stage, runs=1, ms=ms, busy_ms=ms, layer=layer)
+
+
+def findings(padded: Padding | None, *, lookup: str = "ResourceGather", **fields: Any) -> list[Finding]:
+    """A step of 10 ms: 8 compiled, of which the update takes a quarter."""
+    operations = (operation(lookup, 1.0), operation("While", 4.0, layer="model/lstm"), operation("Adam", 2.0, "update"))
+    step = ComputedStep(ms=8.0, idle_ms=1.0, waits_ms=0, unknown_ms=0, operations=operations, batch=64)
+    given = {"kind": "arrays", "way": "fit", "validation": False, "batch_size": 64, "padding": padded, **fields}
+    row = KerasInput(file=FILE, line=9, function="<module>", **given)
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "dispatch": 2.0},
+        data={"input": InputData(pipelines=(), keras=(row,), steps=60)},
+        offers={"lines": (step,)},
+    )
+    return list(padding(evidence))
+
+
+def test_most_of_the_sequences_is_padding() -> None:
+    (found,) = findings(SHORT)
+    assert (found.code, found.severity, found.where) == ("GRF018", "high", (SourceSpan(FILE, 9, "<module>"),))
+    assert found.title == "90 % of the sequences given to fit is padding"
+    assert found.share_of_step == pytest.approx(0.8 * 0.75 * 0.9)
+    saved = 0.8 * 0.75 * 0.85
+    assert found.predicted_range == pytest.approx((1 / (1 - 0.6 * saved), 1 / (1 - 0.95 * saved)))
+    assert "maxlen=120" in found.advice and "[10, 18, 30]" in found.advice and "[64, 64, 64, 64]" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("padded", "fields"),
+    [(FULL, {}), (None, {}), (SHORT, {"way": "predict"}), (SHORT, {"validation": True}), (SHORT, {"lookup": "MatMul"})],
+    ids=["hardly any", "no sequences", "not trained on", "validation", "a table of features"],
+)
+def test_silent(padded: Padding | None, fields: dict[str, Any]) -> None:
+    assert findings(padded, **fields) == []

@@ -12,6 +12,7 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration.batch import TRY
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
 
@@ -68,8 +69,8 @@ def _finding(row: KerasInput, padded: Padding, share: float, bounds: tuple[float
             "input is keras.Input((None,))."
         ),
         detail=(
-            "A layer computes each position, and a mask (mask_zero=True) changes results, not the work. Each new length "
-            "of batches is traced once, so take few: pad_to_bucket_boundary=True keeps to the boundaries."
+            "A layer computes each position; a mask (mask_zero=True) changes results, not the work. Each new length of "
+            "batches is traced once, so take few: pad_to_bucket_boundary=True keeps to the boundaries."
         ),
         parts=("graph",),
     )
@@ -77,4 +78,4 @@ def _finding(row: KerasInput, padded: Padding, share: float, bounds: tuple[float
 
 def _sizes(row: KerasInput, padded: Padding) -> str:
     """One batch size for each bucket, the last behind the last boundary."""
-    return ", ".join([str(row.batch_size or 32)] * (len(dict.fromkeys(padded.quartiles)) + 1))
+    return ", ".join([str(row.batch_size or TRY.value)] * (len(dict.fromkeys(padded.quartiles)) + 1))

@@ -33,7 +33,7 @@ from tfperfkit.recording.marker_queue import QuietMarkers
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
-from tfperfkit.recording.schedule import PATIENCE_NS, STEPS_ENDED, Action, Scheduler, WindowSpec
+from tfperfkit.recording.schedule import STEPS_ENDED, Action, Scheduler, WindowSpec
 from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
 from tfperfkit.recording.thread_times import ThreadTimes
@@ -365,8 +365,7 @@ class Session:
                 self._faults.end()
             if not self._finished:
                 waiting = () if self._probing.in_window else self._by_time
-                patience = PATIENCE_NS if self.step == 0 else max(PATIENCE_NS, STEPS_ENDED * self._longest_ns)
-                if self._stepless.tick(now, waiting, self._driver, patience):
+                if self._stepless.tick(now, waiting, self._driver, STEPS_ENDED * self._longest_ns):
                     self._precision.begin()
         return self._precision.next_s
 

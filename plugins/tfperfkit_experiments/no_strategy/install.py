@@ -10,16 +10,18 @@ from typing import Any
 from tfperfkit.experiment import Trial
 from tfperfkit.instruments.changes.replaced import attribute, seams
 
-_METHODS = (
-    "run",
-    "reduce",
-    "gather",
-    "experimental_distribute_dataset",
-    "distribute_datasets_from_function",
-    "experimental_local_results",
-)
-#: Classes that have methods of their own; subclasses first, so that a method is not found replaced already.
-_CLASSES = ("StrategyV1", "Strategy", "StrategyBase")
+#: Methods by the class that has them; those that other classes have of their own call these.
+_METHODS = {
+    "StrategyBase": (
+        "scope",
+        "run",
+        "reduce",
+        "experimental_distribute_dataset",
+        "distribute_datasets_from_function",
+        "experimental_local_results",
+    ),
+    "Strategy": ("gather",),
+}
 
 
 @contextmanager
@@ -57,9 +59,7 @@ def install(trial: Trial) -> Iterator[None]:
         return method
 
     with seams() as made:
-        for owner in _CLASSES:
-            for name in (*_METHODS, "scope"):
-                kind = attribute(library, owner)
-                if name in vars(kind):
-                    made.replace(kind, name, scope if name == "scope" else handed(name))
+        for owner, names in _METHODS.items():
+            for name in names:
+                made.replace(attribute(library, owner), name, scope if name == "scope" else handed(name))
         yield

@@ -15,6 +15,7 @@ import time
 now_ns = time.monotonic_ns
 #: Processor time of this process, all threads together, in ns.
 process_ns = time.process_time_ns
+thread_ns = time.thread_time_ns
 wall_s = time.time
 
 NS_PER_MS = 1_000_000

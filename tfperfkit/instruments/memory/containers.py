@@ -15,11 +15,11 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.clock import now_ns
+from tfperfkit.clock import now_ns, thread_ns
 from tfperfkit.instruments.hooks.frame_locals import is_function, locals_of, unseen
 from tfperfkit.records.memory import Container
 
-#: A look ends after this time or this many containers, and says so.
+#: A look ends after this much of its thread's processor time or this many containers, and says so.
 MAX_NS = 5_000_000
 MAX_CONTAINERS = 2000
 _MAX_ENTRIES = 32  # a dictionary with more entries is not looked into
@@ -45,7 +45,7 @@ class Containers:
 
     def look(self, frame: FrameType | None) -> Look:
         """``frame`` is the innermost frame of the training thread, which must be the calling one."""
-        walk = _Walk(self._user_modules(), now_ns() + MAX_NS)
+        walk = _Walk(self._user_modules(), thread_ns() + MAX_NS)
         skipped: list[str] = []
         begin = now_ns()
         seen_code: set[CodeType] = set()
@@ -154,7 +154,7 @@ class _Walk:
                 element_bytes=size,
             )
         )
-        if len(self.found) >= MAX_CONTAINERS or now_ns() > self._end_ns:
+        if len(self.found) >= MAX_CONTAINERS or thread_ns() > self._end_ns:
             self.open = False
 
 

@@ -12,6 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import WEIGHTS, calls
+from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
@@ -29,7 +30,8 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     copies = {row.place for row in rows}
     if not rows or evidence.samples.count < MIN:
         return
-    rows += _between(evidence, rows)
+    if methods(evidence, "set_weights"):  # else what NumPy does with them does not stand between two copies
+        rows += _between(evidence, rows)
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows))
     if share < MEDIUM:
         return

@@ -12,12 +12,12 @@ import threading
 from _thread import get_ident
 from collections import Counter
 from collections.abc import Callable
-from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.stacks.activity import TENSORFLOW, FileFacts, activity, context, facts
+from tfperfkit.instruments.stacks.positions import Span, line_of, span_of
 from tfperfkit.instruments.stacks.worker_thread import Workers
 from tfperfkit.records.samples import FAST_S
 
@@ -54,8 +54,6 @@ _REMEMBERED = 1000
 #: A function of the person: file, first line, name.
 Function = tuple[str, int, str]
 
-#: Line, last line, column, end column; columns in bytes of UTF-8.
-Span = tuple[int, int, int, int]
 #: Of the functions of libraries that a frame called, so many are written.
 _CALLED = 2
 _Row = tuple[Any, ...]
@@ -268,21 +266,3 @@ class Sampler:
             self._functions[stack] = list({(row[0], row[1], row[2]) for row in rows})
             self._write(["stack", stack, rows[::-1], library, doing, around])
         return stack
-
-
-def line_of(code: CodeType, instruction: int) -> int:
-    """The line of an instruction, given by its offset in bytes (``frame.f_lasti``)."""
-    for begin, end, line in code.co_lines():
-        if begin <= instruction < end:
-            return line or code.co_firstlineno
-    return code.co_firstlineno
-
-
-def span_of(code: CodeType, instruction: int) -> Span | None:
-    """The expression that an instruction belongs to; None where Python did not keep it (before 3.11, or -X
-    no_debug_ranges)."""
-    positions = getattr(code, "co_positions", None)
-    if positions is None:
-        return None
-    line, last, column, end = next(islice(positions(), instruction // 2, None), (None, None, None, None))
-    return None if line is None or last is None or column is None or end is None else (line, last, column, end)

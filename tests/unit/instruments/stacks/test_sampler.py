@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tfperfkit.instruments.stacks import sampler as module
-from tfperfkit.instruments.stacks.sampler import RARE_S, USUAL_S, Sampler, interval_s, line_of
+from tfperfkit.instruments.stacks.positions import line_of
+from tfperfkit.instruments.stacks.sampler import RARE_S, USUAL_S, Sampler, interval_s
 from tfperfkit.records.samples import FAST_S, Frame, read_log
 
 
@@ -173,6 +174,16 @@ def test_lines_are_those_of_the_frames() -> None:
     assert line_of(test_lines_are_those_of_the_frames.__code__, -1) == (
         test_lines_are_those_of_the_frames.__code__.co_firstlineno
     )
+
+
+def test_a_jump_without_a_line_is_at_the_line_that_jumps_to_it() -> None:
+    loop = ["for line in lines:", "  for word in line:", "    if word not in seen:", "      seen.append(word)"]
+    text = ['"""text"""', *loop]
+    code = compile("\n".join(text), "words.py", "exec")
+    nowhere = [begin for begin, _, line in code.co_lines() if line is None]
+    assert all(line_of(code, at) == 4 for at in nowhere)
+    loops = [begin for begin, _, line in code.co_lines() if line is None or line > 1]
+    assert {line_of(code, at) for at in loops} == {2, 3, 4, 5}
 
 
 @pytest.mark.parametrize(

@@ -43,3 +43,7 @@ def test_copies_in_each_step_are_reported_with_the_numpy_between() -> None:
 def test_rare_copies_and_other_lines_are_left_in_peace() -> None:
     assert not list(weights_through_numpy(given(1)))
     assert not list(weights_through_numpy(given(40, SOURCE.replace("_weights(", "_state("))))
+
+
+def test_what_numpy_does_with_weights_that_are_only_read_is_no_copying() -> None:
+    assert not list(weights_through_numpy(given(4, SOURCE.replace("target.set_weights(weights)", "watch(weights)"))))

@@ -59,16 +59,22 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
     low, _ = interval(share if _durations(evidence, place) else least, len(turns.found))
     _, high = interval(share, len(turns.found))
     left = PREDICT_LEFT if fits else _left(evidence, place, found.computing / at.total())
-    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    batches = _batches(evidence, place)
+    rounds = _rounds(evidence, place, batches)
+    least_saved = low * rounds * (1 - calibrated.BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
+    bounds = speedups(least_saved, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = receiver(called_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"inside {unit.loop}" if often else "in a loop"
-    batches = _batches(evidence, place)
     figures = [Measurement("batches in a call", batches, "number", "run")] if batches >= 2 else []
     yield Finding(
         code="EAG004",
         family="eager",
-        title=f"{model}.{name} is called {'again and again' if batches >= 2 else 'for little data'} {loop}",
+        title=(
+            f"{model}.{name} goes through its data in {batches:,.0f} small batches {loop}"
+            if rounds
+            else f"{model}.{name} is called {'again and again' if batches >= 2 else 'for little data'} {loop}"
+        ),
         severity=severity(1 - 1 / bounds[0]),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
@@ -81,9 +87,11 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
             *figures,
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=_advice(model, name, batches, fits=bool(fits)),
+        advice=_larger(model, name) if rounds else _advice(model, name, batches, fits=bool(fits)),
         detail=(
-            f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
+            "Each batch costs Keras a round of its loop and a call of its function, whatever is in it."
+            if rounds
+            else f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
             "functions" + ("." if batches >= 2 else ": that takes far longer than the network.")
         ),
         absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006",) if fits else ())),
@@ -118,6 +126,23 @@ def _batches(evidence: Evidence, place: Place) -> float:
     counted = Counter(kinds[item.site] for item in each(evidence.records("markers"), Marker) if item.site in kinds)
     calls_of_it = counted["predict"] + counted["evaluate"]
     return counted["next"] / calls_of_it if calls_of_it and counted["next"] else 1.0
+
+
+def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
+    """The share of such a call that the rounds of its loop take, where that is most of it: for each batch one, whatever
+    is in it; else 0."""
+    durations = _durations(evidence, place)
+    if batches < calibrated.MIN_MADE.value or not durations:
+        return 0.0
+    share = min(batches * calibrated.PREDICT_BATCH_MS.value / statistics.median(durations), 1.0)
+    return share if share >= shared.MOSTLY.value else 0.0
+
+
+def _larger(model: str, name: str) -> str:
+    return (
+        f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
+        "takes 32. A dataset's batches are set by its batch()."
+    )
 
 
 def _advice(model: str, name: str, batches: float, *, fits: bool) -> str:

@@ -291,14 +291,25 @@ def test_what_predict_took_says_what_a_compiled_call_leaves_of_it(each_ms: int, 
     assert found.predicted_speedup and low < found.predicted_speedup < high
 
 
-def test_predict_again_and_again_for_much_is_no_matter_of_little_data() -> None:
-    """Calls of 22 batches each: nobody says "call the model itself", which would gain nothing."""
-    rows = [[1 + (n % 23 > 0), n * 1000, n * 1000 + 10, 1] for n in range(50 * 23)]
+def much_predicted(each_ms: int) -> Finding:
+    """Calls of 22 batches each."""
+    rows = [[1 + (n % 23 > 0), n * 1000, n * 1000 + (each_ms * MS if n % 23 == 0 else 10), 1] for n in range(50 * 23)]
     made = [msgspec.to_builtins(site(1, "predict", 4)), msgspec.to_builtins(site(2, "next", 4))]
-    found = one(everything(predicted(30, 70, records={"sites": made, "markers": rows})))
+    return one(everything(predicted(30, 70, records={"sites": made, "markers": rows})))
+
+
+def test_predict_again_and_again_for_much_is_no_matter_of_little_data() -> None:
+    """Nobody says "call the model itself", which would gain nothing."""
+    found = much_predicted(500)
     assert found.title == "m.predict is called again and again inside the loop at train.py:3"
     assert found.advice.startswith("Where several calls get the same data and the weights are the same, predict once")
     assert [item.value for item in found.evidence if item.name == "batches in a call"] == [22.0]
+
+
+def test_predict_again_and_again_in_small_batches() -> None:
+    found = much_predicted(60)
+    assert found.title == "m.predict goes through its data in 22 small batches inside the loop at train.py:3"
+    assert "batch_size=1024" in found.advice
 
 
 @pytest.mark.parametrize("fields", [{}, {"iterations": None}, {"loop": 0, "call": 4, "iterations": None}])

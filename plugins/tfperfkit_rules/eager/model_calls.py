@@ -16,6 +16,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import Bounds, waiting
+from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
 from tfperfkit_rules.measures.called import EVALUATE, LAYER, TRAINER, call_of, called_at, callee, calls, receiver
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
@@ -87,9 +88,9 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
             *figures,
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=_larger(model, name) if rounds else _advice(model, name, batches, fits=bool(fits)),
+        advice=larger_batches(model, name) if rounds else _advice(model, name, batches, fits=bool(fits)),
         detail=(
-            "Each batch costs Keras a round of its loop and a call of its function, whatever is in it."
+            EACH_BATCH
             if rounds
             else f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
             "functions" + ("." if batches >= 2 else ": that takes far longer than the network.")
@@ -136,13 +137,6 @@ def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
         return 0.0
     share = min(batches * calibrated.PREDICT_BATCH_MS.value / statistics.median(durations), 1.0)
     return share if share >= shared.MOSTLY.value else 0.0
-
-
-def _larger(model: str, name: str) -> str:
-    return (
-        f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
-        "takes 32. A dataset's batches are set by its batch()."
-    )
 
 
 def _advice(model: str, name: str, batches: float, *, fits: bool) -> str:

@@ -19,6 +19,16 @@ from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import where
 
+EACH_BATCH = "Each batch costs Keras a round of its loop and a call of its function, whatever is in it."
+
+
+def larger_batches(model: str, name: str) -> str:
+    """What to do, for a model and a method of Keras by their names in the script."""
+    return (
+        f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
+        "takes 32. A dataset's batches are set by its batch()."
+    )
+
 
 def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     """The finding, where what Keras does around a batch, and the call of its function, take most of its time."""
@@ -65,11 +75,8 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
             Measurement("batches", float(len(batches)), "count", "run"),
             Measurement("one batch", each_ms, "ms", "run"),
         ),
-        advice=(
-            f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
-            "takes 32. A dataset's batches are set by its batch()."
-        ),
-        detail="Each batch costs Keras a round of its loop and a call of its function, whatever is in it.",
+        advice=larger_batches(model, name),
+        detail=EACH_BATCH,
         absorbs=("INP001", "INP012"),
         absorbs_here=("LIN001",),
         parts=("evaluate", "graph", "dispatch", "eager_ops", "input"),

@@ -27,23 +27,24 @@ from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.model import WindowPhase
 from tfperfkit.recording import long_run
 from tfperfkit.recording.active import activate
+from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.environment import agent_facts, end_facts
 from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.marker_queue import QuietMarkers
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
-from tfperfkit.recording.schedule import STEPS_ENDED, Action, Scheduler, WindowSpec
+from tfperfkit.recording.schedule import Action, Scheduler
 from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
 from tfperfkit.recording.thread_times import ThreadTimes
-from tfperfkit.recording.timed_windows import Stepless, no_point
+from tfperfkit.recording.timed_windows import no_point
 from tfperfkit.recording.trace_listener import Appendable, TraceWatch
 from tfperfkit.recording.trial import TrialRunner
 from tfperfkit.recording.window_phases import WindowPhases
 from tfperfkit.records.events import EventKind
 from tfperfkit.records.samples import FAST_S
-from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Definition, Marker, Site
+from tfperfkit.records.steps import PAUSE, Definition, Marker, Site
 from tfperfkit.storage.run_directory import STACKS, Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.storage.stream_writer import Stream
@@ -85,8 +86,6 @@ class Session:
         self._note_sample = self._long.sampled if self._long is not None else self.stream("samples").append
         self._precision = Precision(self.event, self._note_sample, together=together)
         self._threads = ThreadTimes(self.stream("threads").append) if together and self._long is None else None
-        self._longest_ns = 0
-        self._after_steps: list[WindowSpec] = []
         self._last_tick = self._next_flush = self._next_call = self._armed_ns = 0
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
@@ -103,7 +102,7 @@ class Session:
         self._phases, self._faults = WindowPhases(run), FaultStacks(run.session / STACKS)
         self._faults_until = 0
         self._points = SafePoints((api_calls, self.markers.watch_entries))
-        self._stepless = Stepless(self._points, self._open_by_time, self._probing.close_window)
+        self._by_time = ByTime(self._points, self._probing, lambda: self.step, lambda: self._finished)
         self._note_marker: Callable[[Marker], object] = (self._long or self.stream("markers")).append
         self._quietly = QuietMarkers(self._hand_over, self.markers.quiet)
         self._trial = TrialRunner(self, manifest.trial) if manifest.trial is not None else None
@@ -138,7 +137,7 @@ class Session:
             self._safely("--steps-from", self.markers.search_named)
         self._probing.choose()
         self._scheduler = Scheduler(self._probing.windows if self._long is None else ())
-        self._after_steps = [window for window in self._scheduler.waiting if window.wish.after_steps]
+        self._by_time.plan(self._scheduler)
         self._probing.start()
         self._pulse.start()
 
@@ -261,7 +260,7 @@ class Session:
         self._note_marker(marker)
         self._follower.skip(marker)
         if self._follower.is_step(marker.site):
-            self._stepless.passed()
+            self._by_time.passed()
 
     def be_quiet(self, quiet: bool) -> None:
         """Whether nothing has to be decided as a step begins: then the markers leave their records only."""
@@ -274,7 +273,7 @@ class Session:
     def _boundary(self, number: int, last_step_ns: int = 0) -> None:
         """Step ``number`` is about to begin."""
         self.step = number
-        self._stepless.passed()
+        self._by_time.passed()
         if self._quietly.attention != "each":  # every window has been given: nothing to decide any more
             return
         now = now_ns()
@@ -289,8 +288,7 @@ class Session:
             self.finish()
             return
         traced, self._traced_before = self._watch.count != self._traced_before, self._watch.count
-        self._longest_ns = max(self._longest_ns, 0 if traced else last_step_ns)
-        self._stepless.step()
+        self._by_time.step(last_step_ns, traced)
         self._probing.announce(number)
         paused = now_ns() - now > _TOLD_NS
         actions = self._scheduler.boundary(number, last_step_ns, traced)
@@ -347,7 +345,7 @@ class Session:
             return self._tick_of_trial(now)
         library = self.sampler.take(now, self._driver, anyone=self.markers.thread is None)
         if library in TENSORFLOW and not self.markers.busy:
-            self._stepless.worked(min(now - self._last_tick, NS_PER_S))
+            self._by_time.worked(min(now - self._last_tick, NS_PER_S))
         self._last_tick = now
         if self._quietly.attention != "each" and now >= self._next_call and self._probing.rare:
             self.be_quiet(False)  # the next step is announced again
@@ -363,10 +361,8 @@ class Session:
                 self._long.tick(now)
             if 0 < self._faults_until < now:
                 self._faults.end()
-            if not self._finished:
-                waiting = () if self._probing.in_window else self._by_time
-                if self._stepless.tick(now, waiting, self._driver, STEPS_ENDED * self._longest_ns):
-                    self._precision.begin()
+            if not self._finished and self._by_time.tick(now, self._driver):
+                self._precision.begin()
         return self._precision.next_s
 
     def _tick_of_trial(self, now: int) -> float:
@@ -392,28 +388,11 @@ class Session:
         measuring = self.step == 0 or not self._scheduler.idle
         return self._precision.pause_s(now, self._armed_ns, measuring=measuring)
 
-    @property
-    def _by_time(self) -> tuple[WindowSpec, ...]:
-        """The windows that are given by time once TensorFlow has worked for long without a step: all that are to come,
-        and after steps those that wish another one."""
-        if 0 < self.step <= WARMUP_MIN:  # no telling how long one takes
-            return ()
-        return (*self._scheduler.waiting, *(self._after_steps if self.step else ()))
-
-    def _open_by_time(self, spec: WindowSpec) -> None:
-        """On the thread that drives TensorFlow, where nothing of it is under way."""
-        if self._finished or spec not in self._by_time:
-            return
-        again = spec not in self._scheduler.waiting
-        self._scheduler.give_up(spec)
-        self._after_steps = [window for window in self._after_steps if window.probe != spec.probe]
-        self._probing.open_window(spec.probe, None, after_steps=self.step > 0, again=again)
-
     def _tell_unopened(self) -> None:
         """The windows by time that were due and could not be opened."""
-        if waited := self._stepless.waited_ns(now_ns()):
-            for spec in self._scheduler.waiting:
-                self.event("probe", probe=spec.probe, status="skipped", reason=no_point(waited))
+        windows, waited = self._by_time.unopened(now_ns())
+        for spec in windows:
+            self.event("probe", probe=spec.probe, status="skipped", reason=no_point(waited))
 
     def keep_source(self, filename: str) -> None:
         """Copy a source file into the run directory, once."""

@@ -1,0 +1,77 @@
+"""Which windows are given by time: all that are to come where there is no step; after steps those that wish another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tfperfkit.recording.schedule import STEPS_ENDED, Scheduler, WindowSpec
+from tfperfkit.recording.timed_windows import Points, Stepless
+from tfperfkit.records.steps import WARMUP_MIN
+
+
+class Windows(Protocol):
+    """Who opens them at the probes: ``probe_runner.Probing``."""
+
+    @property
+    def in_window(self) -> bool: ...
+    def open_window(self, name: str, steps: int | None, *, after_steps: bool = ..., again: bool = ...) -> None: ...
+    def close_window(self, name: str) -> None: ...
+
+
+class ByTime:
+    """Between the session, which tells of steps and of TensorFlow's work, and ``Stepless``, which finds the moment.
+
+    ``step`` gives the number of the step that runs, 0 before the first; ``ended`` whether recording has ended.
+    """
+
+    def __init__(self, points: Points, windows: Windows, step: Callable[[], int], ended: Callable[[], bool]) -> None:
+        self._windows, self._step, self._ended = windows, step, ended
+        self._scheduler = Scheduler(())
+        self._again: list[WindowSpec] = []
+        self._longest_ns = 0
+        self._moments = Stepless(points, self._open, windows.close_window)
+
+    def plan(self, scheduler: Scheduler) -> None:
+        """``scheduler`` gives the windows by steps; what it has left, is given by time."""
+        self._scheduler = scheduler
+        self._again = [window for window in scheduler.waiting if window.wish.after_steps]
+
+    def step(self, last_step_ns: int, traced: bool) -> None:
+        """A step begins; the one before took ``last_step_ns``, and traced a function or not."""
+        if not traced:
+            self._longest_ns = max(self._longest_ns, last_step_ns)
+        self._moments.step()
+
+    def passed(self) -> None:
+        """Steps have passed, of which nobody had to be told."""
+        self._moments.passed()
+
+    def worked(self, ns: int) -> None:
+        """TensorFlow worked for so long, and there was no step."""
+        self._moments.worked(ns)
+
+    def tick(self, now: int, thread: int) -> bool:
+        """Whether a window was asked for just now, to open on ``thread``, which drives TensorFlow."""
+        due = () if self._windows.in_window else self._due()
+        return self._moments.tick(now, due, thread, STEPS_ENDED * self._longest_ns) is not None
+
+    def unopened(self, now: int) -> tuple[Sequence[WindowSpec], int]:
+        """The windows that were due and found no point to open at, and for how many ns the first was asked for."""
+        waited = self._moments.waited_ns(now)
+        return (self._scheduler.waiting if waited else ()), waited
+
+    def _due(self) -> tuple[WindowSpec, ...]:
+        step = self._step()
+        if 0 < step <= WARMUP_MIN:  # no telling how long one takes
+            return ()
+        return (*self._scheduler.waiting, *(self._again if step else ()))
+
+    def _open(self, spec: WindowSpec) -> None:
+        """On the thread that drives TensorFlow, where nothing of it is under way."""
+        if self._ended() or spec not in self._due():
+            return
+        again = spec not in self._scheduler.waiting
+        self._scheduler.give_up(spec)
+        self._again = [window for window in self._again if window.probe != spec.probe]
+        self._windows.open_window(spec.probe, None, after_steps=self._step() > 0, again=again)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 from tfperf_runner import Tfperf
 
@@ -50,6 +51,50 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     assert "STP004" in whole["why"] and "sleeping" in whole["why"]
     again = tfperf("launch", "-n", "2", "--out", "out", "train.py")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+
+ALONE = """
+import json, os, time
+import tensorflow as tf
+rank = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+w = tf.Variable(tf.ones([64, 64]))
+optimizer = tf.keras.optimizers.SGD(0.01)
+optimizer.build([w])
+
+@tf.function
+def step(x, number):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w))) + number
+    optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    return loss
+
+for n in range(60):
+    if rank == 1:
+        time.sleep(0.1)
+    step(tf.ones([32, 64]), n if rank == 1 and n < 7 else 0)
+"""
+
+
+def test_windows_begin_at_the_same_steps_on_all_ranks(tfperf: Tfperf) -> None:
+    """Of one the steps take some ms; of the other a tenth of a second, and its first seven trace."""
+    tfperf.script(ALONE)
+    done = tfperf("launch", "-n", "2", "--out", "out", "train.py")
+    assert done.returncode == 0, done.stderr
+    windows = [
+        [
+            (event["probe"], event["step"], event["steps"])
+            for event in events(tfperf.folder / "out" / f"rank-000{rank}")
+            if event["kind"] == "window"
+        ]
+        for rank in (0, 1)
+    ]
+    assert windows[0] == windows[1] == [("lines", 12, 10), ("tfprof", 22, 12), ("devices", 34, 10)]
+
+
+def events(part: Path) -> list[dict[str, Any]]:
+    head = '["session/events",'
+    lines = (part / "records.jsonl").read_text().splitlines()
+    return [json.loads(line)[1] for line in lines if line.startswith(head)]
 
 
 def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:

@@ -24,6 +24,9 @@ WARMUP_MAX = 10
 PATIENCE_NS = 5 * NS_PER_S
 #: Steps have ended where none came for as long as so many of the longest.
 STEPS_ENDED = 3
+#: How long a window of one of several ranks is, in steps, within what its probe takes: enough of fast steps, not too
+#: much of slow ones, for what a step takes is not asked.
+TOGETHER = 10
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S
 
@@ -66,6 +69,27 @@ def baseline_count(median_ns: float) -> int:
     """How many clean steps come before the first invasive window: a third of a second's worth, 3 to 30 steps."""
     least = 2 if median_ns >= SLOW_NS else 3
     return min(max(math.ceil(0.3 * NS_PER_S / median_ns), least), 30)
+
+
+def planned_together(windows: Sequence[WindowSpec]) -> list[WindowSpec]:
+    """The windows of one of several ranks, at steps that follow from the list alone: all ranks that are given the same
+    list open them at the same steps, however fast they are and whatever they trace.
+
+    The first begins when the warm-up must be over. Each has its place, also where it is left out (``never``), for on
+    another rank it may not be. One that was asked for by number stays there.
+    """
+    planned = []
+    begin = WARMUP_MAX + 2
+    for window in windows:
+        wish = window.wish
+        usual = max(min(max(TOGETHER, wish.min_steps), wish.max_steps) + wish.extra_steps, 1)
+        count = window.count or usual
+        if window.start is not None or window.whole:
+            planned.append(window)
+            continue
+        planned.append(msgspec.structs.replace(window, start=begin, count=count))
+        begin += count
+    return planned
 
 
 class Action(msgspec.Struct, frozen=True):

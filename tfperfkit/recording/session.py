@@ -34,7 +34,7 @@ from tfperfkit.recording.marker_queue import QuietMarkers
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
-from tfperfkit.recording.schedule import Action, Scheduler
+from tfperfkit.recording.schedule import Action, Scheduler, planned_together
 from tfperfkit.recording.source_copies import Sources
 from tfperfkit.recording.step_follower import StepFollower
 from tfperfkit.recording.thread_times import ThreadTimes
@@ -136,7 +136,9 @@ class Session:
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
         self._probing.choose()
-        self._scheduler = Scheduler(self._probing.windows if self._long is None else ())
+        rank, windows = self.manifest.rank, self._probing.windows
+        windows = planned_together(windows) if rank is not None and rank.in_step else windows
+        self._scheduler = Scheduler(windows if self._long is None else ())
         self._by_time.plan(self._scheduler)
         self._probing.start()
         self._pulse.start()

@@ -26,6 +26,11 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
         """Of this process's part in the folder of the whole."""
         return f"rank-{self.rank:04}" if self.role != "evaluator" else f"evaluator-{self.rank:04}"
 
+    @property
+    def in_step(self) -> bool:
+        """Whether it trains the same steps as the others: evaluators and parameter servers have work of their own."""
+        return self.role not in ("evaluator", "ps")
+
 
 #: (rank, size) by launcher; the last is torchrun's and that of many scripts. SLURM_PROCID is there in a batch script
 #: too, which is no rank: srun alone sets SLURM_STEP_ID.

@@ -45,6 +45,7 @@ def test_what_launchers_say(environ: dict[str, str], rank: int, size: int, role:
     found = rank_of(environ)
     assert found is not None
     assert (found.rank, found.size, found.role) == (rank, size, role)
+    assert found.in_step is (role in ("worker", "chief"))
 
 
 @pytest.mark.parametrize(

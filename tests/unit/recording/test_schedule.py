@@ -20,6 +20,7 @@ from tfperfkit.recording.schedule import (
     WindowSpec,
     baseline_count,
     parse_window,
+    planned_together,
     wished_count,
 )
 from tfperfkit.records.steps import WARMUP_MIN
@@ -132,6 +133,25 @@ def test_several_steps_between_two_boundaries() -> None:
     scheduler = Scheduler([WindowSpec("lines", 15, 12)])
     told = [(n, action.kind) for n in range(11, 92, 10) for action in scheduler.boundary(n, NS_PER_S, False)]
     assert [item for item in told if item[1] != "warm"] == [(21, "open"), (41, "close")]
+
+
+@pytest.mark.parametrize("step_ns", [NS_PER_MS, 60 * NS_PER_S])
+@pytest.mark.parametrize("traces_until", [1, 7, 1000])
+def test_ranks_open_at_the_same_steps_however_fast_they_are(step_ns: int, traces_until: int) -> None:
+    windows = planned_together([WindowSpec("devices"), LINES, TFPROF])
+    found = spans(play(windows, 60, step_ns, lambda step: step <= traces_until))
+    assert found == {"devices": (12, 22), "lines": (22, 32), "tfprof": (32, 44)}
+
+
+def test_a_window_that_one_rank_leaves_out_moves_no_other() -> None:
+    left_out = planned_together([WindowSpec("devices"), WindowSpec("lines", never=True), TFPROF])
+    assert spans(play(left_out, 60, NS_PER_S)) == {"devices": (12, 22), "tfprof": (32, 44)}
+    asked = planned_together([WindowSpec("devices", None, 4), WindowSpec("lines", 40, 2), TFPROF])
+    assert spans(play(asked, 60, NS_PER_S)) == {"devices": (12, 16), "tfprof": (16, 28), "lines": (40, 42)}
+
+
+def test_windows_of_ranks_are_never_given_by_time() -> None:
+    assert all(spec.start is not None for spec in Scheduler(planned_together([LINES, TFPROF])).waiting)
 
 
 @settings(deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 from tfperfkit.clock import ms
@@ -20,6 +21,8 @@ from tfperfkit_probes.ops.fixed import fixed_work
 from tfperfkit_probes.ops.graph import Damaged, Graph
 from tfperfkit_probes.ops.loops import loops_of
 from tfperfkit_probes.ops.model import (
+    MAX_FUNCTIONS,
+    MAX_OPERATIONS,
     AutographRecord,
     FirstRunRecord,
     Function,
@@ -34,6 +37,7 @@ from tfperfkit_probes.ops.model import (
 from tfperfkit_probes.ops.schema import SHORT
 from tfperfkit_probes.ops.source import Sources
 from tfperfkit_probes.ops.summary import Summary, is_backward
+from tfperfkit_probes.ops.unchanged import Unchanged
 from tfperfkit_probes.ops.walk import walk
 from tfperfkit_probes.ops.waste import wasted
 
@@ -64,6 +68,14 @@ class Records:
                     graph = None
             self._graphs[name] = graph
         return self._graphs[name]
+
+    @cached_property
+    def unchanged(self) -> Unchanged | None:
+        """The variables that nothing changes; None where functions were left out, which might."""
+        whole = sum(each.operations for each in self.contents.values()) < MAX_OPERATIONS
+        if len(self.functions) >= MAX_FUNCTIONS or not whole:
+            return None
+        return Unchanged((record, self.graph(record.graph)) for record in self.functions)
 
     def with_bodies(self, graph: Graph) -> list[Graph]:
         """A graph and the bodies that it calls, each once."""
@@ -188,7 +200,7 @@ def _function(
         # Tables matter where replicas exchange their gradients.
         tables=tables(graph, open_size, record.variables) if sent else [],
         # What Keras' own functions take from an iterator has no size in the graph.
-        wasted=wasted(graph, open_size or batch or None),
+        wasted=wasted(graph, open_size or batch or None, _unchanged(records, record)),
         callers=callers,
         lines_known=summary.lines_known,
         half_flops=summary.half_flops,
@@ -196,6 +208,10 @@ def _function(
         jit_compile=record.jit_compile,
         xla=_xla(record, summary.graphs, records.xla.get(record.graph)),
     )
+
+
+def _unchanged(records: Records, record: FunctionRecord) -> frozenset[str]:
+    return records.unchanged.placeholders(record) if records.unchanged is not None else frozenset()
 
 
 def _is_embedding(variable: VariableRecord) -> bool:

@@ -12,15 +12,21 @@ from tfperfkit.records.graph_contents import AutographCode, XlaView
 from tfperfkit_probes.function_records import Argument, Owner
 
 Became = Literal["graph", "unrolled", "python", "none"]
+#: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
+MAX_OPERATIONS = 1_000_000
+MAX_FUNCTIONS = 400
 
 
 class VariableRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A variable that a function uses. ``bytes`` is None while its shape is not known."""
+    """A variable that a function uses. ``bytes`` is None while its shape is not known. ``key``: the same in all
+    functions that use it. ``placeholder``: what stands for it in the function's graph. Both are "" where not known."""
 
     name: str
     type: str
     bytes: int | None = None
     trainable: bool = False
+    key: str = ""
+    placeholder: str = ""
 
 
 class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

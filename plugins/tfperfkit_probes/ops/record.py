@@ -12,14 +12,19 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.graphs import autograph_xla, first_run, snapshot, tracing
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.probe import Recording
-from tfperfkit_probes.ops.model import AutographRecord, FirstRunRecord, FunctionRecord, VariableRecord, XlaRecord
+from tfperfkit_probes.ops.model import (
+    MAX_FUNCTIONS,
+    MAX_OPERATIONS,
+    AutographRecord,
+    FirstRunRecord,
+    FunctionRecord,
+    VariableRecord,
+    XlaRecord,
+)
 from tfperfkit_probes.tensor_types import Names, leaves
 from tfperfkit_probes.traced_function import Definition, definition
 
 GRAPHS, FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "graphs", "functions", "first_runs", "autograph", "xla"
-#: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
-MAX_OPERATIONS = 1_000_000
-MAX_FUNCTIONS = 400
 _KEPT_ARGUMENTS = 60
 _KEPT_VARIABLES = 2000
 
@@ -175,11 +180,14 @@ class Recorder:
 
 
 def _variables(graph: Any) -> list[VariableRecord]:
+    slots = {id(handle): internal.op.name for handle, internal in getattr(graph, "captures", ())}
     found = []
     for variable in list(getattr(graph, "variables", ()))[:_KEPT_VARIABLES]:
         name = str(getattr(variable, "path", "") or getattr(variable, "name", ""))
         trainable = bool(getattr(variable, "trainable", False))
-        found.append(VariableRecord(name, _type(variable), _bytes(variable), trainable))
+        key = str(getattr(variable, "_unique_id", ""))
+        slot = slots.get(id(getattr(variable, "handle", None)), "")
+        found.append(VariableRecord(name, _type(variable), _bytes(variable), trainable, key, slot))
     return found
 
 

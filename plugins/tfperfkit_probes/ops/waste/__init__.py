@@ -40,8 +40,9 @@ _MOST = 64
 _UNKNOWN_TURNS = 16
 
 
-def wasted(graph: Graph, open_size: int | None) -> list[Wasted]:
-    """What a call of the graph's function wastes, by kind and line: one line's operations together."""
+def wasted(graph: Graph, open_size: int | None, unchanged: frozenset[str] = frozenset()) -> list[Wasted]:
+    """What a call of the graph's function wastes, by kind and line: one line's operations together. ``unchanged``: the
+    placeholders of variables that nothing changes."""
     times: dict[str, float] = defaultdict(float)
     bodies: dict[str, Graph] = {graph.name: graph}
     whole_flops = whole_bytes = 0.0
@@ -51,7 +52,7 @@ def wasted(graph: Graph, open_size: int | None) -> list[Wasted]:
         times[visit.graph.name] = max(times[visit.graph.name], runs)
         whole_flops += runs * (cost(visit.graph, visit.node, open_size) or 0.0)
         whole_bytes += runs * moved(visit.graph, visit.node, open_size)
-    same = staying(graph)
+    same = staying(graph, unchanged)
     found: dict[tuple[str, SourceSpan | None], Wasted] = {}
     for body in bodies.values():
         if len(body.nodes) > _MAX_OPERATIONS:

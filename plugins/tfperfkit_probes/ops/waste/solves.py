@@ -33,12 +33,12 @@ _MIN_SIZE, _MIN_SOLVED = 32, 200
 _LEFT_OF_SOLUTION = 0.15
 #: Factorising reaches about a third of a product's rate: measured 0.1 to 0.9 with 480 and 1,000 rows.
 _SLOWER = 3
-_CHANGES = ("Random", "Stateless", "Iterator", "PyFunc", "EagerPyFunc", "ReadVariable", "TensorList", "VarHandle")
+_CHANGES = ("Random", "Stateless", "Iterator", "PyFunc", "EagerPyFunc", "TensorList", "VarHandle")
 _DEEPEST = 4000
 
 
 def solves(view: View) -> Iterator[Wasted]:
-    """By matrices that follow from constants and from what ``view.stays`` alone."""
+    """By matrices that follow from constants and from what ``view.stays`` alone, variables among it that stay."""
     fixed: dict[str, bool] = {}
     for node in view.forward:
         if node.type not in _SOLVES | _DECOMPOSES or not node.inputs:
@@ -75,6 +75,18 @@ def _is_fixed(view: View, name: str, known: dict[str, bool]) -> bool:
     return known[name]
 
 
+def _reads_variables(view: View, name: str) -> bool:
+    """Whether a tensor follows from a variable."""
+    pending, seen = [name], {name}
+    while pending:
+        node = view.nodes[pending.pop()]
+        if node.outputs and node.outputs[0].dtype == "resource":
+            return True
+        pending += (new := [owner for owner, _ in node.inputs if owner not in seen])
+        seen.update(new)
+    return False
+
+
 def _of(view: View, node: Node, size: int) -> Wasted:
     """A solution still takes two triangular ones; anything else is there already."""
     columns = (view.shape(*node.inputs[1]) or (1,))[-1] if node.type in _SOLVES else 0
@@ -86,5 +98,10 @@ def _of(view: View, node: Node, size: int) -> Wasted:
         operations=[node.name],
         uncounted_flops=_SLOWER * now,
         left=max(_LEFT_OF_SOLUTION, min(1.0, triangular)) if columns else 0.0,
-        figures={"size": size, "columns": columns, "loop": float(view.in_loop)},
+        figures={
+            "size": size,
+            "columns": columns,
+            "loop": float(view.in_loop),
+            "variables": float(_reads_variables(view, node.inputs[0][0])),
+        },
     )

@@ -20,12 +20,12 @@ class Staying(NamedTuple):
     in_loop: bool = False
 
 
-def staying(root: Graph) -> dict[str, Staying]:
-    """By graph: of the function that is called, captured tensors, which never change (a variable is no tensor); of
-    those that it calls, what goes on from there; of the body of a loop, what the loop hands on as it is. Of a graph
-    that is called twice, what stays in both."""
-    captured = (name for name in root.record.captures if root.type_of(name).dtype not in _NEVER)
-    found = {root.name: Staying(root, frozenset(captured))}
+def staying(root: Graph, unchanged: frozenset[str] = frozenset()) -> dict[str, Staying]:
+    """By graph: of the function that is called, captured tensors, which never change, and the variables that are
+    ``unchanged``, by their placeholders; of those that it calls, what goes on from there; of the body of a loop, what
+    the loop hands on as it is. Of a graph that is called twice, what stays in both."""
+    captured = {name for name in root.record.captures if root.type_of(name).dtype not in _NEVER}
+    found = {root.name: Staying(root, unchanged.intersection(root.record.captures) | captured)}
     pending = [root.name]
     while pending:
         here = found[pending.pop()]
@@ -42,12 +42,15 @@ def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
         functions = node.functions()
         for name in functions.get("body" if node.type in LOOPS else "f", ()):
             body = here.graph.body(name) if node.type in LOOPS | CALLS else None
-            if body is not None and node.type in LOOPS:
-                yield body, _kept(body), True
-            elif body is not None:
-                pairs = zip(_slots(body), node.inputs, strict=False)
-                given = (slot for slot, (owner, _) in pairs if _stays(here, owner))
-                yield body, frozenset(given), here.in_loop
+            if body is None:
+                continue
+            pairs = zip(_slots(body), node.inputs, strict=False)
+            given = frozenset(slot for slot, (owner, _) in pairs if _stays(here, owner))
+            if node.type in LOOPS:  # of a variable each turn gets the same handle, whatever is in it
+                handles = {slot for slot in given if body.type_of(slot).dtype == "resource"}
+                yield body, _kept(body) | handles, True
+            else:
+                yield body, given, here.in_loop
 
 
 def _slots(body: Graph) -> list[str]:

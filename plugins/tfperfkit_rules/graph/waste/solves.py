@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.model import Finding
+from tfperfkit.offers import RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import count, finding, found
@@ -14,14 +15,20 @@ _SOLVE = (
     "cholesky_solve where the matrix is symmetric and positive definite)"
 )
 _OTHERS = "what is computed of the matrix alone (its inverse, its decomposition) once, and its result each time"
+#: An assignment beside compiled functions is seen in the trace only.
+_VARIABLES = "variables that are not trained and that no compiled function of this run changes"
 
 
 def solves(evidence: Evidence) -> Iterator[Finding]:
-    """GRF016, by matrices that follow from constants, captured tensors, and what a loop hands on as it is."""
+    """GRF016, by matrices that follow from constants, captured tensors, variables that nothing changes, and what a loop
+    hands on as it is."""
     for part in found(evidence, "solve"):
         figures = part.waste.figures
+        by_variables = bool(figures.get("variables"))
+        if by_variables and _assigns_eagerly(evidence):  # to which variable is not known
+            continue
         size, in_loop = round(figures["size"]), bool(figures["loop"])
-        each = "turn of a loop" if in_loop else "call"
+        each, between = ("turn of a loop", "turn") if in_loop else ("call", "call")
         what = _SOLVE if figures["columns"] else _OTHERS
         before = "before the loop" if in_loop else "before the function, outside of tf.function"
         yield finding(
@@ -30,8 +37,14 @@ def solves(evidence: Evidence) -> Iterator[Finding]:
             codes.SAME_MATRIX,
             f"A matrix of {size:,} x {size:,} that stays the same is factorised in each {each}",
             f"Do once what depends on the matrix alone, {before}: {what}.",
-            "The matrix follows from constants and from what does not change between one "
-            f"{'turn' if in_loop else 'call'} and the next. Its factors take n^3, a right side with them n^2.",
+            f"The matrix follows from {_VARIABLES if by_variables else 'constants'} and from what does not change "
+            f"between one {between} and the next. Its factors take n^3, a right side with them n^2.",
             count("rows of the matrix", size),
-            count("columns of the right side", figures["columns"]),
+            *([count("columns of the right side", figures["columns"])] if figures["columns"] else []),
         )
+
+
+def _assigns_eagerly(evidence: Evidence) -> bool:
+    """Whether the traced steps changed variables beside compiled functions."""
+    ran = evidence.offer(RanOperations)
+    return ran is not None and any(row.where == "eager" and row.type.startswith("Assign") for row in ran.rows)

@@ -12,7 +12,7 @@ from tfperfkit_rules.graph.waste import RULES
 from tfprof_builder import brief
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.offers import ComputedStep, FunctionCalls
+from tfperfkit.offers import ComputedStep, FunctionCalls, RanOperation, RanOperations
 
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
@@ -38,14 +38,14 @@ def waste(kind: str = "sort", **fields: Any) -> Wasted:
     return Wasted(kind=kind, where=HERE, operations=["sort/TopKV2"], figures=FIGURES[kind], **fields)
 
 
-def step(*wasted: Wasted, ms: float = 4.0, calls: float = 1.0, **fields: Any) -> Any:
+def step(*wasted: Wasted, ms: float = 4.0, calls: float = 1.0, offers: tuple[Any, ...] = (), **fields: Any) -> Any:
     function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=list(wasted)))
     function = msgspec.structs.replace(function, **fields)
     forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2")
     backward = msgspec.structs.replace(ran("ScatterNd", ms / 2, "backward"), of="sort/TopKV2")
     others = (ran("MatMul", 4.0, flops=1e6), msgspec.structs.replace(ran("Mul", 1.0, "update"), of="sort/TopKV2"))
     calls_ = FunctionCalls(per_step={"__inference_step_1": calls} if calls else {})
-    return compiled((forward, backward, *others), more=(calls_, OpsData(functions=[], all=(function,))))
+    return compiled((forward, backward, *others), more=(calls_, OpsData(functions=[], all=(function,)), *offers))
 
 
 def told(evidence: Any) -> list[Finding]:
@@ -105,3 +105,13 @@ def test_operations_of_the_same_name_in_another_function_do_not_count() -> None:
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
     assert told(compiled(data.operations, more=(calls, OpsData(functions=[], all=(function,)))))
     assert not told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))
+
+
+def test_a_variable_that_the_step_assigns_to_beside_its_function_may_be_the_matrix() -> None:
+    of_a_variable = msgspec.structs.replace(waste("solve"), figures=FIGURES["solve"] | {"variables": 1.0})
+    (finding,) = told(step(of_a_variable))
+    assert "not trained" in finding.detail
+    row = RanOperation(name="AssignVariableOp", type="AssignVariableOp", count=10, self_ms=0.1, where="eager")
+    ran_ = RanOperations(steps=10, rows=(row,))
+    assert not told(step(of_a_variable, offers=(ran_,)))
+    assert told(step(waste("solve"), offers=(ran_,)))

@@ -1,0 +1,82 @@
+"""Variables that are not trained and that no compiled function of the run changes: what follows from them stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit_probes.ops.model import FunctionRecord
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
+
+#: What takes a handle and leaves the variable as it is.
+_READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
+_HANDS_ON = frozenset({"Identity", "IdentityN", "NoOp"})
+
+
+class Unchanged:
+    """Of all functions of a run, with their graphs; None for one that can't be read, whose variables may change."""
+
+    def __init__(self, functions: Iterable[tuple[FunctionRecord, Graph | None]]) -> None:
+        self._changed: dict[str, frozenset[str]] = {}
+        known = list(functions)
+        self._keys = {
+            variable.key
+            for record, graph in known
+            for variable in record.variables
+            if variable.trainable or graph is None or variable.placeholder in self._of(graph, 0)
+        }
+
+    def placeholders(self, record: FunctionRecord) -> frozenset[str]:
+        """What stands in the function's graph for its variables that nothing changes."""
+        return frozenset(
+            variable.placeholder
+            for variable in record.variables
+            if variable.key and variable.placeholder and variable.key not in self._keys
+        )
+
+    def _of(self, graph: Graph, depth: int) -> frozenset[str]:
+        """The placeholders of the graph whose variables it changes, or may change."""
+        found = self._changed.get(graph.name)
+        if found is None:
+            self._changed[graph.name] = frozenset()  # a function that calls itself
+            found = self._changed[graph.name] = frozenset(self._changes(graph, depth))
+        return found
+
+    def _changes(self, graph: Graph, depth: int) -> Iterator[str]:
+        resources = {name for name, node in graph.nodes.items() if _is_handle(node)}
+        if not resources:
+            return
+        for node in graph.nodes.values():
+            handles = [(number, name) for number, name in enumerate(_owners(graph, node)) if name in resources]
+            if not handles or node.type in _READS | _HANDS_ON:
+                continue
+            bodies = _bodies(graph, node) if depth < MAX_DEPTH else []
+            shift = 1 if node.type in BRANCHES else 0  # the condition comes first
+            for number, name in handles:
+                if not bodies or any(self._may_change(body, number - shift, depth) for body in bodies):
+                    yield name
+
+    def _may_change(self, body: Graph | None, number: int, depth: int) -> bool:
+        if body is None:
+            return True
+        slots = [*body.record.arguments, *body.record.captures]
+        return not 0 <= number < len(slots) or slots[number] in self._of(body, depth + 1)
+
+
+def _is_handle(node: Node) -> bool:
+    return node.type == "Placeholder" and bool(node.outputs) and node.outputs[0].dtype == "resource"
+
+
+def _owners(graph: Graph, node: Node) -> Iterator[str]:
+    """Where each input comes from, past what only hands it on."""
+    for name, _ in node.inputs:
+        owner = graph.nodes.get(name)
+        while owner is not None and owner.type == "Identity" and owner.inputs:
+            owner = graph.nodes.get(owner.inputs[0][0])
+        yield owner.name if owner is not None else ""
+
+
+def _bodies(graph: Graph, node: Node) -> list[Graph | None]:
+    """Those of a call, a loop or a branch; none for an operation that has none, or uses them in a way of its own."""
+    known = node.type in CALLS | LOOPS | BRANCHES
+    return [graph.body(name) for names in node.functions().values() for name in names] if known else []

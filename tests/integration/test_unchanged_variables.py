@@ -1,0 +1,96 @@
+"""A matrix in a variable that nothing changes is as good as a constant; one that something may change is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tfperfkit_probes.ops.graph import Graph
+from tfperfkit_probes.ops.model import FunctionRecord
+from tfperfkit_probes.ops.record import _variables
+from tfperfkit_probes.ops.unchanged import Unchanged
+from tfperfkit_probes.ops.waste import wasted
+
+from tfperfkit.instruments.graphs.snapshot import contents_of
+
+tf = pytest.importorskip("tensorflow")
+SIZE = 240
+RIGHT = tf.TensorSpec((SIZE, 4), tf.float32)
+
+
+def matrix(*, trainable: bool = False) -> Any:
+    return tf.Variable(tf.eye(SIZE) + 0.01, trainable=trainable)
+
+
+def inverted_each_call(*functions: Callable[..., Any]) -> bool:
+    """Whether the first of the functions of a run is told to invert, or solve with, a matrix that stays."""
+    records, graphs = [], {}
+    for number, function in enumerate(functions):
+        concrete = tf.function(function).get_concrete_function(*([RIGHT] if number == 0 else []))
+        name = f"f{number}"
+        for contents in contents_of(concrete.graph, name, graphs.__contains__, lambda file: True):
+            graphs[contents.name] = Graph(contents, graphs.get)
+        records.append(FunctionRecord(graph=name, trace_id=number, variables=_variables(concrete.graph)))
+    unchanged = Unchanged((record, graphs[record.graph]) for record in records)
+    kinds = {each.kind for each in wasted(graphs["f0"], None, unchanged.placeholders(records[0]))}
+    return "solve" in kinds
+
+
+def test_of_a_variable_that_only_is_read() -> None:
+    fixed, scale = matrix(), tf.Variable(1.0)
+
+    def step(right: Any) -> Any:
+        scale.assign_add(1.0)  # another variable
+        return tf.linalg.inv(fixed * 2.0) @ right * scale
+
+    assert inverted_each_call(step)
+
+
+def test_of_one_that_a_loop_reads_in_each_turn() -> None:
+    fixed = matrix()
+
+    def step(right: Any) -> Any:
+        return tf.while_loop(lambda i, r: i < 5, lambda i, r: (i + 1, tf.linalg.solve(fixed + 0.0, r)), [0, right])[1]
+
+    assert inverted_each_call(step)
+
+
+def test_of_one_that_a_function_of_its_own_reads() -> None:
+    fixed = matrix()
+
+    @tf.function
+    def correct(right: Any) -> Any:
+        return tf.linalg.inv(fixed) @ right
+
+    assert inverted_each_call(lambda right: correct(right) + correct(2.0 * right))
+
+
+@pytest.mark.parametrize("how", ["itself", "a function that it calls", "in a branch", "in a loop", "another function"])
+def test_not_of_one_that_changes(how: str) -> None:
+    changing, calls = matrix(), tf.Variable(0)
+
+    @tf.function
+    def change() -> Any:
+        return changing.assign(changing * 0.9)
+
+    def step(right: Any) -> Any:
+        calls.assign_add(1)
+        result = tf.linalg.inv(changing) @ right
+        if how == "itself":
+            changing.assign(changing * 0.9)
+        elif how == "a function that it calls":
+            change()
+        elif how == "in a branch":
+            tf.cond(calls > 3, change, lambda: changing.read_value())
+        elif how == "in a loop":
+            tf.while_loop(lambda i: i < 3, lambda i: (i + tf.cast(change()[0, 0] * 0.0, tf.int32) + 1,), [0])
+        return result
+
+    others = [lambda: change()] if how == "another function" else []
+    assert not inverted_each_call(step, *others)
+
+
+def test_not_of_one_that_is_trained() -> None:
+    trained = matrix(trainable=True)
+    assert not inverted_each_call(lambda right: tf.linalg.inv(trained) @ right)

@@ -23,7 +23,7 @@ from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts
 from tfperfkit.analysis.window_deaths import sentence
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.every_work import findings as find
-from tfperfkit.diagnosis.headline import FAILED_EARLY, NO_CAUSE, START_UP, headline, not_looked_for
+from tfperfkit.diagnosis.headline import FAILED_EARLY, LARGEST_START_UP, NO_CAUSE, START_UP, headline, not_looked_for
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.other_training import notes as other_training_notes
 from tfperfkit.diagnosis.proven import proven
@@ -210,7 +210,7 @@ def _headline(
         return not_looked_for()
     said = headline(found, evidence, work, headroom)
     early = info.status == "failed" and not evidence.steps.count and not work
-    return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP)) else said
+    return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP, LARGEST_START_UP)) else said
 
 
 def _notes(

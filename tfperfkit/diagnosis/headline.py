@@ -9,7 +9,7 @@ from tfperfkit.diagnosis.computed_lines import LOUD, computed_lines, words
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
-from tfperfkit.diagnosis.residual import computes
+from tfperfkit.diagnosis.residual import LONG, computes
 from tfperfkit.diagnosis.small import is_small, worth
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
@@ -30,6 +30,8 @@ NO_CAUSE = "No cause found"
 #: Of a step that computes, and waits for nothing: it is sound as far as rules know.
 NO_FAULT = "No fault found"
 START_UP = "Mostly start-up"
+#: Where it is the largest part of the run, but not the larger half.
+LARGEST_START_UP = "Start-up takes the largest part"
 #: Parts that a sound step has little of.
 _WAITS: tuple[PartName, ...] = ("input", "python", "dispatch", "eager_ops", "tracing", "host_sync")
 #: Of a script that ended with an error before anything in it was repeated: where its time went is beside the point.
@@ -60,7 +62,8 @@ def headline(
     # What is longer than all of its iterations together is no part of them.
     elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
     said = elsewhere or (_no_cause(longest) if longest is not None else "")
-    if elsewhere.startswith(START_UP) and longest is not None:  # paid once: what the steps are made of counts too
+    starts = elsewhere.startswith((START_UP, LARGEST_START_UP))
+    if starts and longest is not None:  # paid once: what the steps are made of counts too
         said = f"{elsewhere} {_no_cause(longest)}"
     return f"{said}{small}" if said else f"No large cause found.{small}" if loud else ""
 
@@ -104,8 +107,15 @@ def _no_cause(evidence: Evidence) -> str:
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
-    said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {PARTS[name].sentence}{at}"
+    said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_called(evidence, name)}{at}"
     return f"{said}{little}.{rate}{between}"
+
+
+def _called(evidence: Evidence, name: PartName) -> str:
+    """The words for a part; operations beside which handing them out is next to nothing compute by themselves."""
+    if name == "eager_ops" and evidence.part("dispatch") < LONG * evidence.part(name):
+        return f"{PARTS[name].sentence}, each of them long"
+    return PARTS[name].sentence
 
 
 def _is_sound(evidence: Evidence) -> bool:
@@ -156,7 +166,8 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         told = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
         at = f" ({told})" if told else ""
-        return f"{START_UP}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
+        most = START_UP if 2 * taken >= account.total_s else LARGEST_START_UP
+        return f"{most}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
     return f"{NO_CAUSE}: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 

@@ -14,6 +14,10 @@ from tfperfkit.report.layout import joined
 from tfperfkit.report.paths import place
 from tfperfkit.report.terminal import Screen
 
+#: Of a loop's time, from which on what its counted iterations don't explain is told: first runs, which trace, and what
+#: stands around the calls that tell iterations apart.
+_OUTSIDE = 0.2
+
 
 def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -> list[Text]:
     """For each a line of figures and the bar of its parts."""
@@ -26,8 +30,11 @@ def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -
         if item.iterations is not None and median is not None and math.isfinite(median):
             items += [
                 f"{'more than ' if item.iterations_went_on else ''}{numbers.plain(item.iterations)} iterations",
-                f"{numbers.alone(median, 'ms', screen.symbols)} each",
+                f"median {numbers.alone(median, 'ms', screen.symbols)}",
             ]
+            outside = item.seconds - item.iterations * (item.steps.mean_ms or median) / 1e3
+            if outside >= _OUTSIDE * item.seconds:  # else the figures would seem to contradict each other
+                items.append(f"{numbers.alone(outside, 's')} beside them")
         lines += [Text(), *joined(items, screen, style="bold")]
         lines += breakdown(item.steps, of(item), words, screen)
     return lines

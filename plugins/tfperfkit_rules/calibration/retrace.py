@@ -45,6 +45,7 @@ MAX_SIGNATURE = Calibration(
     4, "count", "arguments of an input_signature that is written out", Chosen("one line of advice")
 )
 MAX_CAUSES = Calibration(4, "count", "differences between two traces that are shown", Chosen("the rest is counted"))
+MAX_USES = Calibration(3, "count", "lines named that use an argument in one way", Chosen("one line of text"))
 DEEPEST = Calibration(
     4,
     "count",

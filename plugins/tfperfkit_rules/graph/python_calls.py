@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.model import Brief
+from tfperfkit_probes.ops.model import Brief, GraphLoop
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
@@ -14,14 +14,19 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.source_text import loop_at
 
+#: What helps where Python is needed in each turn, as of an environment that lives there.
+_MANY = (
+    "Where a turn needs what only Python has (an environment), let one call serve many: several environments a turn. "
+)
 TYPES = ("PyFunc", "EagerPyFunc", "PyFuncStateless")
 
 
 def python_calls(evidence: Evidence) -> Iterator[Finding]:
     """OPS004: priced by the time of such operations in the trace."""
     share = graph_time.share(evidence, lambda row: row.type in TYPES)
-    for finding in once(_calls(function) for function in largest_first(evidence) if function.marks.python_calls):
+    for finding in once(_calls(evidence, each) for each in largest_first(evidence) if each.marks.python_calls):
         yield of_step(
             finding,
             share,
@@ -32,22 +37,33 @@ def python_calls(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _calls(function: Brief) -> Finding:
+def calls_python(evidence: Evidence, function: Brief, loop: GraphLoop) -> bool:
+    """Whether the turns of a loop in the graph call back into Python, at a line within it, as the source tells."""
+    written = loop_at(evidence, loop.where.file, loop.where.line) if loop.where is not None else None
+    if written is None or loop.where is None:
+        return False
+    places = [each.where for each in function.marks.python_calls if each.where is not None]
+    return any(at.file == loop.where.file and written.line <= at.line <= written.last for at in places)
+
+
+def _calls(evidence: Evidence, function: Brief) -> Finding:
     found = function.marks.python_calls
     count = sum(each.ops for each in found)
     calls = "once" if count == 1 else f"{count} times"
+    looped = any(calls_python(evidence, function, loop) for loop in function.marks.loops)
+    when = f"{calls} in each turn of a loop" if looped else f"{calls} in every call"
     return Finding(
         code=codes.PYTHON_CALL,
         family="eager",
         severity="medium",
         share_of_step=0.0,
         predicted_speedup=None,
-        title=f"{called(function)} calls back into Python {calls} in every call",
+        title=f"{called(function)} calls back into Python {when}",
         where=places([*(each.where for each in found), definition(function)]),
         evidence=(counted("calls of Python", count), counted("operations", function.operations)),
         advice="Write it with TensorFlow operations, or move it into the dataset's map if it prepares data. "
-        "tf.py_function and tf.numpy_function run under Python's lock, on the host, with copies from and to the "
-        "device; XLA and SavedModel can't hold them.",
+        f"{_MANY if looped else ''}tf.py_function and tf.numpy_function run under Python's lock, on the host, with "
+        "copies from and to the device; XLA and SavedModel can't hold them.",
     )
 
 

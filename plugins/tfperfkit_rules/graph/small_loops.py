@@ -16,6 +16,7 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, definition, places
 from tfperfkit_rules.graph.loop_advice import advice, kind_of
 from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
+from tfperfkit_rules.graph.python_calls import calls_python
 from tfperfkit_rules.measures.ran_functions import Ran, ran
 
 
@@ -38,10 +39,12 @@ def small_loops(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _small(evidence: Evidence, each: Ran) -> list[GraphLoop]:
-    """The innermost of the loops that do next to nothing in a turn; gradients of such loops are among them."""
+    """The innermost of the loops that do next to nothing in a turn; gradients of such loops are among them. Turns that
+    call back into Python can be neither compiled nor taken together, and Python takes their time."""
     if each.function.jit_compile:
         return []
-    small = [loop for loop in each.function.marks.loops if is_small(evidence, loop)]
+    every = each.function.marks.loops
+    small = [loop for loop in every if is_small(evidence, loop) and not calls_python(evidence, each.function, loop)]
     around = {loop.around for loop in small}
     return [loop for loop in small if loop.name not in around]
 

@@ -64,8 +64,8 @@ def remark(difference: Difference, partial: bool) -> str:
     return words.get(difference.way, "")
 
 
-def remedy(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
-    """One or two sentences: what to change in the code."""
+def remedy(code: str, function: TracedFunction, traces: Sequence[Trace], batches: bool = True) -> str:
+    """One or two sentences: what to change in the code. ``batches``: whether a dataset may have made the batches."""
     paths = {found.path for trace in traces if (found := main_difference(trace.cause)) is not None}
     name = paths.pop() if len(paths) == 1 else "the arguments"
     if function.owner == "keras":
@@ -77,6 +77,8 @@ def remedy(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
             "tf.constant(..., tf.float32) (a whole number alone makes an int32, which does not mix with floats), or "
             "keep it in a tf.Variable and assign to it; a Python value is part of the graph"
         )
+    if code == codes.VARYING_BATCH and partial_batch(traces) and not batches:
+        return f"leave the size open with {signature}, or give it pieces of one size"
     if code == codes.VARYING_BATCH and partial_batch(traces):
         return f"drop the rest with dataset.batch(n, drop_remainder=True), or {signature}"
     if code in (codes.VARYING_BATCH, codes.VARYING_LENGTH):

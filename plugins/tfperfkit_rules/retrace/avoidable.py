@@ -14,11 +14,14 @@ from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit_rules.measures.source_calls import files, methods
 from tfperfkit_rules.retrace import advice, codes, typed, without
 from tfperfkit_rules.retrace.cost import Time, lost_ns
 from tfperfkit_rules.retrace.words import detail, title
 
 NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
+#: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
+_BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
 #: What happens once is told for these causes; for the others once is how it should be.
 _TOLD_ONCE = {
     codes.PYTHON_VALUE,
@@ -113,7 +116,12 @@ def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[T
         typed_out = typed.advice(evidence, function, traces, paths)
         if typed_out is not None:
             return typed_out
-    return advice.remedy(code, function, traces)
+    return advice.remedy(code, function, traces, _batches(evidence))
+
+
+def _batches(evidence: Evidence) -> bool:
+    """Whether a dataset may make batches: a method that does is called, or the sources are not there to tell."""
+    return not any(files(evidence)) or bool(methods(evidence, *_BATCHING))
 
 
 def _gain(

@@ -18,6 +18,14 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
+#: Functions of TensorFlow that take such an argument as a whole number, wherever it stands among theirs.
+_WHOLE = frozenset({"one_hot", "range", "fold_in", "from_seed", "TensorArray", "zeros", "ones", "eye", "sequence_mask"})
+#: The same, but for what stands first, which is computed with.
+_WHOLE_AFTER_FIRST = frozenset({"gather", "tile", "repeat", "reshape", "top_k", "roll", "broadcast_to"})
+#: Names of parameters that take a whole number, whatever the function.
+_WHOLE_PARAMETERS = frozenset(
+    {"size", "axis", "shape", "depth", "num", "num_segments", "k", "maxlen", "multiples", "dims"}
+)
 _BUILTIN = frozenset({"int", "float", "range", "str", "format", "round", "print", "bool", "list"})
 
 
@@ -48,9 +56,10 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
         at = f"in line {line} " if line else "at the call "
         swaps.append(f"{at}tf.constant({text}, tf.{dtype}) in place of {text}")
         if whole and uses.counts and uses.computes:
-            cautions.append(f"line {_lines(uses.counts)} needs it whole: tf.cast({name}, tf.int32)")
+            cautions.append(f"{_lines(uses.counts, 'needs', 'need')} it whole: tf.cast({name}, tf.int32)")
         if uses.python:
-            cautions.append(f"line {_lines(uses.python)} takes Python's own number only: write it with tf's functions")
+            need = _lines(uses.python, "takes", "take")
+            cautions.append(f"{need} Python's own number only: write it with tf's functions")
     words = f"pass {' and '.join(names)} as tensors" if len(names) > 1 else f"pass {names[0]} as a tensor"
     words = "; ".join([f"{words}: {', '.join(swaps)}", *cautions])
     return f"{words}. Check that results stay the same but for rounding, and that one trace is left"
@@ -80,7 +89,7 @@ def uses_of(definition: _Definition, name: str, module: ast.Module | None = None
                 python.update(found.python)
             elif called in _BUILTIN or called.startswith(("math.", "np.", "numpy.")):
                 python.add(node.lineno)
-            elif called.endswith(("one_hot", "gather", "range", "fold_in", "from_seed")):
+            elif _is_whole(around, (node, *parents)):
                 counts.add(node.lineno)
             elif not called.endswith(".cast"):
                 computes.add(node.lineno)
@@ -107,6 +116,13 @@ def _parameter(
         if word in inward and word.arg is not None:
             return named[0], word.arg
     return None, ""
+
+
+def _is_whole(call: ast.Call, inward: tuple[ast.AST, ...]) -> bool:
+    """Whether a call takes what holds a name as a whole number: a size, an index, a count."""
+    name, first = _last(call.func), bool(call.args) and call.args[0] in inward
+    keyword = next((word.arg for word in call.keywords if word in inward), None)
+    return name in _WHOLE or (name in _WHOLE_AFTER_FIRST and not first) or keyword in _WHOLE_PARAMETERS
 
 
 def _with_parents(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
@@ -178,5 +194,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _lines(numbers: Sequence[int]) -> str:
-    return " and ".join(map(str, numbers[:3]))
+def _lines(numbers: Sequence[int], one: str, several: str) -> str:
+    """``line 3 needs``, ``lines 3, 4 and 7 need``."""
+    *first, last = map(str, numbers[: calibrated.MAX_USES.value])
+    return f"lines {', '.join(first)} and {last} {several}" if first else f"line {last} {one}"

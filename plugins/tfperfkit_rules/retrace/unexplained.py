@@ -102,9 +102,19 @@ def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None,
 
 def _repeats(evidence: Evidence, steps: int) -> bool:
     """Whether functions go on being traced: each is traced once when it is first called, be it in a late step."""
-    if evidence.work is not None:
-        return evidence.work.iterations is not None or _goes_on(evidence)
+    work = evidence.work
+    if work is not None:
+        return work.iterations is not None or (_goes_on(evidence) and (work.kind == "loop" or _in_a_loop(evidence)))
     return steps > 1 and _goes_on(evidence)
+
+
+def _in_a_loop(evidence: Evidence) -> bool:
+    """Whether a loop of the person's traces, within one long call; saving a model traces many functions, each once."""
+    seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
+    again = sum(
+        count for stack, count in seen.items() if any(loops(evidence, frame.file, frame.line) for frame in stack.frames)
+    )
+    return again >= shared.LOOP_SHARE.value * sum(seen.values())
 
 
 def _goes_on(evidence: Evidence) -> bool:

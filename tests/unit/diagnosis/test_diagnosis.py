@@ -178,6 +178,13 @@ def test_a_title_inside_a_sentence_keeps_the_letter_of_a_name(title: str, inside
     assert within(title) == inside
 
 
+def test_long_operations_are_no_sign_of_slow_python() -> None:
+    long = headline([], make_evidence(parts_ms={"eager_ops": 96.0, "dispatch": 2.0, "python": 2.0}))
+    assert long.startswith("No cause found: 96 % of a step is operations called one by one, each of them long")
+    short = headline([], make_evidence(parts_ms={"eager_ops": 60.0, "dispatch": 38.0, "python": 2.0}))
+    assert short.startswith("No cause found: 60 % of a step is operations called one by one") and "long" not in short
+
+
 def test_a_run_that_is_something_else_is_called_that() -> None:
     """The largest part of the run, where all its steps took less; with its line, or its packages."""
     saved = LineTime(SourceSpan("/home/ann/train.py", 12, "main"), 30.0)
@@ -191,6 +198,8 @@ def test_a_run_that_is_something_else_is_called_that() -> None:
     assert of_the_run(account, 31.0) == ""  # as long as the steps: they are what is spoken of
     started = RunAccount(total_s=10.0, parts_s={"imports": 9.0, "training": 1.0}, imports_s=account.imports_s)
     assert of_the_run(started, 1.0) == "Mostly start-up: 90 % of the run is imports (tensorflow 8.0 s), paid once."
+    less = RunAccount(total_s=25.0, parts_s={"imports": 9.0, "exit": 2.0}, imports_s=account.imports_s)
+    assert of_the_run(less).startswith("Start-up takes the largest part: 36 % of the run is imports")
     unknown = RunAccount(total_s=20.0, parts_s={"data": 1.0, "not sampled": 19.0})
     assert of_the_run(unknown) == ""  # a small part of a run is not its cause
     assert of_the_run(None) == of_the_run(RunAccount(total_s=5.0, parts_s={"training": 5.0})) == ""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from evidence_builder import make_evidence
-from tfperfkit_probes.ops.model import Constant, Control, Marked, Marks, SideEffect
+from tfperfkit_probes.ops.model import Constant, Control, GraphLoop, Marked, Marks, SideEffect
 from tfperfkit_rules.graph import RULES, codes
 from tfperfkit_rules.graph.big_constants import big_constants
 from tfperfkit_rules.graph.gradients import repeated_gradients
@@ -84,6 +84,25 @@ def test_calls_and_prints_cost_their_time_in_the_trace(
     assert (result.code, result.where[0]) == (code, HERE)
     assert result.predicted_range == pytest.approx(bounds)
     assert one(op("Mul", 50.0), marks=marks, source="x = 1\n").predicted_speedup is None
+
+
+def test_a_loop_that_calls_python_in_each_turn_is_told_by_the_call() -> None:
+    """Its turns can't be compiled or taken together, and Python takes their time: GRF005 is silent."""
+    turns = GraphLoop(
+        name="while",
+        where=msgspec.structs.replace(HERE, line=HERE.line - 1),
+        turns=2000,
+        goes=1.0,
+        operations=10.0,
+        flops=30.0,
+        elements=40.0,
+        measured=True,
+    )
+    source = "\n" * (HERE.line - 2) + "for _ in tf.range(n):\n    step(x)\n"
+    marks = msgspec.structs.replace(CALLS, loops=[turns])
+    result = one(op("EagerPyFunc", 50.0), op("Mul", 50.0), marks=marks, source=source)
+    assert result.code == codes.PYTHON_CALL and "2 times in each turn of a loop" in result.title
+    assert "several environments" in result.advice
 
 
 def test_checks_of_a_library_are_not_the_persons() -> None:

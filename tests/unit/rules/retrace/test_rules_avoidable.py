@@ -32,10 +32,11 @@ class Judged(NamedTuple):
 def analyze(tmp_path: Path) -> Any:
     numbers = itertools.count()
 
-    def run(*records: TraceRecord, steps: StepTable | None = None) -> Judged:
+    def run(*records: TraceRecord, steps: StepTable | None = None, source: str = "") -> Judged:
         table = even_steps(100, 10 * MS) if steps is None else steps
         result = analyzed(tmp_path / str(next(numbers)), *records, steps=table)
-        evidence = evidence_of(steps=table, data={"retrace": result.data})
+        sources = {"train.py": source} if source else {}
+        evidence = evidence_of(steps=table, data={"retrace": result.data}, sources=sources)
         return Judged(result.data, result.notes, tuple(avoidable_traces(evidence)))
 
     return run
@@ -66,6 +67,15 @@ def test_partial_batches_are_reported_in_the_full_form(analyze: Any) -> None:
         "input_signature=[tf.TensorSpec([None, 100], tf.float32)]; traces 3 → 1",
     ]
     assert result.findings[0].code == codes.VARYING_BATCH
+
+
+def test_slices_of_a_tensor_are_no_batches_of_a_dataset(analyze: Any) -> None:
+    """Dropping the rest would leave examples out where nothing makes batches."""
+    sizes = [trace(1), trace(2, shape("f32[32]", "f32[17]")), trace(3, shape("f32[32]", "f32[9]"))]
+    sliced = only(analyze(*sizes, source="import tensorflow as tf\nstep(x[0:32])\n"))
+    assert sliced.advice.startswith("Leave the size open with") and "drop" not in sliced.advice
+    batched = only(analyze(*sizes, source="import tensorflow as tf\nfor x in data.batch(32):\n    step(x)\n"))
+    assert batched.advice.startswith("Drop the rest")
 
 
 def test_of_sizes_that_are_left_open_the_first_retrace_stays(analyze: Any) -> None:

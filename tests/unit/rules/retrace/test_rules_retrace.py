@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
 from tfperfkit_rules.retrace.unexplained import traced_again
 from tfperfkit_rules.retrace.without import saved
 
+from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.samples import Frame
+from tfperfkit.rule import Evidence
 
 SOURCE = """import keras
 model = keras.Sequential()
@@ -82,6 +86,26 @@ def test_first_traces_are_paid_once_however_late_the_first_call_comes() -> None:
         assert not list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=spans)))
     goes_on = [(n * 1000 * MS, n * 1000 * MS + 90 * MS) for n in range(1, 6)]
     assert list(traced_again(make_evidence(parts_ms=parts, samples=TRACING, tracing=goes_on)))
+
+
+def test_one_long_call_that_traces_many_functions_once_is_no_repetition() -> None:
+    """Saving a model: nothing of it stands in a loop of the person's."""
+    spans = [(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)]
+    given: dict[str, Any] = {"parts_ms": {"tracing": 80.0, "graph": 20.0}, "tracing": spans}
+    work = Work(kind="call", where=SourceSpan(FILE, 6, "<module>"), seconds=6.0, share_of_run=0.5)
+
+    def of(source: str) -> Evidence:
+        all_of_it = make_evidence(source=source, samples=TRACING, **given)
+        return all_of_it.narrowed(
+            work=work,
+            steps=all_of_it.steps,
+            account=all_of_it.account,
+            samples=all_of_it.samples,
+            log=all_of_it.log,
+        )
+
+    assert not list(traced_again(of("import keras\n\n\n\n\nmodel.export(where)\n")))
+    assert list(traced_again(of(SOURCE)))
 
 
 def test_silent_where_the_steps_do_not_trace() -> None:

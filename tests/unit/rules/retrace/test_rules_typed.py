@@ -41,7 +41,17 @@ def test_the_other_arguments_tell_which_float() -> None:
     assert "tf.float64" in (told("return x * n", dtype="float64") or "")
 
 
-@pytest.mark.parametrize("body", ["return x[n % 4]", "return tf.one_hot(n, 8)", "return tf.gather(x, n)"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x[n % 4]",
+        "return tf.one_hot(n, 8)",
+        "return tf.gather(x, n)",
+        "return tf.TensorArray(tf.float32, size=n)",
+        "return tf.zeros([n, 4])",
+        "return tf.math.unsorted_segment_sum(x, y, num_segments=n)",
+    ],
+)
 def test_what_only_selects_stays_whole(body: str) -> None:
     assert "tf.constant(i, tf.int32)" in (told(body, "step(x, n=i)") or "")
 
@@ -61,6 +71,11 @@ def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
 def test_what_does_both_says_where_it_must_be_whole() -> None:
     words = told("return x[n] * n", "step(x, i)") or ""
     assert "tf.constant(i, tf.float32)" in words and "line 3 needs it whole: tf.cast(n, tf.int32)" in words
+
+
+def test_several_such_lines_are_told_as_several() -> None:
+    words = told("y = x[n] * n\n    return y[:n]", "step(x, i)") or ""
+    assert "lines 3 and 4 need it whole" in words
 
 
 def test_pythons_own_functions_are_named() -> None:

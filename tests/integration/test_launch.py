@@ -6,11 +6,13 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tfperf_runner import Tfperf
 
 TRAIN = """
@@ -95,6 +97,36 @@ def events(part: Path) -> list[dict[str, Any]]:
     head = '["session/events",'
     lines = (part / "records.jsonl").read_text().splitlines()
     return [json.loads(line)[1] for line in lines if line.startswith(head)]
+
+
+def test_traces_on_demand(tfperf: Tfperf) -> None:
+    """The workers exchange nothing: TensorFlow may kill one that does as a trace ends."""
+    tfperf.script(ALONE.replace("for n in range(60)", "for n in iter(lambda: os.path.exists('stop'), True)"))
+    out = tfperf.folder / "out"
+    launched = tfperf.start("launch", "-n", "2", "--out", "out", "--probes", "none", "--on-demand", "train.py")
+    services = [out / f"rank-000{rank}" / "service.json" for rank in (0, 1)]
+    while launched.poll() is None and not all(map(Path.exists, services)):
+        time.sleep(0.1)
+    ports = [json.loads(service.read_text())["port"] for service in services]
+    for port in ports:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+        for address in other_addresses():
+            with pytest.raises(OSError):
+                socket.create_connection((address, port), 2)
+    poked = tfperf("poke", "out", "--seconds", "0.5")
+    (tfperf.folder / "stop").touch()
+    _, errors = launched.communicate(timeout=100)
+    assert (launched.returncode, errors.count("tfperf: --on-demand: TensorFlow may crash")) == (0, 2), errors
+    assert poked.stdout == "2 traces of 0.5 s: tfperf read out/on-demand\n", poked.stderr
+    read = tfperf("read", "out/on-demand")
+    assert read.returncode == 0, read.stderr
+    assert tfperf.refuses("poke", "out").count("has ended") == 2
+
+
+def other_addresses() -> list[str]:
+    """Of this machine, but for the loopback's."""
+    told = subprocess.run(["hostname", "-I"], capture_output=True, text=True).stdout.split()
+    return [address for address in told if "." in address]
 
 
 def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:

@@ -43,6 +43,10 @@ _OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--watch-only"], is_flag=True, help="For runs of days: no windows until something changes, bounded files."
     ),
+    click.Option(
+        ["--on-demand"], is_flag=True, help="Start TensorFlow's profiler service, for tfperf poke on this machine."
+    ),
+    click.Option(["--on-demand-network"], is_flag=True, help="The same, for other machines too: whoever reaches it."),
     click.Option(["--prove"], is_flag=True, help="Then measure what the findings gain, as tfperf prove does."),
 ]
 

@@ -113,6 +113,7 @@ def run(
         watch=_watch_plan(os.environ) if watched else None,
         rank=rank_of(os.environ),
         children=bool(options["children"]),
+        on_demand="network" if options["on_demand_network"] else "loopback" if options["on_demand"] else None,
     )
     family = manifest.user_roots if manifest.children else None
     try:
@@ -137,6 +138,8 @@ def run(
         print_header(file, parts, names, folder, reason, source, left_out)
         if reason:
             supervisor.explain(directory, names, reason)
+        elif manifest.on_demand and manifest.rank is not None:
+            output.tell("--on-demand: TensorFlow may crash when a trace of ranks that train together ends")
         monitor = Monitor(folder, manifest.watch) if manifest.watch is not None and not reason else None
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],

@@ -31,6 +31,7 @@ from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.environment import agent_facts, end_facts
 from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.marker_queue import QuietMarkers
+from tfperfkit.recording.on_demand import offer_traces
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.require_gpu import GpuGate
@@ -133,6 +134,7 @@ class Session:
             if spec is not None and not getattr(spec, "_initializing", False):
                 self.keras_imported(package)  # else it is just importing TensorFlow, and tells us when it is done
         self._safely("files", self._opens.install)
+        self._safely("--on-demand", lambda: offer_traces(self.run, self.manifest.on_demand))
         if self.manifest.steps_from is not None:
             self._safely("--steps-from", self.markers.search_named)
         self._probing.choose()

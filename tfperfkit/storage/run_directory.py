@@ -31,6 +31,7 @@ from tfperfkit.errors import RunDirectoryError, Unavailable
 from tfperfkit.records.children import CHILDREN, ChildOrigin
 from tfperfkit.records.history import BLOCKS, DETAILS, WatchPlan
 from tfperfkit.records.rank import Rank
+from tfperfkit.records.service import OnDemand
 from tfperfkit.records.trials import TrialPlan
 from tfperfkit.storage import ring, safe_reader
 from tfperfkit.storage.stream_writer import encoder
@@ -68,6 +69,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     module: bool | None = None  # whether argv names a module (-m); None: not known
     rank: Rank | None = None  # of several processes of one training
     watch: WatchPlan | None = None  # watch mode: no windows but where something changes, bounded files
+    on_demand: OnDemand | None = None  # TensorFlow's profiler service is started, for these
     because: str = ""  # this is the run of a window that watch mode has opened: why
     children: bool = False  # processes that the script starts are recorded too
     child: ChildOrigin | None = None  # this is the part of such a process

@@ -1,4 +1,4 @@
-"""``tfperf poke``: a window of a run that is watched, now."""
+"""``tfperf poke``: a window of a run that is watched, or a trace of one that offers it, now."""
 
 from __future__ import annotations
 
@@ -12,22 +12,39 @@ from tfperfkit.clock import start_ticks, this_machine
 from tfperfkit.config import find_run
 from tfperfkit.errors import UsageError
 from tfperfkit.records.rank import holds_parts
+from tfperfkit.records.service import Service
 from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.watching import on_demand
 from tfperfkit.watching.asking import answer, ask
 
 #: The process looks each other second; a call that holds the interpreter's lock may keep it longer.
 _PATIENCE_S = 15.0
 
 
-def poke(name: str) -> None:
-    """Raises UsageError or RunDirectoryError, in one line, where there is nobody to ask."""
+def poke(name: str, seconds: float = 1.0) -> None:
+    """``seconds``: the length of a trace. Raises UsageError or RunDirectoryError, in one line, where there is nobody to
+    ask."""
     folder = find_run(name)
-    if holds_parts(folder):
-        raise UsageError(f"{folder} has a part for each rank: poke one of them, such as {name}/rank-0")
-    run, manifest = RunDirectory.open(folder)
     shown = name if name == "last" else os.path.relpath(folder)
+    together = holds_parts(folder)
+    parts = sorted(folder.glob("rank-*")) if together else [folder]
+    services = {part: service for part in parts if (service := on_demand.offered(part)) is not None}
+    if services:
+        _trace(folder, shown, services, seconds)
+        return
+    if together:
+        raise UsageError(
+            f"{folder} has a part for each rank, and none offers a trace (tfperf run --on-demand): poke one that is "
+            f"watched, such as {name}/rank-0000"
+        )
+    run, manifest = RunDirectory.open(folder)
+    if manifest.on_demand:
+        _check_runs(run, shown)
+        raise UsageError(f"{shown} has no profiler service: tfperf report says why")
     if manifest.watch is None:
-        raise UsageError(f"{shown} is not watched: only tfperf run --watch-only opens windows later")
+        raise UsageError(
+            f"{shown} is not watched: tfperf run --watch-only opens windows later, and --on-demand gives traces"
+        )
     _check_runs(run, shown)
     try:
         number = ask(folder, "poke", "asked for by tfperf poke")
@@ -46,6 +63,26 @@ def poke(name: str) -> None:
     if found.refused:
         raise UsageError(f"no window: {found.refused}")
     click.echo(f"A window opens with the next steps. When it is over: tfperf report {Path(shown) / found.window}")
+
+
+def _trace(folder: Path, shown: str, services: dict[Path, Service], seconds: float) -> None:
+    """Of all that can be asked; who can't is named."""
+    addresses, left = [], []
+    for part, service in services.items():
+        name = shown if part == folder else part.name
+        try:
+            addresses.append(on_demand.address(service))
+        except UsageError as reason:
+            left.append(f"{name} {reason}")
+    if not addresses:
+        raise UsageError("; ".join(left))
+    for line in left:
+        click.echo(f"Left out: {line}")
+    written = on_demand.trace(folder, addresses, seconds)
+    traces = "1 trace" if len(written) == 1 else f"{len(written)} traces"
+    click.echo(f"{traces} of {seconds:g} s: tfperf read {Path(shown) / on_demand.TRACES}")
+    if len(written) < len(addresses):
+        click.echo(f"{len(addresses) - len(written)} of the {len(addresses)} that were asked gave none.")
 
 
 def _check_runs(run: RunDirectory, shown: str) -> None:

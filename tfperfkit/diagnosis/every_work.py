@@ -10,6 +10,7 @@ from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.diagnosis.rules import apply
+from tfperfkit.diagnosis.work_words import in_words_of
 from tfperfkit.model import Basis, Finding
 from tfperfkit.rule import Evidence
 
@@ -27,13 +28,15 @@ def findings(
         name = evidence.work.name
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
         more, _ = apply(evidence)  # a rule that failed here failed above
-        found += [msgspec.structs.replace(item, work=name) for item in more if _concerns(item, found)]
+        of_work = [in_words_of(item, evidence.unit) for item in more if _concerns(item, found)]
+        found += [msgspec.structs.replace(item, work=name) for item in of_work]
     merged = merge(found, shares)
     # What was found twice, at a line that two works reach, explains a part of both.
     left = [*residual(run, found)]
     for evidence in work:
         name = evidence.work.name if evidence.work is not None else ""
-        left += [msgspec.structs.replace(item, work=name) for item in residual(evidence, found)]
+        rest = [in_words_of(item, evidence.unit) for item in residual(evidence, found)]
+        left += [msgspec.structs.replace(item, work=name) for item in rest]
     return rank([_of_the_run(item, shares) for item in (*merged, *left)], shares), troubles
 
 

@@ -18,7 +18,7 @@ from tfperfkit_rules.device.placement import places
 def host_syncs(evidence: Evidence) -> Iterator[Finding]:
     """SYN001: one finding for each line that waits; what is read without waiting is one remark."""
     data = evidence.offer(DevicesData)
-    if data is None or not data.window_steps:
+    if data is None or not data.window_steps or evidence.work is not None:  # the window's steps are the training's
         return
     own = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
     accelerated = bool(data.facts and data.facts.gpus("logical"))

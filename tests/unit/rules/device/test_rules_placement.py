@@ -11,16 +11,17 @@ from devices_builder import GPU, HERE, analyze, copy, facts, fallback, function,
 from tfperfkit_probes.devices.model import Slice
 from tfperfkit_rules.device import RULES, codes
 
-from tfperfkit.model import Finding, ProbeResult
+from tfperfkit.model import Finding, ProbeResult, SourceSpan, Work
 from tfperfkit.records.devices import Device, Hardware
 from tfperfkit.records.placement import EagerCopy, EagerFallback, VariableHome
 from tfperfkit.testing import evidence_of
 
 
-def findings(result: ProbeResult) -> list[Finding]:
-    """What the rules say of the probe's record; the probe itself says nothing."""
+def findings(result: ProbeResult, work: Work | None = None) -> list[Finding]:
+    """What the rules say of the probe's record, asked about the steps or a work; the probe itself says nothing."""
     assert result.findings == ()
     evidence = evidence_of(data={"devices": result.data})
+    evidence.work = work
     return [finding for rule in RULES for finding in rule(evidence)]
 
 
@@ -147,6 +148,8 @@ def test_reads_that_wait_are_findings(tmp_path: Path) -> None:
     assert high.share_of_step == pytest.approx(0.4)
     assert high.predicted_range == (1.0, pytest.approx(1 / 0.6))
     assert 1 < high.predicted_speedup < 1 / 0.6
+    elsewhere = Work(kind="loop", where=SourceSpan("/elsewhere.py", 3), seconds=9.0, share_of_run=0.5)
+    assert not findings(result, elsewhere)  # the window was of training steps
 
 
 def test_on_a_gpu_every_read_waits_a_little(tmp_path: Path) -> None:

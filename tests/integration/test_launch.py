@@ -51,6 +51,11 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     assert [(part["rank"], part["size"], part["steps"]) for part in whole["parts"]] == [(0, 2, 25), (1, 2, 25)]
     assert (whole["missing"], whole["died"], whole["late"]) == ([], [], "rank 1")
     assert "STP004" in whole["why"] and "sleeping" in whole["why"]
+    kept = sorted((tfperf.folder / "out").glob("rank-*/rank.json"))
+    assert [file.parent.name for file in kept] == ["rank-0000", "rank-0001"]
+    for file in kept:  # the same from the records alone
+        file.unlink()
+    assert json.loads(tfperf("report", "out", "--json", "-").stdout) == whole
     again = tfperf("launch", "-n", "2", "--out", "out", "train.py")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from tfperfkit.errors import UsageError
 from tfperfkit.launch.run import Wanted
 
 _ONE_ONLY = ("markdown", "sarif", "agents")
+
+
+def keep(folder: Path, report: Any, evidence: Any) -> None:
+    """What the report of all ranks needs of this run, if it is one of several."""
+    from tfperfkit.ranks.kept import keep as keep_part
+
+    keep_part(folder, report, evidence)
 
 
 def show(folder: Path, wanted: Wanted) -> None:

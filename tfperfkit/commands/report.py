@@ -49,12 +49,15 @@ def report(
     from tfperfkit.records.rank import holds_parts
 
     folder = find_run(run)
-    if holds_parts(folder):
-        from tfperfkit.commands._ranks import show as show_ranks
+    from tfperfkit.commands._ranks import keep
+    from tfperfkit.commands._ranks import show as show_ranks
 
+    if holds_parts(folder):
         show_ranks(folder, Wanted(json_file, html_file, output, show, form, track))
         return
-    show_run(run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples, with_patches)
+    show_run(
+        run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples, with_patches, keep
+    )
 
 
 COMMAND = report

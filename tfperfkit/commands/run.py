@@ -57,6 +57,7 @@ class _Run(ScriptCommand, ProbeOptionsCommand):
 
 
 def _run(**options: Any) -> None:
+    from tfperfkit.commands._ranks import keep
     from tfperfkit.explain.examples import examples
     from tfperfkit.fixing.shown import with_patches
     from tfperfkit.launch.run import run
@@ -73,7 +74,7 @@ def _run(**options: Any) -> None:
         from tfperfkit.live.view import view
 
         live = view
-    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples, live, with_patches))
+    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples, live, with_patches, keep))
 
 
 COMMAND = _Run(

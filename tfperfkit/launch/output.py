@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Examples = Callable[[str], tuple[tuple[str, str], ...]]
 #: The report with patches, of a report and the evidence that it was made from.
 Patched = Callable[[Any, Any], Any]
+#: Keeps something beside a run, of its folder, its report and the evidence that it was made from.
+Keep = Callable[[Path, Any, Any], None]
 
 
 def check_writable(setting: Setting, origin: str) -> None:
@@ -71,6 +73,7 @@ def report(
     examples: Examples | None = None,
     track: Sequence[Destination] = (),
     patched: Patched | None = None,
+    keep: Keep | None = None,
 ) -> None:
     """Analyse and render after the script has run: any failure becomes a line that says where the data is."""
     if file is None and not any(files) and not track:
@@ -82,6 +85,8 @@ def report(
         drawn = files.html is not None or bool(track)
         result, evidence = study(folder, ended=ended, pictures=drawn)
         summary.write(folder, result)
+        if keep is not None:
+            keep(folder, result, evidence)
         result = patched(result, evidence) if patched is not None else result
         with ExitStack() as forms:  # whoever reads the one must not lose the other
             if track:  # the last: it may take a while

@@ -55,12 +55,13 @@ def run(
     examples: output.Examples | None = None,
     live: Callable[[Path], supervisor.Live] | None = None,
     patched: output.Patched | None = None,
+    keep: output.Keep | None = None,
 ) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
     ``afterwards`` is called with the run's folder, and where its report went, once that is written. ``examples``: see
     ``report.html.render.page``. ``live``: makes what draws while the script runs. ``patched``: with
-    patches beside the advice.
+    patches beside the advice. ``keep``: what else is kept beside the run, see ``output.Keep``.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
@@ -157,7 +158,7 @@ def run(
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, files, None if reason else file, final, examples, () if reason else track, patched)
+        output.report(folder, files, None if reason else file, final, examples, () if reason else track, patched, keep)
         if afterwards is not None and not reason:
             afterwards(folder, file)
         if store is not None:
@@ -205,6 +206,7 @@ def show(
     given: Mapping[str, Any] | None = None,
     examples: output.Examples | None = None,
     patched: output.Patched | None = None,
+    keep: output.Keep | None = None,
 ) -> None:
     """Render the report of a finished run; raises RunDirectoryError or UsageError.
 
@@ -226,6 +228,8 @@ def show(
     report, evidence = study(find_run(name), options, shown, show_all=whole, pictures=drawn)
     if not options:  # as anybody would see it
         summary.write(find_run(name), report)
+        if keep is not None:
+            keep(find_run(name), report, evidence)
     report = patched(report, evidence) if patched is not None else report
     if track:
         output.send(report, find_run(name), track, examples)

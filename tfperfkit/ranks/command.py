@@ -47,7 +47,7 @@ def lines(whole: Whole, folder: Path, screen: Screen) -> list[Text]:
     if exchange := words.exchange_words(whole, screen.symbols):
         result += prose(exchange, screen)
     result += [Text(), *heading("ranks", "", screen)]
-    result += table_lines(words.table(whole), screen)
+    result += table_lines(words.table(whole, words.shown(whole)), screen)
     if found := words.merged(whole):
         result += [Text(), *heading("findings", "with their ranks", screen)]
         for line in found:
@@ -57,4 +57,7 @@ def lines(whole: Whole, folder: Path, screen: Screen) -> list[Text]:
         result += prose(note, screen, indent=10, label="note")
     if not whole.parts:
         return result
-    return result + prose(f"tfperf report {folder}/{whole.parts[0].name}", screen, indent=10, label="one rank")
+    if len(whole.parts) > words.MOST_ROWS:
+        result += prose(f"tfperf report {folder} --html FILE, or --json FILE", screen, indent=10, label="all ranks")
+    one = next((part for part in whole.parts if part.label == whole.late), whole.parts[0])
+    return result + prose(f"tfperf report {folder}/{one.name}", screen, indent=10, label="one rank")

@@ -32,7 +32,7 @@ def page(whole: Whole, folder: Path) -> str:
         body.append(f'<p class="late">{escape(late)}</p>')
     if exchange := words.exchange_words(whole, UNICODE):
         body.append(f"<p>{escape(exchange)}</p>")
-    body += ["<h2>Ranks</h2>", _table(words.table(whole))]
+    body += ["<h2>Ranks</h2>", _table(words.table(whole, whole.parts))]
     if found := words.merged(whole):
         body.append("<h2>Findings, with their ranks</h2><ul>")
         body += [f"<li>{escape(line)}</li>" for line in found]

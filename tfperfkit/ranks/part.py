@@ -14,7 +14,7 @@ from tfperfkit.offers import Exchange, Exchanges, FunctionCosts, StepBreakdown, 
 from tfperfkit.ranks.sampled import sampled
 from tfperfkit.records.parts import PartName, part_of, part_of_cause
 from tfperfkit.rule import Evidence
-from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
 #: What the training thread waits in: the compiled functions, and the exchange with the others in them.
 INSIDE: tuple[PartName, ...] = ("graph", "collectives")
@@ -92,13 +92,22 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_part(folder: Path, name: str) -> Part:
     """The part of this name in the folder of the whole; one that can't be read has a ``problem``."""
-    digits = name.rpartition("-")[2]
-    number = int(digits) if digits.isdecimal() else None
     try:
         _, manifest = RunDirectory.open(folder / name)
         report, evidence = study(folder / name)
     except RunDirectoryError as error:
-        return Part(name=name, rank=number, problem=str(error))
+        return Part(name=name, rank=_number(name), problem=str(error))
+    return part_of_report(name, manifest, report, evidence)
+
+
+def _number(name: str) -> int | None:
+    digits = name.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else None
+
+
+def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evidence) -> Part:
+    """The part of this name, from its own report and what that was made from."""
+    number = _number(name)
     rank, steps, account = manifest.rank, report.steps, report.steps.account
     traced = evidence.offer(Exchanges)
     part = Part(

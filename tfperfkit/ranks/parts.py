@@ -10,11 +10,12 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.errors import UsageError
-from tfperfkit.ranks import arrival
+from tfperfkit.ranks import arrival, kept
 from tfperfkit.ranks.alone import Alone, alone
 from tfperfkit.ranks.cause import Cause, cause, sentence
 from tfperfkit.ranks.differing import differing
-from tfperfkit.ranks.part import Part, read_part
+from tfperfkit.ranks.part import Part
+from tfperfkit.ranks.studied import studied
 
 _PREFIXES = ("rank-", "evaluator-")
 #: More parts than this are not read.
@@ -57,11 +58,14 @@ def _names(folder: Path) -> list[str]:
 
 
 def read(folder: Path) -> Whole:
-    """Read all parts; a damaged one is a row with its reason. Raises UsageError if there are too many."""
+    """Read all parts; a damaged one is a row with its reason. Of those that have it, only what was kept with their own
+    report is read. Raises UsageError if there are too many."""
     names = _names(folder)
     if len(names) > _MAX_PARTS:
         raise UsageError(f"{folder} holds more than {_MAX_PARTS} parts")
-    return whole(folder, tuple(read_part(folder, name) for name in names))
+    known = {name: kept.read(folder, name) for name in names}
+    made = studied(folder, [name for name, part in known.items() if part is None])
+    return whole(folder, tuple(part or made[name] for name, part in known.items()))
 
 
 def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tfperfkit.model import Column, Table
+from tfperfkit.ranks.arrival import own_ms
+from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import Whole
 from tfperfkit.report.numbers import alone
 from tfperfkit.report.terminal import Symbols
 
 _MOST = 20
+#: With more ranks than this a screen has rows for some of them only, ``_EACH`` of a kind.
+MOST_ROWS, _EACH = 40, 8
 
 
 def warnings(whole: Whole) -> list[str]:
@@ -72,8 +78,24 @@ def exchange_words(whole: Whole, symbols: Symbols) -> str:
     return f"Exchange, {traced}: {transfer} of a step is transfer, in {many}; ranks wait {low} to {high} in it."
 
 
-def table(whole: Whole) -> Table:
-    """Each rank in a row."""
+def shown(whole: Whole) -> tuple[Part, ...]:
+    """The ranks that have a row where not all are shown: the first that did not finish, the late one, and those that
+    need longest and shortest until they come to the exchange."""
+    if len(whole.parts) <= MOST_ROWS:
+        return whole.parts
+
+    def own(part: Part) -> float:
+        known = own_ms(part, computing=part.compute_ms is not None)
+        return known if known is not None else -1.0
+
+    ordered = sorted((part for part in whole.parts if own(part) >= 0), key=own)
+    chosen = {*whole.died[:_EACH], *filter(None, [whole.late])}
+    chosen |= {part.label for part in (*ordered[-_EACH:], *ordered[:_EACH])}
+    return tuple(part for part in whole.parts if part.label in chosen)
+
+
+def table(whole: Whole, parts: Sequence[Part]) -> Table:
+    """A row for each of these ranks."""
     roles = len({part.role for part in whole.parts}) > 1
     batches = any(part.batch_size for part in whole.parts)
     columns = [Column("Rank"), *([Column("Role")] if roles else []), Column("Ended"), Column("Steps", "count")]
@@ -83,7 +105,7 @@ def table(whole: Whole) -> Table:
     columns += [Column(name, "ms") for name in ("Compute ms", "Wait ms")] if computing else []
     columns.append(Column("First finding"))
     rows = []
-    for part in whole.parts:
+    for part in parts:
         loud = part.loud
         first = f"{loud[0].code}  {loud[0].title}" if loud else part.problem or None
         outside = part.turn_ms - part.inside_ms if part.turn_ms and part.inside_ms is not None else None
@@ -99,7 +121,10 @@ def table(whole: Whole) -> Table:
         note = "Outside: out of compiled functions, where the others may have to wait"
         if computing:
             note += ". Compute: in them, without the exchange. Wait: in the exchange, for the last to come"
-    return Table(title="Steps of each rank", columns=tuple(columns), rows=tuple(rows), note=note)
+    title = "Steps of each rank"
+    if len(parts) < len(whole.parts):
+        title = f"Steps of {len(parts)} of {len(whole.parts):,} ranks: the longest and the shortest until the exchange"
+    return Table(title=title, columns=tuple(columns), rows=tuple(rows), note=note)
 
 
 def merged(whole: Whole) -> list[str]:

@@ -26,7 +26,7 @@ class Batch(Base):
     name = "batch"
     keeps: ClassVar[Keeps] = "nothing"
     usage = "batch=x4"
-    codes = ("BAT001", "BAT002")
+    codes = ("BAT001", "BAT002", "DST005")
     headroom = 0.9
 
     def problem(self, change: Change, /) -> str | None:

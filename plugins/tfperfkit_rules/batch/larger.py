@@ -9,9 +9,10 @@ from tfperfkit_probes.memory.model import MemoryData
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.batch.size import batch_of, other_share, python_feeds, size_code, size_places
+from tfperfkit_rules.batch.size import other_share, python_feeds
 from tfperfkit_rules.calibration import batch as of_batch
 from tfperfkit_rules.calibration import headroom as calibrated
+from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
 from tfperfkit_rules.measures.room import priced
 

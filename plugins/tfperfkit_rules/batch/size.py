@@ -8,14 +8,13 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.gain import MAX, middle, severity
-from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.batch.written import batch_sizes, makes_single
 from tfperfkit_rules.calibration import batch as calibrated
 from tfperfkit_rules.measures.batch_cost import step_cost
+from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.fit_calls import costly_calls
-from tfperfkit_rules.measures.step_place import reached, sites
-from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.step_place import sites
 
 TRY = calibrated.TRY.value
 
@@ -85,15 +84,6 @@ def python_feeds(evidence: Evidence, step_ms: float) -> bool:
     return any(stage.is_python and (stage.self_ms_per_step or 0.0) >= least for stage in stages)
 
 
-def batch_of(evidence: Evidence) -> int:
-    """Examples in a batch; 0 when not known. What is made a batch of one in the line of the call is one."""
-    places = reached(evidence, "batch", "call", "train_on_batch")
-    known = evidence.steps.batch_size or max((site.batch_size for site in places), default=0)
-    if known or not places:
-        return known
-    return int(makes_single(evidence, places[0].file, places[0].line))
-
-
 def other_share(evidence: Evidence) -> float:
     """The share of the step in eager operations, saving, tracing, prediction and the person's own Python."""
     samples = evidence.samples
@@ -115,26 +105,3 @@ def other_share(evidence: Evidence) -> float:
 def gain(step_ms: float, grows_ms: float, times: float) -> float:
     """Examples per second with ``times`` as many in a batch, over now, when ``grows_ms`` of the step grow with it."""
     return min(MAX, times * step_ms / (step_ms - grows_ms + times * grows_ms))
-
-
-def size_places(evidence: Evidence, batch: int) -> tuple[SourceSpan, ...]:
-    """Where the size stands, then the call of ``fit`` or the loop."""
-    places = reached(evidence, "batch", "call", "loop_call", "train_on_batch", "apply", "next")
-    if places and batch == 1 and makes_single(evidence, places[0].file, places[0].line):
-        loop = [SourceSpan(each.file, each.line) for each in places[0].loops[-1:]]
-        return (span(evidence, places[0].file, places[0].line), *loop)
-    sizes = batch_sizes(evidence, batch)
-    exact = [row for row in sizes if row.literal]
-    used = [span(evidence, site.file, site.line) for site in places if site.file][:1]
-    calls = [span(evidence, row.file, row.line) for row in exact or sizes if row.line]
-    if used and exact:  # a call of fit that spans lines: its own first
-        calls.sort(key=lambda row: (row.file != used[0].file, abs(row.line - used[0].line)))
-    constants = [] if exact else [span(evidence, row.file, row.constant) for row in sizes if row.constant]
-    return tuple(dict.fromkeys((*constants[:1], *calls[:1], *used)))
-
-
-def size_code(evidence: Evidence, places: tuple[SourceSpan, ...], batch: int, wanted: int = TRY) -> str:
-    """The code that asks for batches of ``wanted`` examples, as the source has it."""
-    first = (places[0].file, places[0].line) if places else None
-    written = next((row for row in batch_sizes(evidence, batch) if row.literal and (row.file, row.line) == first), None)
-    return written.code.format(wanted) if written is not None else f"batches of {wanted}"

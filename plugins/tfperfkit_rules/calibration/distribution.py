@@ -70,3 +70,9 @@ STRATEGY_SAVED_MAX = Calibration(0.8, "share", "of what such a step pays beside 
 STRATEGY_MIN_SHARE = Calibration(
     0.05, "share", "of the step that its absence saves at least, for more than a remark", Chosen("what repeats show")
 )
+DIVIDED_MIN_GAIN = Calibration(
+    1.3,
+    "number",
+    "the factor for examples a second, at least, from which on a batch that replicas divide is reported",
+    Chosen("a larger batch is another training: less is no fault, and stands as headroom"),
+)

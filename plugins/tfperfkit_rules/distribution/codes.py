@@ -7,6 +7,7 @@ GATHERED = "DST001"
 MADE_DENSE = "DST002"
 SMALL_EXCHANGES = "DST003"
 ONE_DEVICE = "DST004"
+DIVIDED = "DST005"
 
 #: What each code means, without numbers or names: the heading of its page.
 TITLES = {
@@ -14,4 +15,5 @@ TITLES = {
     MADE_DENSE: "The gradient of an embedding is exchanged as large as the table",
     SMALL_EXCHANGES: "Replicas exchange many small tensors one by one",
     ONE_DEVICE: "A distribution strategy has one device",
+    DIVIDED: "A batch is divided among replicas, and each has little of it",
 }

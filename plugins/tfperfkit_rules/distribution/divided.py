@@ -1,0 +1,77 @@
+"""DST005: a batch that replicas divide among them, so that each has little of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.gain import severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import batch as of_batch
+from tfperfkit_rules.calibration import distribution as calibrated
+from tfperfkit_rules.distribution import codes
+from tfperfkit_rules.distribution.exchange import exchanging, replicas
+from tfperfkit_rules.measures.batch_places import batch_of, size_places
+from tfperfkit_rules.measures.growth import Growth, growth
+from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.written_sizes import batch_sizes
+
+
+def divided_batch(evidence: Evidence) -> Iterator[Finding]:
+    """What a replica gets is known from the iterator of the steps, how many there are from the exchange in the graph.
+
+    Of the step, what does not grow with the batch (the exchange, updating, starting operations) is modelled from the
+    trace; where the profiler is left alone there is no factor.
+    """
+    function = exchanging(evidence) if evidence.work is None else None
+    batch = batch_of(evidence) if function is not None else 0
+    if function is None or batch <= 0:
+        return
+    rows = function.marks.exchanged
+    count, here = replicas(rows), max(row.devices for row in rows)
+    each, whole = batch // here, batch // here * count
+    if count < 2 or each <= 0:
+        return
+    written = any(row.literal or row.constant for row in batch_sizes(evidence, whole))
+    found = growth(evidence)
+    if not (written or each <= of_batch.SMALL.value) or not _worth(evidence, found, each, count):
+        return
+    places = size_places(evidence, whole)
+    least, most = found.gain(count) if found is not None else (0.0, 0.0)
+    told = Finding(
+        code=codes.DIVIDED,
+        family="distribution",
+        title=f"A batch of {whole} is divided among {count} replicas, {each} for each",
+        severity=severity(1 - 1 / least) if found is not None else "info",
+        share_of_step=max(0.0, min(found.fixed_share, 1.0)) if found is not None else 0.0,
+        predicted_speedup=None,
+        where=places,
+        evidence=(
+            Measurement("replicas", float(count), "count", "run"),
+            Measurement("examples in a batch", float(whole), "count", "run"),
+            Measurement("of them for each", float(each), "count", "run"),
+            Measurement("examples in a batch to try", float(whole * count), "count", "advice"),
+            *(found.evidence() if found is not None else ()),
+        ),
+        advice=(
+            f"Give each replica the batch that one device would have: {whole} * strategy.num_replicas_in_sync to a "
+            "batch, with the learning rate raised with it (in proportion, or by the square root for Adam). It is "
+            "another training, so watch the loss."
+        ),
+        detail=(
+            "The strategy divides a batch among its replicas. What a step takes whatever the batch (exchanging and "
+            "updating, starting operations) is then paid for few examples in each. The factor is for examples a second."
+        ),
+        absorbs=("BAT001", "BAT002"),
+        parts=("graph", "dispatch", "collectives"),
+    )
+    yield priced(told, (least, most)) if found is not None else told
+
+
+def _worth(evidence: Evidence, found: Growth | None, each: int, count: int) -> bool:
+    """Whether a larger batch gains much; where nothing was traced, whether hardly anything is in one."""
+    if evidence.steps.count < of_batch.MIN_STEPS.value:
+        return False
+    if found is None:
+        return each <= of_batch.SMALL.value
+    return found.gain(count)[0] >= calibrated.DIVIDED_MIN_GAIN.value

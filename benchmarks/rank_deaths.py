@@ -3,8 +3,9 @@ report is asked for both parts.
 
     python -m benchmarks.rank_deaths [--times 30] [--seed 0] [--page docs/distributed.md]
 
-The moment is drawn from the whole life of the worker, its import of TensorFlow included. What each worker had done by
-then stands in a file that it writes itself after each step.
+Of four moments one lies in the first seconds of the worker's process, in which TensorFlow is imported and the workers
+find each other, and three after a step that was drawn. What each worker had done by then stands in a file that it
+writes itself after each step.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ from tfperfkit.clock import now_ns
 SCRIPT = Path(__file__).with_name("workloads") / "two_workers_short.py"
 BEGIN, END = "<!-- measured: rank deaths -->", "<!-- end: rank deaths -->"
 STEPS = 300
+#: Of the deaths, so many come in the first seconds; else so long after a step at most.
+EARLY, FIRST_S, BETWEEN_S = 0.25, 10.0, 0.02
 _PATIENCE_S = 120.0
 
 
 class Death(NamedTuple):
-    """One killed worker. ``done`` and ``told``: steps by rank, by the workers' own files and by the report.
-    ``lost_s``: of what the killed one had, by its own file, the seconds that the report lacks. ``wrong``: what the
-    report has wrong."""
+    """One killed worker. ``early``: in its first seconds. ``done``, ``told``: steps by rank, by the workers' own files
+    and by the report. ``lost_s``: of what the killed one had, by its own file, the seconds that the report lacks.
+    ``wrong``: what the report has wrong."""
 
     victim: int
-    after_s: float
+    early: bool
     done: tuple[int, int]
     told: tuple[int, int]
     lost_s: float
@@ -70,26 +73,6 @@ def process_of(out: Path, rank: int, launched: subprocess.Popen[bytes]) -> int:
     raise RuntimeError(f"the launch ended with status {launched.returncode}")
 
 
-def life_s(folder: Path) -> float:
-    """How long the script's process of a worker lives that nobody kills."""
-    launched = _launch(folder / "whole", folder)
-    process = Path("/proc", str(process_of(folder / "whole", 0, launched)), "environ")
-    began = time.monotonic()
-    while _lives(process):
-        time.sleep(0.02)
-    lived = time.monotonic() - began
-    if launched.wait(_PATIENCE_S):
-        raise RuntimeError(f"the workers failed with status {launched.returncode}")
-    return lived
-
-
-def _lives(environ: Path) -> bool:
-    try:
-        return bool(environ.read_bytes())  # of one that has ended and was not waited for it is empty
-    except OSError:
-        return False
-
-
 def _launch(out: Path, folder: Path) -> subprocess.Popen[bytes]:
     notes = folder / f"{out.name}-notes"
     notes.mkdir()
@@ -98,13 +81,18 @@ def _launch(out: Path, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def kill_one(folder: Path, number: int, victim: int, after_s: float) -> Death | None:
+def kill_one(folder: Path, number: int, chance: random.Random) -> Death | None:
     """None where it had ended before."""
+    victim, early = chance.randrange(2), chance.random() < EARLY
+    step, seconds = chance.randrange(1, STEPS), chance.uniform(0.0, FIRST_S if early else BETWEEN_S)
     out, notes = folder / f"run-{number}", folder / f"run-{number}-notes"
     launched = _launch(out, folder)
     pid = process_of(out, victim, launched)
-    time.sleep(after_s)
-    lived = _lives(Path("/proc", str(pid), "environ"))
+    environ = Path("/proc", str(pid), "environ")
+    while not early and _lives(environ) and len(noted(notes / str(victim))) < step:
+        time.sleep(0.005)
+    time.sleep(seconds)
+    lived = _lives(environ)
     if lived:
         os.kill(pid, signal.SIGKILL)
     killed = now_ns()
@@ -114,11 +102,18 @@ def kill_one(folder: Path, number: int, victim: int, after_s: float) -> Death | 
     shown = subprocess.run([sys.executable, "-m", "tfperfkit", "report", str(out), "--json", "-"], capture_output=True)
     done = tuple(len(noted(notes / str(rank))) for rank in (0, 1))
     if shown.returncode:
-        return Death(victim, after_s, (done[0], done[1]), (0, 0), 0.0, f"no report: {shown.stderr[-200:]!r}")
-    return judged(json.loads(shown.stdout), victim, after_s, notes, killed)
+        return Death(victim, early, (done[0], done[1]), (0, 0), 0.0, f"no report: {shown.stderr[-200:]!r}")
+    return judged(json.loads(shown.stdout), victim, early, notes, killed)
 
 
-def judged(whole: dict[str, Any], victim: int, after_s: float, notes: Path, killed: int) -> Death:
+def _lives(environ: Path) -> bool:
+    try:
+        return bool(environ.read_bytes())  # of one that has ended and was not waited for it is empty
+    except OSError:
+        return False
+
+
+def judged(whole: dict[str, Any], victim: int, early: bool, notes: Path, killed: int) -> Death:
     """What the report of both says, against the workers' own notes."""
     ends = [noted(notes / str(rank)) for rank in (0, 1)]
     parts = {part["rank"]: part for part in whole["parts"]}
@@ -130,18 +125,17 @@ def judged(whole: dict[str, Any], victim: int, after_s: float, notes: Path, kill
         wrong.append("a part is missing or can't be read")
     if not whole["endings"] or not whole["endings"][0].startswith(f"rank {victim} was ended by SIGKILL"):
         wrong.append(f"the first ending: {whole['endings'][:1]}")
-    return Death(victim, after_s, (len(ends[0]), len(ends[1])), told, lost_s, "; ".join(wrong))
+    return Death(victim, early, (len(ends[0]), len(ends[1])), told, lost_s, "; ".join(wrong))
 
 
 def run(times: int, seed: int) -> list[Death]:
     chance = random.Random(seed)
     deaths: list[Death] = []
     with tempfile.TemporaryDirectory() as name:
-        whole = life_s(Path(name))
         for number in itertools.count():
             if len(deaths) == times:
                 break
-            death = kill_one(Path(name), number, chance.randrange(2), chance.uniform(0.0, whole))
+            death = kill_one(Path(name), number, chance)
             print(death, flush=True)
             deaths += [death] if death is not None else []
     return deaths
@@ -158,10 +152,13 @@ def page(deaths: list[Death]) -> str:
         f"begins with the one that was killed: {right} of {len(deaths)}.",
         "",
         f"Of the killed one's steps the report lacks the last {statistics.median(lost):.2f} s in the median, "
-        f"{max(lost):.2f} s at most; of the other's, {max(max(others), 0)} steps at most.",
+        f"{max(lost):.2f} s at most (n = {len(lost)}); of the other's, {max(max(others), 0)} steps at most. "
+        "The other's count has the step in it that failed.",
     ]
     for death in deaths:
-        lines += [f"\nWrong: rank {death.victim} after {death.after_s:.1f} s: {death.wrong}"] if death.wrong else []
+        lines += (
+            [f"\nWrong: rank {death.victim} at step {death.done[death.victim]}: {death.wrong}"] if death.wrong else []
+        )
     return "\n".join(lines)
 
 

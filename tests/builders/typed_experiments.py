@@ -24,7 +24,7 @@ TYPED = {
     "threads": "threads=2,1",
     "without-line": "without-line:train.py:31",
 } | dict.fromkeys(
-    ["graph", "once", "relaxed-shapes", "same-arguments", "same-objects", "tensor-arguments", "without"], ""
+    ["graph", "once", "one-pass", "relaxed-shapes", "same-arguments", "same-objects", "tensor-arguments", "without"], ""
 )
 
 

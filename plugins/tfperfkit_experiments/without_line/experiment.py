@@ -41,7 +41,19 @@ class WithoutLine(Base):
     name = "without-line"
     keeps: ClassVar[Keeps] = "ceiling"
     usage = "without-line:FILE:LINE"
-    codes = ("STP001", "STP004", "STP005", "SYN001", "OPS006", "STP007", "MEM001", "RET009", "EAG011", "EAG013")
+    codes = (
+        "STP001",
+        "STP004",
+        "STP005",
+        "SYN001",
+        "OPS006",
+        "STP007",
+        "MEM001",
+        "RET009",
+        "EAG011",
+        "EAG013",
+        "MEM002",
+    )
 
     def problem(self, change: Change, /) -> str | None:
         """A file and a line."""

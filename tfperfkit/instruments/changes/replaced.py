@@ -11,7 +11,10 @@ from typing import Any
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks.frames import hide_own_frames
+from tfperfkit.instruments.stacks.call_site import original_place
 from tfperfkit.user_code import OWN
+
+_AUTOGRAPH = "/tensorflow/python/autograph/"
 
 
 def replace(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> Callable[[], None]:
@@ -39,6 +42,16 @@ def caller() -> FrameType:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
     return frame
+
+
+def called_from(is_user: Callable[[str], bool]) -> bool:
+    """Of a function that stands in another's place: whether a file of the person's calls it, AutoGraph's code for one
+    included."""
+    frame = caller()
+    while frame.f_back is not None and _AUTOGRAPH in frame.f_code.co_filename:
+        frame = frame.f_back
+    place = original_place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    return place is not None and is_user(place.file)
 
 
 def module(name: str) -> ModuleType:

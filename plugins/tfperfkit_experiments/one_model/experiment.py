@@ -1,0 +1,33 @@
+"""``one-model``: a model that is set up as one that was fitted before is fitted in its place, with its own weights and
+optimizer's state, so that nothing is traced anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+import msgspec
+
+from tfperfkit.experiment import Candidate, Change, Keeps, Trial
+from tfperfkit.model import Report
+from tfperfkit_experiments.base import Base
+
+
+class OneModel(Base):
+    """Callbacks see the first model."""
+
+    name = "one-model"
+    keeps: ClassVar[Keeps] = "results"
+    codes = ("CMP004", "RET014")
+
+    def candidates(self, report: Report, /) -> Iterable[Candidate]:
+        """It is paid while functions are traced."""
+        for item in super().candidates(report):
+            yield msgspec.structs.replace(item, whole=True)
+
+    def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
+        """See ``install``."""
+        from tfperfkit_experiments.one_model.install import install
+
+        return install(trial)

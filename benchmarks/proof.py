@@ -59,10 +59,22 @@ PAIRS = (
     Pair("dqn_predict", "predict-as-call"),
     Pair("collects_by_hand", "without-line:collects_by_hand.py:26", whole=True),
     Pair("cool_down_pause", "without-line:cool_down_pause.py:12"),
+    Pair("gan_two_passes", "one-pass:losses"),
+    Pair("gan_compiled_networks", "one-pass:losses"),
+    Pair("teacher_asked_again", "one-pass:ask"),
+    Pair("hard_pixels_sorted", "top-k"),
+    Pair("kernel_before_vector", "matmul-order"),
+    Pair("gpu_scope_without_gpu", "present-devices"),
+    Pair("small_table_gathered", "dense-gradients"),
+    Pair("large_table_made_dense", "row-gradients"),
+    Pair("folds_from_scratch", "one-model", whole=True),
+    Pair("lookup_in_graph", "captured-arrays", whole=True),
+    Pair("frozen_features", "without-frozen"),
+    Pair("ops_added_in_session", "without-line:ops_added_in_session.py:26", whole=True),
 )
 
 
-def prove(pair: Pair, case: Case) -> tuple[Measured, Measured]:
+def prove(pair: Pair, case: Case, rounds: int = ROUNDS) -> tuple[Measured, Measured]:
     """What the experiment and the twin gain."""
     choice = Choice()
     variant = choice.variant([choice.typed(pair.experiment)])
@@ -87,7 +99,7 @@ def prove(pair: Pair, case: Case) -> tuple[Measured, Measured]:
             first = group.begin()
             if first.error:
                 raise RuntimeError(first.error)
-            experiment, twin = group.measure([variant, Variant(text=TWIN)], ROUNDS)
+            experiment, twin = group.measure([variant, Variant(text=TWIN)], rounds)
         finally:
             os.chdir(before)
     return experiment, twin
@@ -106,6 +118,7 @@ def row(pair: Pair, experiment: Measured, twin: Measured) -> str:
         _gain(experiment),
         _gain(twin),
         ratio,
+        _processor(experiment, twin),
         _results(experiment),
     )
     return f"| {' | '.join(cells)} |"
@@ -119,6 +132,14 @@ def _gain(item: Measured) -> str:
     return f"{item.speedup:.2f} ({item.interval[0]:.2f} to {item.interval[1]:.2f})"
 
 
+def _processor(experiment: Measured, twin: Measured) -> str:
+    """Both gains by processor time, and how far they are apart."""
+    if not experiment.processor or not twin.processor:
+        return "–"
+    apart = experiment.processor / twin.processor
+    return f"{experiment.processor:.2f}, {twin.processor:.2f}: {max(apart, 1 / apart):.2f}"
+
+
 def _results(item: Measured) -> str:
     return item.results if item.distance in (None, 0.0) else f"{item.results}, {item.distance:.1g}"
 
@@ -127,13 +148,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.proof", description=__doc__)
     parser.add_argument("names", nargs="*", help="faults; default: all")
     parser.add_argument("--out", type=Path, help="add the rows to this file")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of the three scripts in turn")
     options = parser.parse_args()
     known = {case.name: case for case in cases()}
     for pair in PAIRS:
         if options.names and pair.fault not in options.names:
             continue
         try:
-            text = row(pair, *prove(pair, known[pair.fault]))
+            text = row(pair, *prove(pair, known[pair.fault], options.rounds))
         except Exception as error:
             text = f"| {pair.fault} | `{pair.experiment}` | failed: {error} |"
         print(text, flush=True)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from tfperfkit import registry
-from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.clock import NS_PER_S, now_ns, process_ns
 from tfperfkit.errors import ProbeError, Unavailable
 from tfperfkit.instruments.changes import edited, results
 from tfperfkit.instruments.changes.seeds import seed
@@ -67,6 +67,8 @@ class TrialRunner:
         self._contexts: list[AbstractContextManager[None]] = []
         self._begun = now_ns()
         self._steady_ns = 0
+        #: Processor time as the steady steps began, and before the last step that began; steps done at the first.
+        self._from_cpu = self._to_cpu = self._from_step = 0
         self._steps = 0
         self._losses = results.Losses()
         self._over = False
@@ -100,7 +102,8 @@ class TrialRunner:
         if plan.whole:
             return
         if done >= plan.warm_steps and not self._steady_ns:
-            self._steady_ns = now
+            self._steady_ns, self._from_cpu, self._from_step = now, process_ns(), done
+        self._to_cpu = process_ns()
         if plan.steps is not None:
             enough = done >= plan.steps
         else:
@@ -128,12 +131,22 @@ class TrialRunner:
         if self._over:
             return
         self._over = True
+        whole = process_ns()
         try:
             digest = results.keep_weights(self._port.run.path / "weights.npy")
         except Exception as error:  # a framework of another version; the times are there all the same
             self._end["refused"].setdefault("", f"the results can't be compared: {words_of(error)}")
             digest = ""
-        end = TrialEnd(stopped=stopped, steps=self._steps, digest=digest, losses=self._losses.values(), **self._end)
+        end = TrialEnd(
+            stopped=stopped,
+            steps=self._steps,
+            digest=digest,
+            losses=self._losses.values(),
+            processor_ns=self._to_cpu - self._from_cpu if self._steady_ns else 0,
+            processor_steps=self._steps - self._from_step if self._steady_ns else 0,
+            whole_processor_ns=whole,
+            **self._end,
+        )
         try:
             self._port.run.write_json("trial.json", end)
         except OSError:

@@ -62,7 +62,9 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
     """``trial.json``: what the process of a trial says of itself at its end.
 
     ``applied``: how often each change took effect, by its text; ``refused``: why it did not. ``digest`` of all
-    trainable weights, of which ``weights.npy`` holds some; ``losses`` that ``fit`` reported.
+    trainable weights, of which ``weights.npy`` holds some; ``losses`` that ``fit`` reported. ``processor_ns``: the
+    time of processors, all threads together, of the ``processor_steps`` steps after the warm-up;
+    ``whole_processor_ns``: since the process began.
     """
 
     stopped: bool = False
@@ -71,6 +73,9 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, str] = {}
     digest: str = ""
     losses: list[float] = []
+    processor_ns: int = 0
+    processor_steps: int = 0
+    whole_processor_ns: int = 0
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +83,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
     ``speedup``: time per example (per step or per run where examples are not known) of the baseline over that of the
     changed run, with its 95 % ``interval``; ``first_minute``: examples done in the first minute over the baseline's.
+    ``processor``: the same ratio by processor time, which other programs disturb less, and which waiting is no part of.
     ``memory_bytes``: the difference of peak memory. ``results``: see ``Results``; ``distance`` of the weights at the
     end, relative to their norm, and ``own_distance`` between two plain runs. ``needed_pairs``: how many would show a
     difference of 5 %. ``combined``: it was tried together with others, of which this is the text.
@@ -90,6 +96,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     speedup: float | None = None
     interval: tuple[float, float] | None = None
     first_minute: float | None = None
+    processor: float | None = None
     memory_bytes: float | None = None
     pairs: int = 0
     results: Results = "unknown"

@@ -107,6 +107,8 @@ def detail_items(item: Measured, screen: Screen) -> list[str]:
         if item.verdict == "slower":
             low, high = 1 / high, 1 / low
         items.append(f"95 %: {low:.2f}x to {high:.2f}x, {item.pairs} pairs")
+    if item.processor is not None:
+        items.append(f"by processor time {item.processor:.2f}x")
     if item.first_minute is not None:
         items.append(f"first minute {item.first_minute:.2f}x the examples")
     if item.memory_bytes is not None and abs(item.memory_bytes) > 20e6:

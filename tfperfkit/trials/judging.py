@@ -68,12 +68,14 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
     after = [b.ns / (b.batch_size if per_example else 1) for _, b in pairs]
     found = paired_ratio(before, after)
     minutes = [_minute(b, per_example) / _minute(a, per_example) for a, b in pairs if a.minute > 0 and b.minute > 0]
+    busy = [_processor(a, b, per_example) for a, b in pairs if a.processor_ns > 0 and b.processor_ns > 0]
     results, distance, own = _results(variant, base, changed)
     made = msgspec.structs.replace(
         made,
         speedup=found.speedup,
         interval=(1 / found.high, 1 / found.low) if found.high and found.low else None,
         first_minute=math.exp(statistics.fmean(map(math.log, minutes))) if minutes else None,
+        processor=math.exp(statistics.fmean(map(math.log, busy))) if busy else None,
         memory_bytes=statistics.median(b.memory_bytes - a.memory_bytes for a, b in pairs),
         pairs=len(pairs),
         results=results,
@@ -87,6 +89,12 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
         return msgspec.structs.replace(made, verdict=found.verdict)
     needed = pairs_needed(before, after, LOOKED_FOR)
     return msgspec.structs.replace(made, verdict="no difference", needed_pairs=needed)
+
+
+def _processor(before: Outcome, after: Outcome, per_example: bool) -> float:
+    """The ratio of processor times, per example where both batch sizes are known."""
+    sizes = after.batch_size / before.batch_size if per_example else 1.0
+    return before.processor_ns / after.processor_ns * sizes
 
 
 def _minute(outcome: Outcome, per_example: bool) -> float:

@@ -23,12 +23,14 @@ _MINUTE_NS = 60e9
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """``ns``: of a steady step with what passes between steps, or of the whole run. ``minute``: examples (steps, where
-    the batch size is not known) in the first minute from the start of the process. ``error``: why it failed."""
+    """``ns``: of a steady step with what passes between steps, or of the whole run; ``processor_ns``: the
+    processor time of the same, all threads together, 0 where it is not known. ``minute``: examples (steps, where the
+    batch size is not known) in the first minute from the start of the process. ``error``: why it failed."""
 
     unit: Literal["step", "run", "none"] = "none"
     source: StepSource = "none"
     ns: float = 0.0
+    processor_ns: float = 0.0
     batch_size: int = 0
     steps: int = 0
     warm_ns: float = 0.0
@@ -71,6 +73,7 @@ def read(folder: Path, plan: TrialPlan, begun_ns: int, ended_ns: int, status: in
             return Outcome(
                 unit="step",
                 ns=ns,
+                processor_ns=end.processor_ns / end.processor_steps if end.processor_steps > 0 else 0.0,
                 batch_size=table.batch_size,
                 steps=table.count,
                 warm_ns=before,
@@ -78,7 +81,8 @@ def read(folder: Path, plan: TrialPlan, begun_ns: int, ended_ns: int, status: in
                 **common,
             )
     if status == 0 and not end.stopped:
-        return Outcome(unit="run", ns=float(ended_ns - begun_ns), steps=table.count, **common)
+        ns = float(ended_ns - begun_ns)
+        return Outcome(unit="run", ns=ns, processor_ns=float(end.whole_processor_ns), steps=table.count, **common)
     why = "no training step was seen" if not table.count else f"only {table.count} steps were seen"
     return Outcome(error=f"{why} before its time was over" if status is None else why, **common)
 

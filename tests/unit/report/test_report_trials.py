@@ -19,6 +19,7 @@ ITEMS = (
         speedup=3.0,
         interval=(2.5, 3.6),
         first_minute=2.0,
+        processor=2.9,
         memory_bytes=1e8,
         pairs=3,
         results="rounding",

@@ -31,6 +31,14 @@ def test_time_is_that_of_an_example() -> None:
     assert item.verdict == "faster"
 
 
+def test_processor_time_is_that_of_an_example_too() -> None:
+    plain, changed = outcome(10.0, processor_ns=30.0), outcome(40.0, batch=32, processor_ns=60.0)
+    assert measured(Variant(text="batch=x4"), [plain] * 2, [changed] * 2).processor == pytest.approx(2.0)
+    unknown = outcome(10.0, batch=0, processor_ns=15.0)
+    assert measured(Variant(text="jit"), [plain], [unknown]).processor == pytest.approx(2.0)  # by the step
+    assert measured(Variant(text="jit"), [plain], [outcome(10.0)]).processor is None
+
+
 def test_steps_of_unknown_size_are_not_compared_across_batch_sizes() -> None:
     variant = Variant(text="batch=x4", changes_batch=True)
     item = measured(variant, [outcome(10.0, batch=0)] * 3, [outcome(20.0, batch=32)] * 3)

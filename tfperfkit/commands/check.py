@@ -27,7 +27,7 @@ COMMAND = _Check(
     callback=_check,
     params=[
         click.Option(["--base"], metavar="REVISION", help="Measure step time against this revision, in turn."),
-        click.Option(["--time"], metavar="TIME", default="10m", help="No new pair of runs after 90s, 5m, 1h ...; three at least."),
+        click.Option(["--time"], metavar="TIME", default="10m", help="No new pair after 90s, 5m ...; three at least."),
         click.Option(["--out"], metavar="DIR", help="Folder of the checked run."),
         *(
             click.Option([f"--{name}"], metavar="FILE", help=f"Write {words}; - for stdout.")

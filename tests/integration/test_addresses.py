@@ -56,12 +56,20 @@ def test_each_rank_sends_its_part(tfperf: Tfperf, tmp_path: Path) -> None:
     assert shown.returncode == 0 and "2 ranks" in shown.stdout, shown.stdout + shown.stderr
 
 
-def test_a_store_that_goes_away_keeps_the_run_here(tfperf: Tfperf, tmp_path: Path) -> None:
+def test_a_rank_is_not_recorded_over_another_launch(tfperf: Tfperf) -> None:
+    tfperf.script(SCRIPT)
+    rank = {"RANK": "0", "WORLD_SIZE": "2"}
+    assert tfperf("run", "--probes", "none", "--out", "runs/7", "train.py", env=rank).returncode == 0
+    assert "rank-0000 already holds a run" in tfperf.refuses("run", "--out", "runs/7", "train.py", env=rank)
+
+
+@pytest.mark.parametrize("rank", [{}, {"RANK": "1", "WORLD_SIZE": "2"}])
+def test_a_store_that_goes_away_keeps_the_run_here(tfperf: Tfperf, tmp_path: Path, rank: dict[str, str]) -> None:
     there = tmp_path / "bucket"
     tfperf.script(
         f"import shutil\nshutil.rmtree({str(there)!r})\nopen({str(there)!r}, 'w').close()\nraise SystemExit(3)\n"
     )
-    done = tfperf("run", "--probes", "none", "--out", address(there), "train.py")
+    done = tfperf("run", "--probes", "none", "--out", address(there), "train.py", env=rank)
     assert done.returncode == 3
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"tfperf: the run could not be sent to {address(there)} (") and "; it is kept in " in last

@@ -56,6 +56,11 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     for file in kept:  # the same from the records alone
         file.unlink()
     assert json.loads(tfperf("report", "out", "--json", "-").stdout) == whole
+    records = tfperf.folder / "out" / "rank-0001" / "records.jsonl"
+    records.write_bytes(records.read_bytes()[: records.stat().st_size // 2])
+    (records.parent / "rank.json").unlink()
+    cut = json.loads(tfperf("report", "out", "--json", "-").stdout)
+    assert [bool(part["problem"]) for part in cut["parts"]] == [False, False] and 0 < cut["parts"][1]["steps"] <= 25
     again = tfperf("launch", "-n", "2", "--out", "out", "train.py")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
 
@@ -146,7 +151,19 @@ def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:
     assert whole["endings"][0].startswith("rank 1 was ended by SIGKILL after ")
     assert [part["name"] for part in whole["parts"]] == ["rank-0000", "rank-0001"]
     assert all(part["steps"] > 0 for part in whole["parts"])
-    assert tfperf("report", "out").stdout.startswith("Did not finish: rank 1 was ended by SIGKILL")
+    shown = tfperf("report", "out").stdout
+    assert shown.startswith("Did not finish: rank 1 was ended by SIGKILL")
+    set_clock(out / "rank-0000", hours=-3)
+    set_clock(out / "rank-0001", hours=5)
+    assert tfperf("report", "out").stdout == shown
+
+
+def set_clock(part: Path, hours: float) -> None:
+    """As if the calendar of its machine had been so many hours ahead; what was kept of the part is made again."""
+    run = json.loads((part / "run.json").read_text())
+    run["started_wall_s"] += hours * 3600
+    (part / "run.json").write_text(json.dumps(run))
+    (part / "rank.json").unlink(missing_ok=True)
 
 
 def killed_at_random(part: Path, launched: subprocess.Popen[str]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.analysis.analyze import study
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import Finding, Report, SourceSpan
@@ -43,8 +44,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     ``own_ms``: until it comes to the exchange, by tens of steps (a step's number, divided). ``rare_ms``: of the time
     outside, what single long steps took beyond the ordinary; ``long_steps``: how many those were, by part.
     ``unknown_ms``: of long steps, for which nothing is known to blame. ``stretched``: how
-    much longer all threads took for want of processors (1: not at all). ``ended_s``: seconds of the clock of its
-    machine. ``after_s``: from its start to its end.
+    much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
+    that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end.
     """
 
     name: str
@@ -53,7 +54,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     role: str = ""
     status: str = ""
     exit_code: int | None = None
-    ended_s: float | None = None
+    ended_ns: int | None = None
+    after_s: float | None = None
     steps: int = 0
     clean: int = 0
     step_ms: float | None = None
@@ -117,7 +119,8 @@ def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evid
         role=rank.role if rank is not None else "",
         status=report.run.status,
         exit_code=report.run.exit_code,
-        ended_s=manifest.started_wall_s + report.run.wall_s if report.run.wall_s else None,
+        ended_ns=manifest.started_ns + round(report.run.wall_s * NS_PER_S) if report.run.wall_s else None,
+        after_s=report.run.wall_s or None,
         steps=steps.count,
         clean=steps.clean,
         step_ms=steps.mean_ms,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +12,7 @@ from tfperfkit.ranks import arrival, kept
 from tfperfkit.ranks.alone import Alone, alone
 from tfperfkit.ranks.cause import Cause, cause, sentence
 from tfperfkit.ranks.differing import differing
+from tfperfkit.ranks.endings import endings
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.studied import studied
 
@@ -92,7 +91,7 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         size=size,
         missing=tuple(rank for rank in range(min(size, _MAX_PARTS)) if rank not in there),
         died=tuple(part.label for part in died),
-        endings=_endings(died),
+        endings=endings(folder, died),
         examples_per_s=together,
         alone=alone(folder, parts[0].name, len(workers), together) if parts else None,
         late=found.rank if found is not None else None,
@@ -106,28 +105,3 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         differing=tuple(differing(workers)),
         notes=tuple(notes),
     )
-
-
-def _endings(died: Sequence[Part]) -> tuple[str, ...]:
-    """How each ended, the first to end first: what came after may be its consequence."""
-    ordered = sorted(died, key=lambda part: (part.ended_s is None, part.ended_s or 0.0, part.name))
-    return tuple(f"{part.label} {_ending(part)}" for part in ordered)
-
-
-def _ending(part: Part) -> str:
-    if part.problem:
-        return f"has no report: {part.problem}"
-    after = f" after {part.steps:,} {'step' if part.steps == 1 else 'steps'}"
-    code = part.exit_code
-    if part.status in ("killed", "interrupted") and code is not None and code > 128:
-        try:
-            return f"was ended by {signal.Signals(code - 128).name}{after}"
-        except ValueError:
-            pass
-    if part.status == "failed":
-        return f"failed{f' with status {code}' if code else ''}{after}"
-    return {
-        "killed": f"was killed{after}",
-        "interrupted": f"was interrupted{after}",
-        "unknown": f"can't be asked whether it still runs{after}",
-    }.get(part.status, f"is {part.status or 'unknown'}{after}")

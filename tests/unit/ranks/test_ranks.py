@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Exchange
 from tfperfkit.ranks.cause import Cause
@@ -202,14 +203,28 @@ def test_ranks_that_trace_or_compile_differently() -> None:
     assert same.differing == ()
 
 
-def test_the_first_to_end_is_said_first() -> None:
-    killed = part(1, 9, 9, ended_s=10.0, steps=57, exit_code=137)
-    parts = (
-        part(0, 9, 9, ended_s=12.0, steps=57, exit_code=1),
-        killed,
-    )
-    parts = (msgspec.structs.replace(parts[0], status="failed"), msgspec.structs.replace(killed, status="killed"))
-    made = together(*parts)
+HOUR = 3600
+
+
+@pytest.mark.parametrize(
+    ("machines", "ended_s", "after_s"),
+    [
+        (("a", "a"), (12.0, 10.0), (12.0, 10.0)),
+        (("a", "a"), (12.0, 10.0), (1.0, 5.0)),  # on one machine its clock counts, not who was started later
+        (("a", "b"), (12.0, 3 * HOUR), (12.0, 10.0)),  # of two the clocks are not compared
+    ],
+)
+def test_the_first_to_end_is_said_first(
+    tmp_path: Path, machines: tuple[str, str], ended_s: tuple[float, float], after_s: tuple[float, float]
+) -> None:
+    parts = []
+    for rank, (status, code) in enumerate((("failed", 1), ("killed", 137))):
+        when = {"ended_ns": round(ended_s[rank] * NS_PER_S), "after_s": after_s[rank]}
+        made_part = part(rank, 9, 9, steps=57, exit_code=code, **when)
+        parts.append(msgspec.structs.replace(made_part, status=status))
+        (tmp_path / made_part.name).mkdir()
+        (tmp_path / made_part.name / "agent.json").write_text(json.dumps({"machine": machines[rank]}))
+    made = together(*parts, tmp_path=tmp_path)
     assert made.endings == ("rank 1 was ended by SIGKILL after 57 steps", "rank 0 failed with status 1 after 57 steps")
     assert warnings(made)[0].startswith("Did not finish: rank 1 was ended by SIGKILL")
 
@@ -226,6 +241,20 @@ def test_missing_and_damaged_parts_are_told_first(tmp_path: Path) -> None:
     assert max(map(len, shown)) <= 80
     document = page(made, tmp_path)
     assert "No part of rank 1" in document and document.count("<tr>") == 3
+
+
+def test_a_part_of_another_version_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    for rank, schema in ((0, 99), (1, 1)):
+        name = f"rank-000{rank}"
+        (tmp_path / name).mkdir()
+        manifest = {"tfperfkit_run": schema, "argv": ["train.py"], "cwd": "/", "python": "/usr/bin/python"}
+        manifest |= {"probes": [], "started_ns": 1, "started_wall_s": 1.0, "rank": {"rank": rank, "size": 2}}
+        (tmp_path / name / "run.json").write_text(json.dumps(manifest))
+    made = read(tmp_path)
+    assert (made.size, made.missing) == (2, ()) and "rank 0" in made.died
+    assert "99" in made.parts[0].problem and not made.parts[1].problem
+    (told,) = [line for line in made.endings if line.startswith("rank 0")]
+    assert told.startswith("rank 0 has no report: ")
 
 
 def test_ranks_that_disagree_about_their_number() -> None:

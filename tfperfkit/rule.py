@@ -14,10 +14,11 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from tfperfkit.model import Finding, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
+from tfperfkit.records.convert import each
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Spans
-from tfperfkit.records.steps import Site, StepTable
+from tfperfkit.records.steps import Marker, Site, StepTable
 from tfperfkit.syntax.names import Syntax, parse
 
 #: The version of this contract.
@@ -166,13 +167,11 @@ class Evidence:
 
     def sites(self) -> list[Site]:
         """The places from which steps were made, see ``steps.Site``."""
-        found = []
-        for row in self.records("sites"):
-            try:
-                found.append(msgspec.convert(row, Site))
-            except msgspec.ValidationError:
-                continue
-        return found
+        return list(each(self.records("sites"), Site))
+
+    def markers(self) -> Iterator[Marker]:
+        """The calls from which steps were made, see ``steps.Marker``."""
+        return each(self.records("markers"), Marker)
 
     @property
     def unit(self) -> Unit:

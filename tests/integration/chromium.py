@@ -42,6 +42,7 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-features=IsolateSandboxedIframes",  # in a process of their own their text could not be asked for
     "--no-first-run",
     "--window-size=1400,1000",
     "--remote-debugging-pipe",

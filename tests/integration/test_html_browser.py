@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import html
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ import pytest
 from chromium import Browser, find
 from PIL import Image
 from tfperf_runner import Tfperf
+
+from tfperfkit.analysis.analyze import analyze
+from tfperfkit.report.html.fragment import fragment
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "pictures" / "train.py"
@@ -171,3 +176,57 @@ def test_axe_finds_no_serious_issue(browser: Browser, page: Path, theme: str) ->
     )
     serious = [item for item in json.loads(found) if item[0] in ("serious", "critical")]
     assert serious == []
+
+
+def framed(browser: Browser, content: str, folder: Path, sandbox: str) -> str:
+    """What a sandboxed frame, as notebooks show an output in, has on display."""
+    holder = folder / "frame.html"
+    frame = f'<iframe sandbox="{sandbox}" width="900" height="700" srcdoc="{html.escape(content)}"></iframe>'
+    holder.write_text(f"<!doctype html><meta charset=utf-8><body>{frame}", encoding="utf-8")
+    browser.size(1000, 800)
+    browser.events.clear()
+    browser.open(holder.as_uri())
+    browser.evaluate(
+        "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))"
+    )
+    assert complaints(browser) == []
+    assert {url for url in asked(browser) if not url.startswith("about:")} == {holder.as_uri()}
+    # The page can't look into the frame, whose origin is another; the browser can.
+    tree = browser("DOM.getDocument", depth=-1, pierce=True)["root"]
+    texts: list[str] = []
+
+    def visit(node: dict[str, Any]) -> None:
+        if node["nodeType"] == 3:
+            texts.append(node["nodeValue"])
+        if node["nodeName"] not in ("SCRIPT", "STYLE"):
+            for child in [*node.get("children", []), *filter(None, [node.get("contentDocument")])]:
+                visit(child)
+
+    visit(tree)
+    return " ".join(" ".join(texts).split())
+
+
+@pytest.mark.parametrize("sandbox", ["allow-scripts", ""])
+@pytest.mark.parametrize("styled", [True, False])
+def test_a_cells_output_can_be_read_in_any_renderer(
+    browser: Browser, page: Path, sandbox: str, styled: bool, tmp_path: Path
+) -> None:
+    """Colab shows an output in a sandboxed frame; GitHub and untrusted notebooks take scripts and styles away."""
+    report = analyze(page.parent / "run")
+    made = fragment(report)
+    assert not re.search(r"<(script|style|link|img|iframe|object|form)\b|\bon\w+=|https?:|javascript:", made)
+    shown = framed(
+        browser, made if styled else re.sub(r' (style|class|role|aria-label)="[^"]*"', "", made), tmp_path, sandbox
+    )
+    finding = report.findings[0]
+    assert report.headline.removeprefix("First: ") in shown
+    assert finding.title in shown and finding.code in shown and f"Do this: {finding.advice}" in shown
+    assert "A step" in shown and "The whole run" in shown and f"{report.steps.count} training steps" in shown
+
+
+def test_the_page_works_in_a_sandboxed_frame(browser: Browser, page: Path, tmp_path: Path) -> None:
+    """Where there is neither storage nor the origin of what is around it."""
+    shown = framed(browser, page.read_text(encoding="utf-8"), tmp_path, "allow-scripts")
+    assert "Do this first" in shown
+    # A box of the flame graph, which a script draws.
+    assert re.search(r"the mean step [\d.]+ ms", shown)

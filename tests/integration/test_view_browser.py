@@ -8,8 +8,13 @@ import json
 import os
 import re
 import statistics
+import subprocess
+import sys
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from socket import socket
 
 import pytest
 from chromium import Browser, find
@@ -70,3 +75,70 @@ def _host(run: Path) -> str:
 def _not_blank(picture: bytes) -> None:
     colors = Image.open(io.BytesIO(picture)).convert("RGB").getcolors(1 << 24)
     assert colors is not None and len(colors) > 50
+
+
+#: The page's text, within shadow roots too, which ``innerText`` leaves out.
+_DEEP = """
+(() => {
+  const texts = [];
+  const visit = (node) => {
+    if (node.shadowRoot) visit(node.shadowRoot);
+    for (const child of node.childNodes) {
+      if (child.nodeType === Node.TEXT_NODE) texts.push(child.data);
+      else if (!/^(STYLE|SCRIPT|NOSCRIPT)$/.test(child.tagName)) visit(child);
+    }
+  };
+  visit(document.body);
+  return texts.join(" ").replace(/\\s+/g, " ");
+})()
+"""
+
+
+def _until(browser: Browser, *words: str) -> str:
+    end = time.monotonic() + 250
+    while True:
+        text = str(browser.evaluate(_DEEP))
+        missing = [word for word in words if word not in text]
+        if not missing:
+            return text
+        assert time.monotonic() < end, f"the page does not show {missing}, but: {text[:2000]!r}"
+        time.sleep(0.5)
+
+
+def test_the_tracker_has_scalars_and_the_account_in_tensorboard(browser: Browser, run: Path, tmp_path: Path) -> None:
+    tfperf = Tfperf(tmp_path)
+    done = tfperf("report", run, "--track", "tensorboard=logs", "--json", "report.json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", "logs", "--load_fast", "false"]
+    with (tmp_path / "board.txt").open("wb") as log:
+        options = ["--host", "127.0.0.1", "--port", str(port)]
+        board = subprocess.Popen([*command, *options], cwd=tmp_path, stdout=log, stderr=log)
+    try:
+        end, address = time.monotonic() + 250, f"http://127.0.0.1:{port}"
+        while True:
+            try:
+                tags = json.loads(urllib.request.urlopen(f"{address}/data/plugin/scalars/tags", timeout=60).read())
+                if tags:
+                    break
+            except OSError:
+                pass
+            assert board.poll() is None and time.monotonic() < end, (tmp_path / "board.txt").read_text()[-2000:]
+            time.sleep(0.5)
+        assert "tfperf/step_ms" in tags["gan"]
+        browser.open(f"{address}/#timeseries")
+        _until(browser, "gan", f"tfperf {len(tags['gan'])} cards", "share_")  # a card for each, in one group
+        _not_blank(browser.screenshot(tmp_path / "scalars.png"))
+        browser.open(f"{address}/#text")
+        largest = max(report["steps"]["breakdown_ms"].items(), key=lambda item: item[1])
+        share = f"{100 * largest[1] / sum(report['steps']['breakdown_ms'].values()):.1f} %"
+        text = _until(browser, "tfperf/report", report["headline"], "A step, ", share, "The whole run, ")
+        for finding in report["findings"]:
+            assert f"{finding['code']}: {finding['title']}" in text
+        assert "<details>" not in text and "- fix:" not in text  # it is a list, not the text of one
+    finally:
+        board.terminate()
+        board.wait(200)

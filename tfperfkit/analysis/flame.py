@@ -83,7 +83,7 @@ def heat(evidence: Evidence) -> list[LineHeat]:
     if samples.count >= MIN:
         weights = _weights(evidence)
         for stack, count in samples.stacks.items():
-            for place in {(frame.file, frame.line) for frame in stack.frames}:
+            for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
                 python[place] += count * weights[_part(stack)]  # type: ignore[assignment]
     compiled = evidence.offer(CompiledFunctions)
     inside = {(row.file, row.line): row for row in compiled.own} if compiled is not None else {}

@@ -12,6 +12,7 @@ import msgspec
 
 from tfperfkit.analysis.step_words import in_words
 from tfperfkit.model import WindowSummary
+from tfperfkit.records.convert import each
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.step_cutter import cut
 from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
@@ -94,20 +95,11 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
     ``steps_from`` is the function that the person named as one step.
     """
     counter = StepCounter()
-    for row in run.records("session/sites.jsonl"):
-        try:
-            counter.add_site(msgspec.convert(row, Site))
-        except msgspec.ValidationError:
-            continue
-    markers = []
-    for row in run.records("session/markers.jsonl"):
-        try:
-            marker = msgspec.convert(row, Marker)
-        except msgspec.ValidationError:
-            continue
-        if not 0 <= marker.steps <= MAX_STEPS:
-            continue  # damaged: so many steps would fill the memory
-        markers.append(marker)
+    for site in each(run.records("session/sites.jsonl"), Site):
+        counter.add_site(site)
+    # Others are damaged: so many steps would fill the memory.
+    markers = [m for m in each(run.records("session/markers.jsonl"), Marker) if 0 <= m.steps <= MAX_STEPS]
+    for marker in markers:
         counter.count(marker)
     definition = counter.definition()
     if definition is None:

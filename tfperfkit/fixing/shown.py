@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tfperfkit.fixing.codes import MECHANICAL
 from tfperfkit.model import Finding, Report
 from tfperfkit.report.paths import short_path
 from tfperfkit.rule import Evidence
@@ -20,8 +21,8 @@ _LINES = 60
 def with_patches(report: Report, evidence: Evidence) -> Report:
     """The report with ``Finding.patch`` where one is known. Without LibCST, or where anything fails, as it was: the
     advice stands there all the same."""
-    if not report.findings and not report.headroom:
-        return report  # LibCST comes only where there is something to change
+    if not any(finding.code in MECHANICAL for finding in (*report.findings, *report.headroom)):
+        return report  # LibCST, whose import takes longer than all else here, comes only where something is to change
     try:
         from tfperfkit.fixing.files import Files
 

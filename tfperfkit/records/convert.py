@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -16,6 +16,13 @@ class Streams(Protocol):
     def records(self, stream: str) -> Iterator[Any]: ...
 
 
+@runtime_checkable
+class Typed(Protocol):
+    """Rows that know themselves by type, quicker than one by one."""
+
+    def of(self, kind: type[_Record], /) -> Iterable[_Record]: ...
+
+
 def read(streams: Streams, stream: str, kind: type[_Record]) -> list[_Record]:
     """The records of a stream, converted to ``kind``; a damaged one costs itself, not the report."""
     return list(each(streams.records(stream), kind))
@@ -23,6 +30,10 @@ def read(streams: Streams, stream: str, kind: type[_Record]) -> list[_Record]:
 
 def each(rows: Iterator[Any], kind: type[_Record]) -> Iterator[_Record]:
     """The rows that are of this kind."""
+    return iter(rows.of(kind)) if isinstance(rows, Typed) else _converted(rows, kind)
+
+
+def _converted(rows: Iterator[Any], kind: type[_Record]) -> Iterator[_Record]:
     for row in rows:
         try:
             yield msgspec.convert(row, kind)

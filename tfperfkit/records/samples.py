@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -178,10 +179,14 @@ class SampleLog:
 
     def inside(self, spans: Iterable[Span]) -> list[tuple[int, Stack]]:
         """(when, stack) of the samples in ``spans``, which must not overlap."""
-        found = []
+        found: list[tuple[int, Stack]] = []
+        checked, upcoming = -1, -1.0  # no sample lies behind the one and before the other: most steps have none
         for begin, end in spans:
+            if checked < begin and end < upcoming:
+                continue
             low, high = bisect.bisect_left(self._times, begin), bisect.bisect_right(self._times, end)
             found += [(when, self._stacks[number]) for when, number in self._taken[low:high]]
+            checked, upcoming = end, self._times[high] if high < len(self._times) else math.inf
         return found
 
     def weighted(self, spans: Iterable[Span]) -> list[tuple[Stack, int]]:

@@ -33,6 +33,9 @@ class Spans(Sequence[Span]):
 
     def overlap(self, begin: int, end: int) -> int:
         """ns of [begin, end) that are covered."""
+        index = bisect.bisect_left(self._begins, end)
+        if index == 0 or self._ends[index - 1] <= begin:  # as of most steps
+            return 0
         return max(0, self.until(end) - self.until(begin))
 
     def until(self, when: int) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import bisect
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -77,7 +78,7 @@ class Marker(msgspec.Struct, frozen=True, array_like=True, gc=False):
     steps: int = 1
 
 
-class Step(msgspec.Struct, frozen=True, array_like=True):
+class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A step (or ``count`` steps that can't be told apart) and the window in which it ran."""
 
     number: int  # of its first step, from 1
@@ -93,7 +94,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
         return (self.end_ns - self.begin_ns) / self.count
 
 
-class StepTable(msgspec.Struct, frozen=True, kw_only=True):
+class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """All steps of a run, in order."""
 
     steps: tuple[Step, ...] = ()
@@ -106,22 +107,26 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True):
     gaps: tuple[tuple[int, int], ...] = ()  # begin, end in ns: where watch mode dropped the records
     dropped: int = 0  # steps in the gaps
 
-    @property
+    @cached_property
     def count(self) -> int:
         return sum(step.count for step in self.steps) + self.dropped
 
     def in_window(self, window: str) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.window == window)
 
-    @property
+    @cached_property
     def clean(self) -> tuple[Step, ...]:
         """The steps in which nothing invasive ran, warm-up left out."""
         return self.in_window("clean")
 
     def number_at(self, when_ns: int) -> int:
         """The number of the step that was running at a time; 0 before the first step, the last one's after the end."""
-        index = bisect.bisect_right([step.begin_ns for step in self.steps], when_ns) - 1
+        index = bisect.bisect_right(self._begins, when_ns) - 1
         return self.steps[index].number if index >= 0 else 0
+
+    @cached_property
+    def _begins(self) -> tuple[int, ...]:
+        return tuple(step.begin_ns for step in self.steps)
 
 
 #: What one step is: a call of the function that the person named, a batch of ``Model.fit``, an iteration of a loop that

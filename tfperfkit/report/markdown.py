@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfperfkit.model import Finding, Report
+from tfperfkit.records.parts import RUN_PARTS, words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.annotation import below
 from tfperfkit.report.summary import headline_parts
@@ -15,17 +18,46 @@ from tfperfkit.report.text import shorten, visible
 #: What Markdown and HTML take for markup.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#$@!])")
 _LIMIT = 1000
+#: A share of an account that its line names.
+_PART = 0.01
 
 
-def report_markdown(report: Report, root: str = "") -> str:
-    """The headline, the findings in a table, and each with its evidence and remedy."""
+def report_markdown(report: Report, root: str = "", *, folded: bool = True) -> str:
+    """The headline, where the time went, the findings in a table, and each with its evidence and remedy: ``folded`` by
+    HTML, which GitHub and GitLab know and TensorBoard does not."""
     screen = Screen(folder=report.run.folder)
     lines = [f"**{escaped(report.headline or 'tfperf')}**", ""]
     lines += [escaped(" · ".join(headline_parts(report, screen))), ""]
-    return "\n".join(lines) + "\n" + findings_markdown((*report.findings, *report.headroom), root or report.run.folder)
+    lines += [f"- {line}" for line in _accounts(report)] + [""]
+    found = (*report.findings, *report.headroom)
+    return "\n".join(lines) + "\n" + findings_markdown(found, root or report.run.folder, folded=folded)
 
 
-def findings_markdown(findings: Sequence[Finding], root: str = "") -> str:
+def _accounts(report: Report) -> Iterator[str]:
+    """``A step, 20.5 ms in the mean: compiled functions 80.0 %, input 20.0 %``; the same of the whole run."""
+    parts = report.steps.breakdown_ms or {}
+    labels = {part: found.label if (found := words_of(part)) is not None else part for part in parts}
+    yield from _account("A step", "ms", "in the mean", parts, labels)
+    run = report.run_account
+    if run is not None:
+        yield from _account(
+            "The whole run", "s", "", run.parts_s, {part: RUN_PARTS.get(part, part) for part in run.parts_s}
+        )
+
+
+def _account(title: str, unit: str, how: str, parts: Mapping[Any, float], labels: Mapping[Any, str]) -> Iterator[str]:
+    known = {part: value for part, value in parts.items() if math.isfinite(value) and value > 0}
+    total = sum(known.values())
+    if not total or not math.isfinite(total):
+        return
+    largest = sorted(known.items(), key=lambda item: -item[1])
+    shown = [
+        f"{labels[part]} {numbers.alone(value / total, 'share')}" for part, value in largest if value >= _PART * total
+    ]
+    yield escaped(f"{title}, {numbers.alone(total, unit)}{f' {how}' if how else ''}: {', '.join(shown)}")
+
+
+def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bool = True) -> str:
     """A table of findings, then each under its title; "" where there is none."""
     if not findings:
         return ""
@@ -43,9 +75,13 @@ def findings_markdown(findings: Sequence[Finding], root: str = "") -> str:
     lines = table(("code", "severity", "finding", "at", "costs", "predicted gain"), rows)
     for each in findings:
         measured = ", ".join(f"{item.name} {numbers.alone(item.value, item.unit)}" for item in each.evidence)
-        lines += ["", "<details>", f"<summary>{_html(f'{each.code}: {each.title}')}</summary>", ""]
+        if folded:
+            lines += ["", "<details>", f"<summary>{_html(f'{each.code}: {each.title}')}</summary>", ""]
+        else:
+            lines += ["", f"**{escaped(f'{each.code}: {each.title}')}**", ""]
         lines += [f"- at {', '.join(_span(span.file, span.line, root) for span in each.where) or 'no place'}"]
-        lines += [f"- measured: {escaped(measured)}", f"- fix: {escaped(each.advice)}", "", "</details>"]
+        lines += [f"- measured: {escaped(measured)}", f"- fix: {escaped(each.advice)}"]
+        lines += ["", "</details>"] if folded else []
     return "\n".join(lines) + "\n"
 
 

@@ -23,12 +23,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from tfperfkit.errors import RunDirectoryError, Unavailable
 from tfperfkit.records.children import CHILDREN, ChildOrigin
+from tfperfkit.records.convert import each
 from tfperfkit.records.history import BLOCKS, DETAILS, WatchPlan
 from tfperfkit.records.rank import Rank
 from tfperfkit.records.service import OnDemand
@@ -43,6 +44,8 @@ RECORDS = "records.jsonl"
 PHASES = "phases"
 #: And what faulthandler has to say of a process that is struck in a window.
 STACKS = "stacks.txt"
+
+_Record = TypeVar("_Record")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +89,23 @@ class Exit(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []  # for the report
 
 
+class Rows(Iterator[Any]):
+    """The records of a stream, one after another, or (``of``) those of a kind, which are kept for who asks next."""
+
+    def __init__(self, run: RunDirectory, relative: str) -> None:
+        self._run, self._relative = run, relative
+        self._next: Iterator[Any] | None = None
+
+    def __next__(self) -> Any:
+        if self._next is None:
+            self._next = self._run.rows(self._relative)
+        return next(self._next)
+
+    def of(self, kind: type[_Record]) -> tuple[_Record, ...]:
+        """All records of the stream that are of this kind."""
+        return self._run.typed(self._relative, kind)
+
+
 class RunDirectory:
     """Paths of a run directory, with the writes and reads that everything else goes through."""
 
@@ -93,6 +113,7 @@ class RunDirectory:
         self.path = path
         self.read_in_part: set[str] = set()  # files that are larger than ``inside`` reads
         self._recorded: dict[str, bytes] | None = None  # the lines of RECORDS by stream
+        self._typed: dict[tuple[str, type], tuple[Any, ...]] = {}
 
     @property
     def session(self) -> Path:
@@ -190,16 +211,32 @@ class RunDirectory:
         """Read a JSON file; None if it is missing, too large or damaged."""
         return safe_reader.read_json(self.path, name)
 
-    def records(self, relative: str) -> Iterator[Any]:
+    def records(self, relative: str) -> Rows:
         """The records of a stream, e.g. ``session/markers.jsonl``, in order; then those of a file of that name, if any.
         Lines that are cut or damaged are left out."""
+        return Rows(self, relative)
+
+    def rows(self, relative: str) -> Iterator[Any]:
+        """What ``records`` goes through."""
+        yield from safe_reader.records(self._lines(relative))
+        yield from safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+
+    def typed(self, relative: str, kind: type[_Record]) -> tuple[_Record, ...]:
+        """Those records that are of a kind; read once, however many ask."""
+        found = self._typed.get((relative, kind))
+        if found is None:
+            later = safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+            found = (*safe_reader.typed(self._lines(relative), kind), *each(later, kind))
+            self._typed[relative, kind] = found
+        return found
+
+    def _lines(self, relative: str) -> bytes:
         if self._recorded is None:
             self._recorded = safe_reader.read_streams(self.path, RECORDS, self.read_in_part.add)
             for _, name in ring.files(self.path, DETAILS):
                 for stream, lines in safe_reader.read_streams(self.path, name, self.read_in_part.add).items():
                     self._recorded[stream] = self._recorded.get(stream, b"") + lines
-        yield from safe_reader.records(self._recorded.get(relative.removesuffix(".jsonl"), b""))
-        yield from safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+        return self._recorded.get(relative.removesuffix(".jsonl"), b"")
 
     def blocks(self) -> Iterator[Any]:
         """The rows of some seconds that watch mode keeps, the last ones, in order."""

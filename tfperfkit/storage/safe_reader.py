@@ -12,9 +12,9 @@ import io
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -30,9 +30,14 @@ MAX_TRACES = 1000
 _ENDING = ".xplane.pb"
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NAMED = re.compile(rb'\["([\w/.-]{1,200})",(.*)\]\n', re.ASCII | re.DOTALL)
-_DIGITS = re.compile(rb"\d{19}")  # a longer whole number may not fit into 64 bits
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_NAMED = re.compile(rb'^\["([\w/.-]{1,200})",(.*)\]\n', re.ASCII | re.MULTILINE)
+_DIGITS = b"0" * 19  # of a whole number: it may not fit into 64 bits
+_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}\n"))
+#: So much of a file is looked at at once: long streams have millions of short lines.
+_BLOCK = 1 << 20
+
+Record = TypeVar("Record")
 
 
 def open_file(root: Path, relative: str) -> BinaryIO:
@@ -88,35 +93,55 @@ def read_stream(root: Path, relative: str, too_much: Callable[[str], object] = l
 
     ``too_much`` is called with the file's name when it holds more than is read.
     """
-    for line in _lines(root, relative, too_much):
-        try:
-            record = _decoded(line)
-        except ValueError:
-            continue
-        yield record
+    for block in _blocks(root, relative, too_much):
+        yield from records(block)
 
 
 def read_streams(root: Path, relative: str, too_much: Callable[[str], object] = lambda name: None) -> dict[str, bytes]:
     """The lines of a file of many streams, ``["name",record]`` each, as the lines that each stream would have alone."""
-    found: dict[str, list[bytes]] = {}
-    for line in _lines(root, relative, too_much):
-        parts = _NAMED.fullmatch(line)
-        if parts is not None:
-            found.setdefault(parts[1].decode(), []).append(parts[2])
-    return {name: b"\n".join(lines) + b"\n" for name, lines in found.items()}
+    found: dict[bytes, list[bytes]] = {}
+    for block in _blocks(root, relative, too_much):
+        for name, record in _NAMED.findall(block):
+            found.setdefault(name, []).append(record)
+    return {name.decode(): b"\n".join(lines) + b"\n" for name, lines in found.items()}
 
 
 def records(lines: bytes) -> Iterator[Any]:
     """The records of the lines of a stream."""
-    for line in io.BytesIO(lines):
+    return _each(lines, Any)
+
+
+def typed(lines: bytes, kind: type[Record]) -> Iterator[Record]:
+    """Those records of the lines of a stream that are of this kind."""
+    return _each(lines, kind)
+
+
+def _each(lines: bytes, kind: Any) -> Iterator[Any]:
+    """Block by block, where nothing in a block is damaged or needs a closer look; else line by line."""
+    decoder = msgspec.json.Decoder(kind)
+    file = io.BytesIO(lines)
+    while block := file.read(_BLOCK) + file.readline():
         try:
-            yield _decoded(line)
+            if _may_be_deep(block) or _has_long_numbers(block):
+                raise ValueError
+            rows: Iterable[Any] = (found := decoder.decode_lines(block))
+            if len(found) != block.count(b"\n") + (not block.endswith(b"\n")):
+                raise ValueError  # a line is empty, or more than one record
+        except (ValueError, RecursionError):  # what msgspec raises is a ValueError
+            rows = _by_line(block, kind)
+        yield from rows
+
+
+def _by_line(block: bytes, kind: Any) -> Iterator[Any]:
+    for line in io.BytesIO(block):
+        try:
+            yield msgspec.convert(_decoded(line), kind)
         except ValueError:
             continue
 
 
-def _lines(root: Path, relative: str, too_much: Callable[[str], object]) -> Iterator[bytes]:
-    """The whole lines of a file, as far as it is read."""
+def _blocks(root: Path, relative: str, too_much: Callable[[str], object]) -> Iterator[bytes]:
+    """Whole lines of a file, many at once, as far as it is read."""
     try:
         file = open_file(root, relative)
     except OSError:
@@ -125,17 +150,32 @@ def _lines(root: Path, relative: str, too_much: Callable[[str], object]) -> Iter
     with file:
         while True:
             try:
-                line = file.readline(left_bytes + 1)
+                block = file.read(min(_BLOCK, left_bytes + 1))
+                block += file.readline(max(left_bytes + 1 - len(block), 0))
             except OSError:
                 return
-            left_bytes -= len(line)
-            left_values -= _values(line) if line else 0
+            left_bytes -= len(block)
+            left_values -= _values(block) if block else 0
             if left_bytes < 0 or left_values < 0:
+                yield _kept(block, left_bytes + len(block), left_values + _values(block))
                 too_much(relative)
                 return
-            if not line.endswith(b"\n"):
-                return  # the end, or the process died while writing the line
-            yield line
+            if not block.endswith(b"\n"):  # the end, or the process died while writing the line
+                yield block[: block.rfind(b"\n") + 1]
+                return
+            yield block
+
+
+def _kept(block: bytes, left_bytes: int, left_values: int) -> bytes:
+    """The lines of a block up to a limit."""
+    end = 0
+    for line in io.BytesIO(block):
+        left_bytes -= len(line)
+        left_values -= _values(line)
+        if left_bytes < 0 or left_values < 0 or not line.endswith(b"\n"):
+            break
+        end += len(line)
+    return block[:end]
 
 
 def trace_files(trace_dir: Path) -> list[Path]:
@@ -207,7 +247,8 @@ def _names(folder: Path) -> list[str]:
 
 def _values(data: bytes) -> int:
     """How many JSON values there are at most; a line counts for three, for whoever looks at it in vain."""
-    return 3 + data.count(b",") + data.count(b"[") + data.count(b"{") + data.count(b":")
+    lines = max(data.count(b"\n"), 1)
+    return 3 * lines + data.count(b",") + data.count(b"[") + data.count(b"{") + data.count(b":")
 
 
 def _decoded(data: bytes) -> Any:
@@ -216,19 +257,23 @@ def _decoded(data: bytes) -> Any:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(str(error)) from None
-    if _may_be_deep(data) or _DIGITS.search(data):
+    if _may_be_deep(data) or _has_long_numbers(data):
         _check(value, 0)
     return value
 
 
+def _has_long_numbers(data: bytes) -> bool:
+    return _DIGITS in data.translate(_AS_ZEROS)
+
+
 def _may_be_deep(data: bytes) -> bool:
-    """Quick, and never wrong when it says no; brackets inside of texts may make it say yes."""
+    """Whether a line may be; quick, and never wrong when it says no. Brackets inside of texts may make it say yes."""
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(MAX_LEVELS // 2):  # each turn takes a level away, or two
-        if not brackets:
+        if brackets.count(b"\n") == len(brackets):
             return False
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-    return bool(brackets)
+    return brackets.count(b"\n") != len(brackets)
 
 
 def _check(value: Any, level: int) -> None:

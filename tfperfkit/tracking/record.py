@@ -28,7 +28,7 @@ def record(report: Report, folder: Path, examples: Examples, script: str = "") -
         seconds=time.time(),
         scalars=scalars(report),
         gauges=tuple(gauge for gauge in gauges(report) if math.isfinite(gauge.value)),
-        markdown=report_markdown(report),
+        markdown=report_markdown(report, folded=False),
         html=page(report, examples).encode("utf-8", "backslashreplace"),
         json=json.encode(report),
         traces=tuple(trace_files(folder / "trace")),

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.convert import each
-from tfperfkit.records.steps import Marker
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
@@ -69,7 +67,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
 def _batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:
     """(steps, ended epochs) at these sites: Keras' end of an epoch is a marker that holds no step."""
     steps = ends = 0
-    for marker in each(evidence.records("markers"), Marker):
+    for marker in evidence.markers():
         if marker.site in sites:
             steps, ends = steps + marker.steps, ends + (marker.steps == 0)
     return float(steps), float(ends)

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, Place, Stack
-from tfperfkit.records.steps import UPDATES, Marker
+from tfperfkit.records.steps import UPDATES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -117,14 +116,14 @@ def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, fl
 def _durations(evidence: Evidence, place: Place) -> list[float]:
     """ms of the calls of Keras at a line, without the first, which traces."""
     here = {site.id for site in sites(evidence) if (site.file, site.line) == place and site.kind in _KERAS}
-    found = (item for item in each(evidence.records("markers"), Marker) if item.site in here)
+    found = (item for item in evidence.markers() if item.site in here)
     return [ms(item.end_ns - item.begin_ns) for item in found if item.end_ns > item.begin_ns][1:]
 
 
 def _batches(evidence: Evidence, place: Place) -> float:
     """Batches of a call of Keras at a line, on the average; 1 where that was not counted."""
     kinds = {site.id: site.kind for site in sites(evidence) if (site.file, site.line) == place}
-    counted = Counter(kinds[item.site] for item in each(evidence.records("markers"), Marker) if item.site in kinds)
+    counted = Counter(kinds[item.site] for item in evidence.markers() if item.site in kinds)
     calls_of_it = counted["predict"] + counted["evaluate"]
     return counted["next"] / calls_of_it if calls_of_it and counted["next"] else 1.0
 

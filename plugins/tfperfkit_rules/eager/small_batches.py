@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, Place
-from tfperfkit.records.steps import Marker
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -86,5 +84,5 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
 def _batches_ms(evidence: Evidence, place: Place) -> list[float]:
     """The time from batch to batch at a line, in ms."""
     here = {site.id for site in sites(evidence) if site.kind == "next" and (site.file, site.line) == place}
-    begun = [item.begin_ns for item in each(evidence.records("markers"), Marker) if item.site in here]
+    begun = [item.begin_ns for item in evidence.markers() if item.site in here]
     return [ms(after - before) for before, after in zip(begun, begun[1:], strict=False)]

@@ -11,9 +11,8 @@ from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
-from tfperfkit.records.convert import each
 from tfperfkit.records.samples import MIN, Place
-from tfperfkit.records.steps import Marker, MarkerKind
+from tfperfkit.records.steps import MarkerKind
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -129,4 +128,4 @@ def _needed_ms(evidence: Evidence, place: Place) -> float | None:
 def _times_ms(evidence: Evidence, kind: MarkerKind, place: Place) -> list[float]:
     """How long the calls of this kind at a line took."""
     here = {site.id for site in sites(evidence) if site.kind == kind and (site.file, site.line) == place}
-    return [ms(item.end_ns - item.begin_ns) for item in each(evidence.records("markers"), Marker) if item.site in here]
+    return [ms(item.end_ns - item.begin_ns) for item in evidence.markers() if item.site in here]

@@ -222,8 +222,11 @@ def epochs(evidence: Evidence) -> Epochs | None:
     account = evidence.account
     if account is None or not account.steps:
         return None
-    seen = any(step.input_ns for step in evidence.steps.clean)
-    late = [item for item in account.outliers if item.cause in (_FETCHES[:1] if seen else _FETCHES)]
+    late = [item for item in account.outliers if item.cause in _FETCHES]
+    if late and any(step.input_ns for step in evidence.steps.clean):
+        late = [item for item in late if item.cause in _FETCHES[:1]]
+    if not late:
+        return None
     most = max((item.excess_ms for item in late), default=0.0)
     late = [item for item in late if item.excess_ms >= calibrated.CLEAR.value * most][: calibrated.MAX_LATE.value]
     clean = {step.number for step in evidence.steps.clean}

@@ -53,10 +53,7 @@ def _known(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
     """The sites, and how often each was reached: several rules ask, and a long run has many markers to read."""
     found = _KNOWN.get(evidence)
     if found is None:
-        counts: Counter[int] = Counter()
-        for row in evidence.records("markers"):
-            if isinstance(row, (list, tuple)) and row and isinstance(row[0], int):
-                counts[row[0]] += 1
+        counts = Counter(marker.site for marker in evidence.markers())
         found = _KNOWN[evidence] = (evidence.sites(), counts)
     return found
 

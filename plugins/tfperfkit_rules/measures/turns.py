@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from tfperfkit.clock import ms
 from tfperfkit.model import MIN_BETWEEN, Basis, SourceSpan
@@ -21,8 +22,17 @@ class Stretch(NamedTuple):
     turn_ms: float
 
 
+_KNOWN: WeakKeyDictionary[Evidence, Stretch | None] = WeakKeyDictionary()
+
+
 def stretch(evidence: Evidence) -> Stretch | None:
-    """None where too few samples were taken."""
+    """None where too few samples were taken. Several rules ask."""
+    if evidence not in _KNOWN:
+        _KNOWN[evidence] = _stretch(evidence)
+    return _KNOWN[evidence]
+
+
+def _stretch(evidence: Evidence) -> Stretch | None:
     clean = evidence.steps.clean
     if not clean or evidence.account is None:
         return None

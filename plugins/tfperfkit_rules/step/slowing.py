@@ -10,11 +10,10 @@ from tfperfkit_probes.memory.model import Grower, MemoryData
 
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.records.convert import each
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.records.spans import Spans
-from tfperfkit.records.steps import UPDATES, Marker, Step
+from tfperfkit.records.steps import UPDATES, Step
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -54,7 +53,7 @@ def _same_training(evidence: Evidence, early: Sequence[Step], late: Sequence[Ste
     updates = {site.id for site in sites(evidence) if site.kind in UPDATES}
     before, after = Spans((s.begin_ns, s.end_ns) for s in early), Spans((s.begin_ns, s.end_ns) for s in late)
     found: tuple[set[int], set[int]] = set(), set()
-    for marker in each(evidence.records("markers"), Marker):
+    for marker in evidence.markers():
         if marker.site in updates:
             middle = (marker.begin_ns + marker.end_ns) // 2
             for spans, own in zip((before, after), found, strict=True):

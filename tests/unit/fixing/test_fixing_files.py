@@ -10,10 +10,12 @@ import pytest
 from fixing_builder import FILE, finding_at, fixed, patch_of
 
 from tfperfkit.errors import UsageError
+from tfperfkit.fixing.codes import MECHANICAL
 from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.files import Files, replace
 from tfperfkit.fixing.patches import Patches, unified
 from tfperfkit.fixing.render import gain
+from tfperfkit.fixing.table import FIXERS
 from tfperfkit.model import Measured
 
 SCRIPTS = Path(__file__).parents[2] / "faults" / "scripts"
@@ -111,3 +113,7 @@ def test_a_real_script_parses_after_its_patch_and_a_second_one_changes_nothing(
 def test_no_python_gets_no_patch(tmp_path: Path) -> None:
     patch, _ = patch_of(tmp_path, "print 'x'\n", finding_at("INP003", (1, "")))
     assert patch.reason == "its source can't be parsed"
+
+
+def test_the_codes_that_are_known_without_libcst_are_those_with_fixers() -> None:
+    assert set(FIXERS) == MECHANICAL

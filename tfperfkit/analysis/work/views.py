@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.analysis.step_table import window_spans
@@ -14,7 +12,7 @@ from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.model import Work
 from tfperfkit.offers import StepBreakdown
 from tfperfkit.records.spans import Spans
-from tfperfkit.records.steps import Marker, StepTable
+from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 
 #: What lies between two steps that are closer than this is the training's own affair (``StepAccount.between_ms``).
@@ -30,7 +28,7 @@ def views(
     found = busy(evidence.log, training(evidence.steps), sources, total_ns)
     if not found:
         return []
-    sites, markers, windows = evidence.sites(), list(_markers(evidence)), window_spans(events)
+    sites, markers, windows = evidence.sites(), list(evidence.markers()), window_spans(events)
     made = []
     for item in found:
         table = iterations(item, sites, markers, windows)
@@ -79,11 +77,3 @@ def _view(
         definition=steps.definition,
     )
     return evidence.narrowed(work=work, steps=steps, account=made, samples=samples, log=log)
-
-
-def _markers(evidence: Evidence) -> Iterator[Marker]:
-    for row in evidence.records("markers"):
-        try:
-            yield msgspec.convert(row, Marker)
-        except msgspec.ValidationError:
-            continue

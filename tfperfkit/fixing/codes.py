@@ -1,0 +1,22 @@
+"""The findings that ``table`` has fixers for, told without LibCST, whose import takes as long as a whole report."""
+
+MECHANICAL = frozenset(
+    {
+        "CMP001",
+        "EAG001",
+        "EAG003",
+        "EAG004",
+        "INP001",
+        "INP002",
+        "INP003",
+        "INP004",
+        "INP007",
+        "INP011",
+        "RET001",
+        "RET002",
+        "RET003",
+        "STP002",
+        "STP005",
+        "STP009",
+    }
+)

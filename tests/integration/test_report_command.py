@@ -72,14 +72,13 @@ def test_a_mistake_is_one_line(recorded: Tfperf, words: tuple[str, ...]) -> None
     assert done.stderr.startswith("tfperf: ") and done.stderr.count("\n") == 1
 
 
-def test_bash_completes_commands_and_options(recorded: Tfperf) -> None:
-    script = recorded("completion", "bash").stdout
-    assert "complete" in script and "tfperf" in script
-    asked = {"_TFPERF_COMPLETE": "bash_complete", "COMP_WORDS": "tfperf report --fo", "COMP_CWORD": "2"}
+@pytest.mark.parametrize(("shell", "position"), [("bash", "2"), ("zsh", "2"), ("fish", "--fo")])
+def test_a_shell_completes_commands_and_options(recorded: Tfperf, shell: str, position: str) -> None:
+    script = recorded("completion", shell).stdout
+    assert f"_TFPERF_COMPLETE={shell}_complete" in script and "tfperf" in script
+    asked = {"_TFPERF_COMPLETE": f"{shell}_complete", "COMP_WORDS": "tfperf report --fo", "COMP_CWORD": position}
     done = recorded("report", "--fo", env=asked)
     assert "--format" in done.stdout and "--for-agents" in done.stdout
-    for shell in ("zsh", "fish"):
-        assert "_TFPERF_COMPLETE" in recorded("completion", shell).stdout
 
 
 def test_bash_takes_the_script(recorded: Tfperf) -> None:

@@ -73,6 +73,13 @@ def test_markdown_has_a_table_and_the_details() -> None:
     assert findings_markdown([]) == ""
 
 
+def test_markdown_has_the_account_and_no_html_where_it_is_not_known() -> None:
+    steps = msgspec.structs.replace(REPORT.steps, breakdown_ms={"graph": 3.0, "input": 1.0, "gc": 0.001})
+    text = report_markdown(msgspec.structs.replace(REPORT, steps=steps), folded=False)
+    assert "- A step, 4.00 ms in the mean: graph 75.0 %, input 25.0 %\n" in text
+    assert "<" not in text and "**RET002: A function is traced again**" in text and "- fix: Pass a tensor." in text
+
+
 @pytest.mark.parametrize(
     "text",
     ["<script>", "[a](http://x)", "a|b", "**b**", "`c`", "@team", "# head", "a\n\n| b |", "![x](y)", "https://a.b"],

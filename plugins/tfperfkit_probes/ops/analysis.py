@@ -133,6 +133,8 @@ def _function(
     run = records.first_runs.get(record.graph)
     open_size, note = _open_size(record, graph, run)
     summary = Summary(graph, open_size)
+    # What Keras' own functions take from an iterator has no size in the graph: the steps' batch stands for it.
+    sized = Summary(graph, batch) if open_size is None and batch and summary.unknown else summary
     outside = {(frame.file, frame.line) for frame in record.frames}
     own = (record.file, record.line) if record.owner == "user" and record.file else None
     loops, outside_measured = loops_of(graph, open_size)
@@ -184,7 +186,7 @@ def _function(
         constants_bytes=summary.constants_bytes,
         constants=sorted(summary.constants, key=lambda constant: -constant.bytes)[:50],
         float64=summary.marked("float64"),
-        float64_flops_share=summary.float64_flops / summary.flops if summary.flops else 0.0,
+        float64_flops_share=sized.float64_flops / sized.flops if sized.flops else 0.0,
         float64_sources=summary.marked("float64_source"),
         casts=summary.ops["Cast"],
         casts_by_line=summary.marked("cast"),
@@ -199,11 +201,10 @@ def _function(
         exchanged=sent,
         # Tables matter where replicas exchange their gradients.
         tables=tables(graph, open_size, record.variables) if sent else [],
-        # What Keras' own functions take from an iterator has no size in the graph.
         wasted=wasted(graph, open_size or batch or None, _unchanged(records, record)),
         callers=callers,
         lines_known=summary.lines_known,
-        half_flops=summary.half_flops,
+        half_flops_share=sized.half_flops / sized.flops if sized.flops else None,
         backward_operations=summary.backward_operations,
         jit_compile=record.jit_compile,
         xla=_xla(record, summary.graphs, records.xla.get(record.graph)),

@@ -34,7 +34,7 @@ def brief(function: Function) -> Brief:
         elementwise=sum(count for kind, count in ops.items() if kind in ELEMENTWISE),
         heavy=sum(count for kind, count in ops.items() if is_heavy(kind)),
         float64_flops_share=function.float64_flops_share,
-        half_flops_share=function.half_flops / function.flops if function.flops else None,
+        half_flops_share=function.half_flops_share,
         python_calls=sum(each.ops for each in function.python_calls),
         control=len(function.control),
         traces=function.traces,

@@ -336,7 +336,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     wasted: list[Wasted] = []
     callers: list[SourceSpan] = []  # of the traces: the line of the person's that called it
     lines_known: float
-    half_flops: float  # of 16-bit operations
+    half_flops_share: float | None  # of 16-bit operations, 0 to 1
     backward_operations: int = 0  # of a gradient, by their names
     jit_compile: bool
     xla: Xla

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from ops_builder import Builder
 from tfperfkit_probes.ops import dump, optimized
+from tfperfkit_probes.ops.analysis import Records, functions
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.graph import Damaged, parse_type, read_graph
 from tfperfkit_probes.ops.model import FirstRunRecord
@@ -62,6 +63,24 @@ def test_what_rules_look_for_is_kept_of_every_function(analyze: Any) -> None:
     (loop,) = brief.marks.unrolled
     assert (loop.line, loop.copies, loop.ops, brief.gradient_operations) == (2, 500, 1000, 0)
     assert msgspec.to_builtins(analyze(unrolled(1, per_turn=1)).data.all[0].marks) == {}, "nothing is marked"
+
+
+@pytest.mark.parametrize(("batch", "share"), [(0, 0.0), (32, 0.9999)])
+def test_the_share_of_a_number_format_counts_open_sizes_as_the_steps_batch(
+    tmp_path: Path, batch: int, share: float
+) -> None:
+    """What Keras takes from an iterator has an open size: without the batch its products would not count at all."""
+    builder = Builder()
+    x = builder.add("Placeholder", "x", makes="float16[None,64]")
+    kernel = builder.add("Placeholder", "kernel", makes="float16[64,64]")
+    builder.add("MatMul", "product", (x, kernel), "float16[None,64]")
+    builder.add("Neg", "rate", ("factor",), F)
+    recording = FakeRecording(tmp_path)
+    recording.append("graphs", builder.contents())
+    recording.append("functions", builder.record())
+    records = Records(capture_of(recording))
+    (function,) = functions(records, Sources(lambda file: []), lambda record: True, batch)
+    assert function.half_flops_share == pytest.approx(share, abs=1e-4)
 
 
 def control(builder: Builder, source: str) -> dict[int, tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Whether the report of all ranks names the late one and why: eight delays planted in one of two workers, and eight
+"""Whether the report of all ranks names the late one and why: ten delays planted in one of two workers, and ten
 pairs in which nobody is late, most of them with the same delay in both.
 
     python -m benchmarks.ranks [--only KIND] [--page docs/distributed.md]
@@ -39,6 +39,8 @@ DELAYS = (
     Delay("gc", "`gc.collect()` in each step", ("garbage collection",)),
     Delay("checkpoint", "a checkpoint each third step", ("saving",)),
     Delay("pinned", "one processor, shared with three other programs", ("slower processor",), line=False),
+    Delay("evaluate", "`evaluate` each tenth step, of a copy of the model", ("evaluation",)),
+    Delay("evaluation", "a loop over held-out data each tenth step", ("alone", "evaluation")),
     Delay("logging", "thousands of lines to a log in each step", ("Python",)),
 )
 
@@ -95,7 +97,7 @@ def run(only: str | None = None) -> tuple[list[Outcome], list[Outcome]]:
                 continue
             late.append(_outcome(delay, str(LATE), Path(name)))
             print(late[-1], flush=True)
-            # A processor for each that is shared by both is a matter of luck: the eighth healthy pair is plain.
+            # A processor for each that is shared by both is a matter of luck: that healthy pair is plain.
             same = delay._replace(name="none", what="nothing") if delay.name == "pinned" else delay
             healthy.append(_outcome(same, "each", Path(name)))
             print(healthy[-1], flush=True)

@@ -1,4 +1,4 @@
-"""Trains with several workers; one of them, or each, is held back in one of eight ways.
+"""Trains with several workers; one of them, or each, is held back in one of ten ways.
 
 two_workers.py KIND RANK STEPS       RANK: a number, or "each"
 """
@@ -85,6 +85,14 @@ def smoothed(value, number):
     return value
 
 
+@tf.function
+def loss_of(x, y):
+    return tf.reduce_mean(tf.square(alone(x, training=False) - y))
+
+
+alone = tf.keras.models.clone_model(model)  # a copy that no other rank is asked about
+alone.compile(loss="mse")
+validation = tf.data.Dataset.from_tensor_slices((features[:4096], targets[:4096])).batch(BATCH)
 smoothed(tf.constant(1.0), 0)
 for number in range(STEPS):
     loss = train_step(next(batches))
@@ -98,6 +106,12 @@ for number in range(STEPS):
         gc.collect()  # PLANTED gc
     if KIND == "checkpoint" and number % 3 == 0:
         checkpoint.save(os.path.join(folder, "ckpt"))  # PLANTED checkpoint
+    if KIND == "evaluation" and number % 10 == 9:
+        alone.set_weights(model.get_weights())
+        held_out = sum(float(loss_of(x, y)) for x, y in validation)  # PLANTED evaluation
+    if KIND == "evaluate" and number % 10 == 9:
+        alone.set_weights(model.get_weights())
+        held_out = alone.evaluate(validation, verbose=0)  # PLANTED evaluate
     if KIND == "logging":
         for weight in model.get_weights()[0].ravel()[:4000]:
             log.info("step %d weight %.6f", number, weight)  # PLANTED logging

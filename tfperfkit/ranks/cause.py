@@ -25,13 +25,17 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "Python": ("python", "dispatch", "eager_ops", "host_sync", "copies", "other"),
     "computing": INSIDE,
 }
+#: Of a line's time, what the middle one of the others may spend there where one rank alone does that work.
+OTHERS_AT_LINE = 0.1
+_ALONE = "it alone is at this line for {:.1f} ms of a step"
 #: More of it than the median of the others has: work that is larger, and processors that are fewer.
 _MORE_WORK = 1.1
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """``kind``: "input", "tracing", "garbage collection", "saving", "evaluation", "Python", "more work", "slower
-    processor", "computing" (for the same work, and nothing says why). ``ms``: of a step, more than the others take.
+    """``kind``: "input", "tracing", "garbage collection", "saving", "evaluation", "Python", "alone" (a line that the
+    others don't come to, whatever it does), "more work", "slower processor", "computing" (for the same work, and
+    nothing says why). ``ms``: of a step, more than the others take.
     ``code`` and ``title``: of the finding that tells it, "" where none does."""
 
     kind: str
@@ -49,7 +53,7 @@ def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
     more = {kind: _more(last, others, kind) for kind in _KINDS}
     kind, took = max(more.items(), key=lambda item: item[1])
     if took < MIN_CAUSE * late.wait_ms:
-        return None
+        return _alone(late, last, others)
     found = _finding(last, others, kind, late.wait_ms)
     if kind == "computing":
         kind, words = _computing(last, others)
@@ -77,6 +81,24 @@ _WORDS = {
     "evaluation": "it evaluates",
     "Python": "its Python takes longer",
 }
+
+
+def _alone(late: Late, last: Part, others: Sequence[Part]) -> Cause | None:
+    """A line that takes the larger half of the wait, and that hardly any other comes to: work that one rank alone does
+    may be of several kinds at once, its own data, compiled functions and Python, none of which is the larger half."""
+    if not last.lines or not all(part.lines for part in others):
+        return None
+    for row in last.lines:
+        others_ms = [
+            sum(each.ms for each in part.lines if (each.file, each.line) == (row.file, row.line)) for part in others
+        ]
+        if statistics.median(others_ms) > OTHERS_AT_LINE * row.ms:
+            continue
+        if row.ms >= MIN_CAUSE * late.wait_ms:
+            where = SourceSpan(file=row.file, line=row.line)
+            return Cause(kind="alone", ms=row.ms, words=_ALONE.format(row.ms), where=where)
+        break  # the rest takes less
+    return None
 
 
 def sentence(found: Cause | None, late: Late) -> str:

@@ -14,11 +14,14 @@ from tfperfkit.model import Finding, Report, SourceSpan
 from tfperfkit.offers import Exchange, Exchanges, FunctionCosts, StepBreakdown, TraceCounts, VaryingArguments
 from tfperfkit.ranks.sampled import sampled
 from tfperfkit.records.parts import PartName, part_of, part_of_cause
+from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
 #: What the training thread waits in: the compiled functions, and the exchange with the others in them.
 INSIDE: tuple[PartName, ...] = ("graph", "collectives")
+#: Lines that are kept of a rank.
+_LINES = 20
 #: Kinds of time between two steps that are no part of a step, by the part that they are most like.
 _LIKE: dict[str, PartName] = {"validation": "evaluate", "prediction": "evaluate", "tensorflow": "dispatch"}
 
@@ -34,6 +37,15 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     operations: int | None = None
     jit_compile: bool | None = None
     varying: str = ""
+
+
+class LineTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the person's, and ms of a step that the training thread spends in it and in what it calls of libraries,
+    by stack samples."""
+
+    file: str
+    line: int
+    ms: float
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +85,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     long_steps: dict[str, int] = {}
     unknown_ms: float = 0.0
     at: dict[str, tuple[SourceSpan, ...]] = {}
+    lines: tuple[LineTime, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     functions: tuple[Traced, ...] = ()
     processors: int | None = None
@@ -135,7 +148,8 @@ def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evid
     )
     if account is None or not account.parts_ms:
         return part
-    told = msgspec.structs.replace(part, turn_ms=account.mean_ms + account.between_total_ms, **_parts(report, evidence))
+    turn = account.mean_ms + account.between_total_ms
+    told = msgspec.structs.replace(part, turn_ms=turn, lines=_lines(evidence, turn), **_parts(report, evidence))
     by_samples = sampled(evidence)
     compute = _compute(evidence, traced)
     if compute is not None:
@@ -178,6 +192,16 @@ def _parts(report: Report, evidence: Evidence) -> dict[str, object]:
         "unknown_ms": min(unknown, outside.get("other", 0.0)),
         "at": {name: tuple(lines_of(evidence, name)) for name in account.parts_ms if outside.get(name)},
     }
+
+
+def _lines(evidence: Evidence, turn_ms: float) -> tuple[LineTime, ...]:
+    """Its costliest lines; none where samples are too few."""
+    samples = evidence.samples
+    if samples.count < MIN:
+        return ()
+    shares = {place: samples.leaf_share(place) for place in samples.leaves()}
+    most = sorted(shares, key=lambda place: -shares[place])[:_LINES]
+    return tuple(LineTime(file=file, line=line, ms=shares[file, line] * turn_ms) for file, line in most)
 
 
 def _compute(evidence: Evidence, traced: Exchanges | None) -> float | None:

@@ -15,7 +15,7 @@ from tfperfkit.offers import Exchange
 from tfperfkit.ranks.cause import Cause
 from tfperfkit.ranks.command import lines
 from tfperfkit.ranks.page import page
-from tfperfkit.ranks.part import Part, Traced
+from tfperfkit.ranks.part import LineTime, Part, Traced
 from tfperfkit.ranks.parts import Whole, read, whole
 from tfperfkit.ranks.words import late_words, warnings
 from tfperfkit.records.rank import Rank, holds_parts, rank_of
@@ -122,6 +122,26 @@ def test_no_cause_where_nothing_takes_the_larger_half() -> None:
     made = together(part(0, 28, 28), part(1, 28, 8, outside_ms=spread))
     assert (made.late, made.cause) == ("rank 1", None)
     assert made.why.startswith("nothing that it does more of")
+
+
+def at(line: int, ms: float) -> LineTime:
+    return LineTime(file="/home/a/train.py", line=line, ms=ms)
+
+
+def test_a_line_that_one_rank_alone_comes_to() -> None:
+    """An evaluation by hand is some input, some computing and some Python."""
+    spread = {"input": 7.0, "python": 6.5, "gc": 6.5}
+    steps, evaluates = at(40, 8), at(50, 18)
+    made = together(part(0, 28, 28, lines=(at(40, 27),)), part(1, 28, 8, outside_ms=spread, lines=(evaluates, steps)))
+    assert made.cause is not None and (made.cause.kind, made.cause.ms) == ("alone", 18)
+    assert made.why == "it alone is at this line for 18.0 ms of a step (train.py:50)"
+
+
+def test_a_line_that_the_others_come_to_or_that_takes_little_is_not_the_cause() -> None:
+    spread = {"input": 7.0, "python": 6.5, "gc": 6.5}
+    for mine, yours in (((at(50, 18),), (at(50, 6),)), ((at(50, 9),), (at(40, 27),)), ((at(50, 18),), ())):
+        made = together(part(0, 28, 28, lines=yours), part(1, 28, 8, outside_ms=spread, lines=mine))
+        assert (made.late, made.cause) == ("rank 1", None)
 
 
 def test_nobody_is_named_without_reason() -> None:

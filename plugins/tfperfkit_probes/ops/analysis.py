@@ -162,6 +162,7 @@ def _function(
         variable_bytes=sum(variable.bytes or 0 for variable in record.variables),
         parameter_bytes=sum(variable.bytes or 0 for variable in record.variables if variable.trainable),
         embedding_bytes=sum(variable.bytes or 0 for variable in record.variables if _is_embedding(variable)),
+        server_bytes=_by_server(record),
         created_variables=created,
         parent=parent,
         calls=None,
@@ -213,6 +214,15 @@ def _function(
 
 def _unchanged(records: Records, record: FunctionRecord) -> frozenset[str]:
     return records.unchanged.placeholders(record) if records.unchanged is not None else frozenset()
+
+
+def _by_server(record: FunctionRecord) -> dict[str, int]:
+    """Bytes of the variables on parameter servers, by device."""
+    found: dict[str, int] = {}
+    for variable in record.variables:
+        if variable.server:
+            found[variable.server] = found.get(variable.server, 0) + (variable.bytes or 0)
+    return found
 
 
 def _is_embedding(variable: VariableRecord) -> bool:

@@ -43,6 +43,7 @@ def brief(function: Function) -> Brief:
         gradient_operations=_gradients(function),
         parameter_bytes=function.parameter_bytes,
         embedding_bytes=function.embedding_bytes,
+        server_bytes=function.server_bytes,
         callers=function.callers,
         marks=Marks(
             unrolled=[each for each in function.control if each.became == "unrolled"],

@@ -19,7 +19,8 @@ MAX_FUNCTIONS = 400
 
 class VariableRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A variable that a function uses. ``bytes`` is None while its shape is not known. ``key``: the same in all
-    functions that use it. ``placeholder``: what stands for it in the function's graph. Both are "" where not known."""
+    functions that use it. ``placeholder``: what stands for it in the function's graph. Both are "" where not known.
+    ``server``: the device of the parameter server that holds it, "" for one that lies with this process."""
 
     name: str
     type: str
@@ -27,6 +28,7 @@ class VariableRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     trainable: bool = False
     key: str = ""
     placeholder: str = ""
+    server: str = ""
 
 
 class FunctionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -295,6 +297,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     variable_bytes: int
     parameter_bytes: int  # of the trainable variables
     embedding_bytes: int = 0  # of them, tables of Keras' embeddings
+    server_bytes: dict[str, int] = {}  # of variables on parameter servers, by device
     created_variables: list[str]
     parent: str | None
     calls: int | None
@@ -374,6 +377,7 @@ class Brief(FunctionCost, frozen=True, kw_only=True):
     gradient_operations: int = 0
     parameter_bytes: int = 0  # of the trainable variables that it uses
     embedding_bytes: int = 0  # of them, tables of Keras' embeddings
+    server_bytes: dict[str, int] = {}  # of variables on parameter servers, by device
     callers: list[SourceSpan] = []
     marks: Marks = Marks()
 

@@ -187,7 +187,9 @@ def _variables(graph: Any) -> list[VariableRecord]:
         trainable = bool(getattr(variable, "trainable", False))
         key = str(getattr(variable, "_unique_id", ""))
         slot = slots.get(id(getattr(variable, "handle", None)), "")
-        found.append(VariableRecord(name, _type(variable), _bytes(variable), trainable, key, slot))
+        device = str(getattr(variable, "device", ""))
+        server = device if "/job:ps/" in device else ""
+        found.append(VariableRecord(name, _type(variable), _bytes(variable), trainable, key, slot, server))
     return found
 
 

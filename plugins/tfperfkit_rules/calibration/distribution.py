@@ -76,3 +76,9 @@ DIVIDED_MIN_GAIN = Calibration(
     "the factor for examples a second, at least, from which on a batch that replicas divide is reported",
     Chosen("a larger batch is another training: less is no fault, and stands as headroom"),
 )
+UNEVEN_SERVERS = Calibration(
+    1.5,
+    "ratio",
+    "bytes of variables on the parameter server with most over the mean, from which on it is reported",
+    Chosen("with two servers three quarters on one of them; variables of ordinary sizes come out more even by turns"),
+)

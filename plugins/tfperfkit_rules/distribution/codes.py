@@ -8,6 +8,7 @@ MADE_DENSE = "DST002"
 SMALL_EXCHANGES = "DST003"
 ONE_DEVICE = "DST004"
 DIVIDED = "DST005"
+UNEVEN = "DST006"
 
 #: What each code means, without numbers or names: the heading of its page.
 TITLES = {
@@ -16,4 +17,5 @@ TITLES = {
     SMALL_EXCHANGES: "Replicas exchange many small tensors one by one",
     ONE_DEVICE: "A distribution strategy has one device",
     DIVIDED: "A batch is divided among replicas, and each has little of it",
+    UNEVEN: "One parameter server holds most of the variables",
 }

@@ -1,0 +1,67 @@
+"""DST006: one parameter server holds most of what is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.model import OpsData
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import distribution as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.distribution import codes
+from tfperfkit_rules.distribution.exchange import size
+
+_STRATEGIES = (
+    "tensorflow.distribute.ParameterServerStrategy",
+    "tensorflow.distribute.experimental.ParameterServerStrategy",
+)
+
+
+def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
+    """By where the variables of the largest function of the coordinator are placed. What that costs depends on the
+    network and on what else the servers do, which nobody measured: a remark."""
+    data = evidence.offer(OpsData)
+    devices = [str(name) for name in evidence.run.machine.get("devices") or ()]
+    servers = {_task(name) for name in devices if "job:ps/" in name}
+    if data is None or evidence.work is not None or len(servers) < 2:
+        return
+    held = max((each.server_bytes for each in data.all), key=lambda each: sum(each.values()), default={})
+    by_task = {task: float(sum(taken for name, taken in held.items() if _task(name) == task)) for task in servers}
+    total = sum(by_task.values())
+    if not total:
+        return
+    most = max(sorted(by_task), key=lambda task: by_task[task])
+    mean = total / len(servers)
+    if by_task[most] < calibrated.UNEVEN_SERVERS.value * mean or by_task[most] < calibrated.SMALL_EXCHANGE.value:
+        return
+    yield Finding(
+        code=codes.UNEVEN,
+        family="distribution",
+        title=f"{len(servers)} parameter servers hold {size(total)} of variables, "
+        f"{size(by_task[most])} of it {most} alone",
+        severity="info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=tuple(evidence.calls(*_STRATEGIES))[: shared.MAX_PLACES.value],
+        evidence=(
+            Measurement("parameter servers", float(len(servers)), "count", "run"),
+            Measurement("variables on the one that holds most", by_task[most], "bytes", "run"),
+            Measurement("variables on one in the mean", mean, "bytes", "run"),
+        ),
+        advice=(
+            "Divide large variables: variable_partitioner=tf.distribute.experimental.partitioners."
+            f"MinSizePartitioner(max_shards={len(servers)}) for the strategy."
+        ),
+        detail=(
+            "A variable that is not divided lies on one server, and the servers take turns by the variable, not by its "
+            "size. All workers read and update the largest one there."
+        ),
+    )
+
+
+def _task(device: str) -> str:
+    """``ps:1``"""
+    _, _, rest = device.partition("job:ps/")
+    return f"ps:{rest.partition('task:')[2].partition('/')[0]}"

@@ -103,20 +103,23 @@ class XlaCompilations(msgspec.Struct, frozen=True, kw_only=True):
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """A collective operation of one traced step, as one rank saw it: ``ms`` from its start there to its end, the wait
-    for the last rank and the transfer together. ``name`` is the operation's in its graph."""
+    for the last rank and the transfer together. ``name`` is the operation's in its graph. ``ended_ns``: when it ended,
+    by ``clock.now_ns`` of its machine; None where the trace could not be set against that clock."""
 
     step: int
     name: str
     ms: float
+    ended_ns: int | None = None
 
 
 class Exchanges(msgspec.Struct, frozen=True, kw_only=True):
     """Collective operations of the first traced steps, in order of time. ``ms_per_step``: in which any was under way,
-    each moment counted once, over all ``steps`` that were traced."""
+    each moment counted once, over all ``steps`` that were traced. ``clock_error_ms``: of the rows' ``ended_ns``."""
 
     rows: tuple[Exchange, ...]
     ms_per_step: float
     steps: int
+    clock_error_ms: float = 0.0
 
 
 class AcceleratorUse(msgspec.Struct, frozen=True, kw_only=True):

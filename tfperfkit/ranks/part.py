@@ -57,7 +57,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     outside, what single long steps took beyond the ordinary; ``long_steps``: how many those were, by part.
     ``unknown_ms``: of long steps, for which nothing is known to blame. ``stretched``: how
     much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
-    that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end.
+    that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end. ``calendar_s``: what
+    its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
     """
 
     name: str
@@ -68,6 +69,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     ended_ns: int | None = None
     after_s: float | None = None
+    calendar_s: float = 0.0
+    clock_error_ms: float = 0.0
     steps: int = 0
     clean: int = 0
     step_ms: float | None = None
@@ -134,6 +137,8 @@ def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evid
         exit_code=report.run.exit_code,
         ended_ns=manifest.started_ns + round(report.run.wall_s * NS_PER_S) if report.run.wall_s else None,
         after_s=report.run.wall_s or None,
+        calendar_s=manifest.started_wall_s - manifest.started_ns / NS_PER_S,
+        clock_error_ms=traced.clock_error_ms if traced is not None else 0.0,
         steps=steps.count,
         clean=steps.clean,
         step_ms=steps.mean_ms,

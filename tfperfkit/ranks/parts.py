@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.errors import UsageError
-from tfperfkit.ranks import arrival, kept
+from tfperfkit.ranks import arrival, clocks, kept
 from tfperfkit.ranks.alone import Alone, alone
 from tfperfkit.ranks.cause import Cause, cause, sentence
 from tfperfkit.ranks.differing import differing
@@ -80,7 +80,7 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
     found, note = arrival.late(workers, seen)
     waited = seen.wait_ms if seen is not None else arrival.waits(workers)
     why = cause(found, workers) if found is not None else None
-    notes = [note] if note else []
+    notes = [each for each in (note, clocks.words(clocks.offsets(workers))) if each]
     if len(sizes) > 1:
         told = ", ".join(map(str, sorted(filter(None, sizes))))
         notes.append(f"The ranks disagree about how many there are: {told}. Were they started by one launcher?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -24,6 +25,14 @@ PS_PER_NS = 1000
 TOP = 50
 #: Exchanges with other replicas that are kept, of the first traced steps.
 MOST_EXCHANGES = 2000
+
+
+class RunClock(msgspec.Struct, frozen=True, kw_only=True):
+    """The trace's clock against the run's. ``begins_ns``: of the traced steps, on the run's. ``error_ms``: how far what
+    single steps tell of it is apart."""
+
+    begins_ns: dict[int, int]
+    error_ms: float
 
 
 class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +61,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     exchanges: tuple[ExchangeRow, ...] = ()
     exchange_ms: float = 0.0  # of a step, in which any was under way
+    run_clock: RunClock | None = None
 
 
 def analyse(space: Space, table: StepTable) -> TraceFacts:
@@ -103,7 +113,22 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         notes=tuple(notes),
         exchanges=_exchanges(reader.exchanges, chosen),
         exchange_ms=_ms(total(intersect(union(span for span, _ in reader.exchanges), union(window)))) / max(count, 1),
+        run_clock=_run_clock(chosen, table),
     )
+
+
+def _run_clock(chosen: Sequence[Marker], table: StepTable) -> RunClock | None:
+    """None where the steps of the trace are not those of the table: these are counted anew for the report."""
+    known = {step.number: step for step in table.steps}
+    steps = [(known[marker.number], marker.span.begin / 1000) for marker in chosen if marker.number in known]
+    if len(steps) < len(chosen) or not steps:
+        return None
+    apart = [step.begin_ns - begin for step, begin in steps]
+    middle = statistics.median(apart)
+    error = max(abs(each - middle) for each in apart)
+    if error > min(step.end_ns - step.begin_ns for step, _ in steps) / 2:
+        return None
+    return RunClock(begins_ns={step.number: round(begin + middle) for step, begin in steps}, error_ms=error / 1e6)
 
 
 def _exchanges(found: Sequence[tuple[Span, str]], steps: Sequence[Marker]) -> tuple[ExchangeRow, ...]:

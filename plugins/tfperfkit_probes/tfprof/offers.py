@@ -17,12 +17,13 @@ from tfperfkit.offers import (
     StepBreakdown,
     XlaCompilations,
 )
-from tfperfkit_probes.tfprof.analysis import TraceFacts
-from tfperfkit_probes.tfprof.model import OpRow, TfprofData
+from tfperfkit_probes.tfprof.analysis import RunClock, TraceFacts
+from tfperfkit_probes.tfprof.model import ExchangeRow, OpRow, TfprofData
 
 
-def offers(data: TfprofData, after: TraceFacts | None = None) -> tuple[Any, ...]:
-    """Of a trace without steps only what does not need them. ``after``: of a second one, after the steps."""
+def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | None = None) -> tuple[Any, ...]:
+    """Of a trace without steps only what does not need them. ``after``: of a second one, after the steps. ``clock``:
+    of the first."""
     made: list[Any] = [
         RanOperations(steps=data.steps, rows=_rows(data.top_ops), input=_rows(data.input_ops), rest_ms=data.rest_ms),
         FunctionCalls(per_step={row.name: row.per_step for row in data.calls}),
@@ -33,11 +34,19 @@ def offers(data: TfprofData, after: TraceFacts | None = None) -> tuple[Any, ...]
     if data.breakdown_ms:
         made.append(StepBreakdown(parts_ms=data.breakdown_ms, steps=data.steps, words="the trace"))
     if data.exchanges:
-        rows = tuple(Exchange(step=row.step, name=row.name, ms=row.ms) for row in data.exchanges)
-        made.append(Exchanges(rows=rows, ms_per_step=data.exchange_ms, steps=data.steps))
+        rows = tuple(
+            Exchange(step=row.step, name=row.name, ms=row.ms, ended_ns=_ended_ns(row, clock)) for row in data.exchanges
+        )
+        error = clock.error_ms if clock is not None else 0.0
+        made.append(Exchanges(rows=rows, ms_per_step=data.exchange_ms, steps=data.steps, clock_error_ms=error))
     if after is not None:
         made.append(OperationsAfterSteps(wall_ms=after.wall_ms, rows=_rows(after.top_ops)))
     return tuple(made)
+
+
+def _ended_ns(row: ExchangeRow, clock: RunClock | None) -> int | None:
+    begin = clock.begins_ns.get(row.step) if clock is not None else None
+    return round(begin + (row.after_ms + row.ms) * 1e6) if begin is not None else None
 
 
 def _rows(rows: Iterable[OpRow]) -> tuple[RanOperation, ...]:

@@ -79,7 +79,7 @@ def result(capture: contract.Capture) -> ProbeResult:
         notes=tuple(dict.fromkeys(notes)),
         status="cut" if cut else "ok",
         reason=_CUT.get(ended),
-        offers=offers(data, after),
+        offers=offers(data, after, facts.run_clock),
     )
 
 

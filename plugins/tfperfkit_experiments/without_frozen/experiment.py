@@ -11,7 +11,7 @@ from tfperfkit_experiments.base import Base
 
 
 class WithoutFrozen(Base):
-    """A ceiling: reading the kept features takes time too."""
+    """Not quite a ceiling: what the layers are given is still read, which kept features may be smaller than."""
 
     name = "without-frozen"
     keeps: ClassVar[Keeps] = "ceiling"

@@ -75,8 +75,19 @@ def _sampled(evidence: Evidence, early: Sequence[Step], late: Sequence[Step], fo
     sure = interval(shares[1], whole[1])[0] > interval(shares[0], whole[0])[1]
     if not sure or more[place] < shared.MOSTLY.value * (found.last_ms - found.first_ms):
         return None
+    if not _went_through_before(evidence, early, place):
+        return None
     parts = _parts(evidence, late, place)
     return None if parts == ("tracing",) else _Cause((place,), _named_at(evidence, place), parts, shares)
+
+
+def _went_through_before(evidence: Evidence, early: Sequence[Step], place: Place) -> bool:
+    """Whether early steps ran in a loop around this line; else the steps of another loop are longer, and none grows."""
+    file, line = place
+    around = {row.line for row in loops(evidence, file, line)}
+    stacks = evidence.log.inside([(step.begin_ns, step.end_ns) for step in early])
+    lines = {frame.line for _, stack in stacks for frame in stack.frames if frame.file == file}
+    return not around or any(row.line in around for each_line in lines for row in loops(evidence, file, each_line))
 
 
 def _read_whole(evidence: Evidence) -> _Cause | None:

@@ -155,6 +155,13 @@ def test_another_model_that_trains_afterwards_is_no_growth(later: int, told: boo
     assert bool(list(slowing.grows_slower(grown(records={"sites": sites, "markers": markers})))) == told
 
 
+def test_a_second_loop_whose_steps_take_longer_is_no_growth() -> None:
+    two = "kept = []\nfor x in data:\n    step(x)\nfor x in data:\n    train(x)\n"
+    assert not list(slowing.grows_slower(grown(known=False, source=two)))
+    one = "kept = []\nfor x in data:\n    step(x)\n    for y in x:\n        train(y)\n"
+    assert list(slowing.grows_slower(grown(known=False, source=one)))
+
+
 def test_a_machine_that_gets_slower_is_no_cause() -> None:
     assert not list(slowing.grows_slower(grown(known=False, sampled=False)))
     only_kept = LOOP.replace("    mean = sum(kept) / len(kept)\n", "    mean = sum(kept[-100:]) / 100\n")

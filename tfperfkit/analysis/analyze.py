@@ -14,6 +14,7 @@ from tfperfkit.analysis.family.whole import children
 from tfperfkit.analysis.gather import gather, lost_samples
 from tfperfkit.analysis.history import history
 from tfperfkit.analysis.overhead import overhead
+from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.pictures import album
 from tfperfkit.analysis.probe_results import probe_result
 from tfperfkit.analysis.run_account import children_note
@@ -45,7 +46,7 @@ from tfperfkit.records.children import Children
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.trials import PROOF
 from tfperfkit.rule import Evidence, Offer, Offers
-from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
+from tfperfkit.storage.run_directory import PHASES, Exit, Manifest, RunDirectory
 
 #: More than any run has: each is looked at once for each of the other, and the files may have been damaged.
 _MAX_PROBES = 200
@@ -126,7 +127,8 @@ def study(
     breakdown = evidence.offer(StepBreakdown)
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     gap = bool(facts.steps.gaps)  # then what work took of the run is not known
-    work = views(evidence, facts.events, facts.sources, wall_ns) if manifest.probes and agent and not gap else []
+    ours = pauses(run.records(f"session/{PHASES}.jsonl"), facts.steps)
+    work = views(evidence, facts.events, facts.sources, wall_ns, ours) if manifest.probes and agent and not gap else []
     looked = bool(manifest.probes and agent)
     ranked, troubles = find(evidence, work, findings, wall_ns / 1e9) if looked else (rank(findings), [])
     if looked:

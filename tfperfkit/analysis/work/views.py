@@ -17,15 +17,21 @@ from tfperfkit.rule import Evidence
 
 #: What lies between two steps that are closer than this is the training's own affair (``StepAccount.between_ms``).
 _TRAINING_GAP_NS = 500_000_000
+_NO_SPANS = Spans()
 
 
 def views(
-    evidence: Evidence, events: Sequence[dict[str, Any]], sources: Mapping[str, tuple[str, ...]], total_ns: int
+    evidence: Evidence,
+    events: Sequence[dict[str, Any]],
+    sources: Mapping[str, tuple[str, ...]],
+    total_ns: int,
+    ours: Spans = _NO_SPANS,
 ) -> list[Evidence]:
-    """One for each work that takes a tenth of the run, the longest first; ``Evidence.work`` says which."""
+    """One for each work that takes a tenth of the run, the longest first; ``Evidence.work`` says which. ``ours``: when
+    the script waited for us, whatever line it stood at."""
     if total_ns <= 0:
         return []
-    found = busy(evidence.log, training(evidence.steps), sources, total_ns)
+    found = busy(evidence.log, Spans([*training(evidence.steps), *ours]), sources, total_ns)
     if not found:
         return []
     sites, markers, windows = evidence.sites(), list(evidence.markers()), window_spans(events)

@@ -1,0 +1,31 @@
+"""Time in which a script waited for a window to open is no work of the script's, whatever line it stood at."""
+
+from __future__ import annotations
+
+from tfperfkit.analysis.work.views import views
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.spans import Spans
+from tfperfkit.testing import evidence_of
+
+MS = 1_000_000
+SOURCE = ("for day in range(5):", "    evaluate(day)")
+#: Until 5 s the script computes, until 9 s a window opens, to the end it computes again: all at one line.
+OURS = Spans([(5000 * MS, 9000 * MS)])
+
+
+def log() -> SampleLog:
+    frames = (Frame("/s.py", 1, "<module>", 2),)
+    stacks = {1: Stack(frames, "tensorflow", "graph"), 2: Stack(frames, "line_profiler", "python")}
+    return SampleLog(stacks, [(10 * MS * i, 2 if 500 < i < 900 else 1) for i in range(1400)])
+
+
+def test_it_is_left_out() -> None:
+    evidence = evidence_of()
+    evidence.log = log()
+    sources = {"/s.py": SOURCE}
+    (whole,) = views(evidence, [], sources, 14_000 * MS)
+    assert whole.work.seconds > 13 and whole.account.parts_ms["python"] > 3000
+    (found,) = views(evidence, [], sources, 14_000 * MS, OURS)
+    assert found.work.seconds < 10.1
+    assert set(found.log.samples(list(found.log.whole)).activities) == {"graph"}
+    assert found.account.parts_ms["python"] == 0

@@ -137,7 +137,7 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
         if needed
         else _ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."),
         detail=_called(evidence, part),
-        parts=(part,),
+        parts=("eager_ops", "dispatch") if part == "eager_ops" else (part,),
     )
 
 

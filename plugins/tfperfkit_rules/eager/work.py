@@ -10,6 +10,7 @@ from tfperfkit.calibration import LONG_OPERATIONS
 from tfperfkit.gain import LOW, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import HostReads
+from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Frame, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
@@ -27,6 +28,7 @@ from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.value_reads import first_read
 
 _Place = tuple[str, Function]
+_PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")
 _LOOPS = (
     " Its loop in Python would be traced turn by turn: work on all turns at once, by operations on whole batches, or "
     "loop over tf.range."
@@ -40,6 +42,8 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         return
     part = eager_parts(evidence).get("operations")
     share = part.seen / samples.count if part is not None else 0.0
+    if evidence.work is None:  # a trace may have told the parts of a step: what is in none of them can't be gained
+        share = min(share, evidence.share(*_PARTS))
     if part is None or share < calibrated.MIN_SHARE.value:
         return
     if sum(count for stack, count in part.stacks.items() if stack.activity == "eager_ops") < LOW * samples.count:
@@ -81,7 +85,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         advice=_advice(evidence, place) + (_LOOPS if rest.loops and place is not None else ""),
         detail=_detail(evidence, part, rest),
         absorbs_here=("LIN001",),
-        parts=("eager_ops", "dispatch"),
+        parts=_PARTS,
     )
 
 
@@ -138,7 +142,7 @@ def _called(evidence: Evidence, part: EagerPart, model: str, rest: Left, bounds:
         ),
         detail="Outside of a compiled function Python hands out each operation of the model.",
         absorbs_here=("LIN001",),
-        parts=("eager_ops", "dispatch"),
+        parts=_PARTS,
     )
 
 

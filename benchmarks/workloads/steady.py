@@ -1,9 +1,9 @@
 """Runs a workload, and takes tfperf's hooks and sampler away and puts them back, in turn, within one process.
 
 ``steady.py WORKLOAD STEPS WARM BLOCK SETTLE ROUNDS``: after ``WARM`` steps and the windows, blocks of ``BLOCK`` steps
-without them ("off"), without them again ("same"), with the hooks alone, and with both ("on"), each round in an order of
-its own. Prints the seconds of each block. What can't be taken away is in all of them: the audit hook, and wrappers that
-no step calls.
+without them ("off"), without them again ("same"), with the hooks alone, by Python only ("python") and as they are, and
+with hooks and sampler ("on"), each round in an order of its own. Prints the seconds of each block. What can't be taken
+away is in all of them: the audit hook, and wrappers that no step calls.
 """
 
 import json
@@ -16,7 +16,13 @@ import time
 import session_hooks
 import timing
 
-SIDES = {"off": (False, False), "same": (False, False), "hooks": (True, False), "on": (True, True)}
+SIDES = {
+    "off": (False, False),
+    "same": (False, False),
+    "python": (True, False),
+    "hooks": (True, False),
+    "on": (True, True),
+}
 SETTLE = int(sys.argv[5])  # steps after a change that are not timed
 IDLE_S = 0.05
 
@@ -63,6 +69,7 @@ class Turns:
         if session is None:
             return False
         self.seams = session_hooks.hooks()
+        self.session, self.state = session, session.markers._state
         tick = session._pulse._tick
         session._pulse._tick = lambda: tick() if self.sampling else IDLE_S
         return True
@@ -72,8 +79,10 @@ class Turns:
         os._exit(0)  # threads of the workload may still be at work
 
     def change(self, side):
+        self.session._flush()  # what one side has noted is not another's to write
         hooks, self.sampling = SIDES[side]
         self.side = side
+        self.state.held = side == "python"  # then C code leaves each call to Python
         for owner, name, hook in self.seams:
             setattr(owner, name, hook if hooks else hook.original)
 

@@ -121,6 +121,12 @@ def test_package_rows(change: dict[str, str | None], broken: set[str]) -> None:
     assert all(row.advice for row in rows if row.status != "ok")
 
 
+def test_without_the_c_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tfperfkit.instruments.steps._quiet", None)
+    row = check_packages(GOOD.get)[-1]
+    assert (row.name, row.status) == ("C code", "missing") and "Python does its work" in row.found
+
+
 def test_versions_that_go_together_badly(monkeypatch: pytest.MonkeyPatch) -> None:
     from tfperfkit.doctor import tensorboard
 

@@ -1,7 +1,9 @@
-"""Python and the installed packages, by their metadata: nothing is imported."""
+"""Python and the installed packages, by their metadata: nothing of others is imported."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import re
 import sys
 from collections.abc import Callable
@@ -14,6 +16,8 @@ Versions = Callable[[str], str | None]
 
 #: TensorFlow comes under these names; the import is the same.
 TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-rocm", "tensorflow-macos", "tf-nightly")
+#: Optional: see ``hatch_build.py``.
+C_CODE = "tfperfkit.instruments.steps._quiet"
 MIN_TENSORFLOW, BEYOND_TENSORFLOW = (2, 16), (2, 22)
 
 
@@ -39,6 +43,7 @@ def check_packages(version_of: Versions = installed) -> list[Check]:
         _needed("protobuf", version_of, "3.20.3", "traces are read with it"),
         _setuptools(version_of),
         _needed("line_profiler", version_of, "5.0", "the probe lines measures with it"),
+        _c_code(),
     ]
 
 
@@ -81,6 +86,17 @@ def _setuptools(version_of: Versions) -> Check:
         found = f"{version or 'not installed'}; TensorBoard {board} needs one before 82"
         return Check("setuptools", "broken", found, advice)
     return Check("setuptools", "ok", version or "not installed, not needed")
+
+
+def _c_code() -> Check:
+    try:
+        importlib.import_module(C_CODE)
+    except ImportError as error:
+        built = importlib.util.find_spec(C_CODE) is not None
+        why = f"can't be loaded ({error})" if built else "not built for this Python"
+        advice = "fine; a step costs some microseconds more. Where there is a C compiler, install tfperfkit again"
+        return Check("C code", "missing", f"{why}: Python does its work", advice)
+    return Check("C code", "ok", "notes the steps")
 
 
 def _needed(name: str, version_of: Versions, least: str, why: str) -> Check:

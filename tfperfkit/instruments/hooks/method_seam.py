@@ -47,7 +47,7 @@ class _Call(functools.partial):  # type: ignore[type-arg]
         try:
             self.after(self.token, self.func.cache_info() > 0)  # type: ignore[attr-defined]
         except Exception as error:  # an error of ours is never the script's; __del__ would print it to stderr
-            _failed(error)
+            failed(error)
         except BaseException as error:  # a Ctrl-C is the script's, and __del__ would lose it
             raise_later(error)
 
@@ -90,7 +90,7 @@ class Around:
             token = self._before(instance)
         except Exception as error:
             token = None
-            _failed(error)
+            failed(error)
         except BaseException as error:
             token = None
             raise_later(error)
@@ -104,7 +104,10 @@ class Around:
         return MethodType(call, instance)
 
 
-def _failed(error: Exception) -> None:
+Make = Callable[[Any, Before, After], Around]
+
+
+def failed(error: Exception) -> None:
     """Leave the reason for the report: on an unknown TensorFlow what a hook reads may be missing."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None and traceback.tb_frame.f_code.co_filename == __file__:
@@ -114,8 +117,8 @@ def _failed(error: Exception) -> None:
     remark(f"something is missing in this report: tfperf's {where} failed ({words})")
 
 
-def install(owner: type, name: str, before: Before, after: After) -> Callable[[], None]:
-    """Observe ``owner.name``; returns the call that undoes it.
+def install(owner: type, name: str, before: Before, after: After, make: Make = Around) -> Callable[[], None]:
+    """Observe ``owner.name`` by what ``make`` makes; returns the call that undoes it.
 
     Raises Unavailable when the class has no plain function of that name (another TensorFlow, another patch).
     """
@@ -123,7 +126,7 @@ def install(owner: type, name: str, before: Before, after: After) -> Callable[[]
     if not isinstance(original, FunctionType):
         package = owner.__module__.partition(".")[0]
         raise Unavailable(f"{owner.__qualname__}.{name} of this {package} is not the method that tfperf knows")
-    seam = Around(original, before, after)
+    seam = make(original, before, after)
     setattr(owner, name, seam)
 
     def restore() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from tfperfkit.clock import now_ns
 from tfperfkit.instruments.stacks.loops import LoopFinder
+from tfperfkit.instruments.steps.quiet_calls import Calls
 from tfperfkit.instruments.steps.sites import SiteBook
 from tfperfkit.instruments.steps.tracked_calls import Targets, Token
 from tfperfkit.records.steps import Marker, MarkerKind, Site
@@ -21,19 +22,16 @@ class Listener(Protocol):
     def marked(self, marker: Marker) -> None: ...
 
 
-class CallState:
+class CallState(Calls):
     """One for all seams of a session."""
 
     def __init__(self, listener: Listener, is_user: Callable[[str], bool]) -> None:
+        super().__init__()
         self.listener = listener
         self.is_user = is_user
         self.sites = SiteBook(is_user, LoopFinder().loops, listener.new_site)
         self.targets = Targets()
-        self.thread: int | None = None  # the training thread: the one that made the first update
-        self.inside = 0  # observed calls that are under way, one within the other
-        #: While nobody needs to know when a step begins, calls of known functions only leave this record.
-        self.quietly: Callable[[Marker], object] | None = None
-        self.cost_ns = 0  # time spent in the hooks
+        self.marker = Marker
 
     def site(
         self, kind: MarkerKind, target: Any, name: str, frame: FrameType | None, batch: Callable[[], int] = lambda: 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfperfkit.instruments.steps.batch_size import of_signature
 from tfperfkit.instruments.steps.callers import Callers
+from tfperfkit.instruments.steps.quiet_calls import PythonCalls
 from tfperfkit.instruments.steps.updates import GraphUpdates, is_keras_own
 from tfperfkit.records.steps import MarkerKind
 
@@ -24,6 +25,7 @@ class Updating:
         self.batch_size = 0
         self.optimizers: list[weakref.ref[Any]] = []
         self.callers = Callers()
+        self.taught = 0  # places of calls that C code was told of
 
     @property
     def kind(self) -> MarkerKind:
@@ -52,10 +54,12 @@ def _counter(optimizer: Any) -> int:
 class Functions:
     """What is known of each ``Function``: an Updating, None when it updates no weights, UNSEEN before its first call.
 
-    By identity: one lookup in C on the way of every call. An entry goes as its function does.
+    By identity: one lookup in C on the way of every call. An entry goes as its function does. ``calls`` is told when
+    what it remembers of a function holds no more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, calls: PythonCalls) -> None:
+        self._calls = calls
         self._known: dict[int, Updating | None] = {}
         self._references: dict[int, weakref.ref[Any]] = {}
         self._graphs = GraphUpdates()
@@ -67,6 +71,7 @@ class Functions:
         if key not in self._references:
             self._references[key] = weakref.ref(function, lambda _: self._forget(key))
         self._known[key] = known
+        self._calls.forget(key)
 
     def after_call(self, function: Any) -> Updating | None:
         """What is known of it after a call: when nothing is, it updates no weights."""
@@ -81,10 +86,10 @@ class Functions:
         own counter can't be read before a call of which nothing is known yet: that would make a tensor in the script.
         """
         made: Counter[int] = Counter()
-        for known in list(self._known.values()):
+        for key, known in list(self._known.items()):
             if known is not None:
                 for optimizer in {id(reference()) for reference in known.optimizers}:
-                    made[optimizer] += known.steps
+                    made[optimizer] += known.steps + self._calls.counted(key)
         return made
 
     # --- what updates weights -----------------------------------------------------------------------------------
@@ -107,13 +112,16 @@ class Functions:
         if known is None:
             known = Updating(getattr(python_function, "__name__", "tf.function"))
             self.put(function, known)
+        self._calls.forget(id(function))
         known.loop = known.loop or loop
+        known.taught = 0
         known.batch_size = known.batch_size or of_signature(concrete)
         known.optimizers += [weakref.ref(item) for item in optimizers]
 
     def _forget(self, key: int) -> None:
         self._known.pop(key, None)
         self._references.pop(key, None)
+        self._calls.drop(key)
 
 
 UNSEEN: Any = object()

@@ -18,16 +18,23 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.graphs import tracing
 from tfperfkit.instruments.hooks import method_seam, notes
+from tfperfkit.instruments.hooks.interrupts import raise_later
 from tfperfkit.instruments.stacks.loops import thread_frame
 from tfperfkit.instruments.steps import seam_table
 from tfperfkit.instruments.steps.batch_size import of_iterator
 from tfperfkit.instruments.steps.call_state import CallState, Listener
+from tfperfkit.instruments.steps.callers import chain_of
 from tfperfkit.instruments.steps.fit_batches import FitBatches
 from tfperfkit.instruments.steps.functions import UNSEEN, Functions, Updating
 from tfperfkit.instruments.steps.named_function import NamedSteps
+from tfperfkit.instruments.steps.quiet_calls import NATIVE, names_of, seam_of
 from tfperfkit.instruments.steps.tracked_calls import Token
 from tfperfkit.instruments.steps.work_calls import WorkCalls
 from tfperfkit.records.steps import Marker, MarkerKind
+
+_CONTEXT = "tensorflow.python.eager.context"
+#: Places of one function's calls that C code is told of: it keeps four, and more in turn would cost at each call.
+_TAUGHT = 16
 
 
 class Markers:
@@ -38,12 +45,14 @@ class Markers:
         self._fit = FitBatches(self._state)
         self._named = NamedSteps(named, self._state) if named is not None else None
         self._work = WorkCalls(self._state)
-        self.functions = Functions()
+        self._state.late = self._late
+        self.functions = Functions(self._state)
         self._restores: list[Callable[[], None]] = []
         self._eager: Callable[[], bool] = lambda: True
         #: Told of the caller's frame as an iterator or a compiled function is entered, for as long as somebody waits.
         self._passing: Callable[[FrameType], None] | None = None
         self._local = threading.local()  # has ``elsewhere`` on threads that are known to train on the side
+        self._taught = 0  # places of iterators that C code was told of
         self._blind = False  # whether a graph is being built can't be told
         self.reasons: list[str] = []
 
@@ -112,7 +121,9 @@ class Markers:
         }
         for seam in seams:
             try:
-                self._restores.append(seam_table.install(seam, *hooks[seam.role]))
+                native = seam.role in ("call", "next")
+                make = seam_of(self._state, seam.role == "next") if native else method_seam.Around
+                self._restores.append(seam_table.install(seam, *hooks[seam.role], make))
             except Unavailable as error:
                 self._refuse(str(error))
 
@@ -120,10 +131,10 @@ class Markers:
 
     def watch_entries(self, passing: Callable[[FrameType], None]) -> Callable[[], None]:
         """Call ``passing`` from now on, on any thread; returns what ends that. See ``safe_points``."""
-        self._passing = passing
+        self._passing, self._state.held = passing, True
 
         def restore() -> None:
-            self._passing = None
+            self._passing, self._state.held = None, False
 
         return restore
 
@@ -144,6 +155,9 @@ class Markers:
         site = state.sites.find("next", 0, frame)
         if site is None:
             site = state.sites.make("next", 0, "", frame, functools.partial(of_iterator, iterator))
+        if NATIVE and state.quietly is not None and self._taught < _TAUGHT and not self._searching:
+            self._taught += 1
+            self._teach(0, frame, site)
         return self._entered(Token(site, None, False), frame, start)
 
     def _before(self, kind: MarkerKind) -> method_seam.Before:
@@ -165,7 +179,10 @@ class Markers:
             passing(sys._getframe(2))
         known = self.functions.get(id(function), UNSEEN)
         if known is None:
-            return self._work.function(function, sys._getframe(2)) if self._work.left > 0 and self._eager() else None
+            if self._work.left > 0:
+                return self._work.function(function, sys._getframe(2)) if self._eager() else None
+            self._state.pass_by(id(function))
+            return None
         start = now_ns()
         state, thread = self._state, get_ident()
         if thread != state.thread and state.thread is not None and hasattr(self._local, "elsewhere"):
@@ -178,8 +195,7 @@ class Markers:
             if known is None:
                 return None
         if known is not UNSEEN:
-            searching = self._named is not None and self._named.searching
-            special = known.loop or known.named or searching or not known.number
+            special = known.loop or known.named or self._searching or not known.number
             if not special and state.quietly is not None and thread == state.thread:
                 # As ``_enter``, for what most steps of a long training are, with as little Python as can be.
                 site = known.callers.site(2)
@@ -189,6 +205,9 @@ class Markers:
                     if site is not None:
                         known.callers.remember(frame, state.is_user, site)
                 if site is not None:
+                    if NATIVE and known.taught < _TAUGHT:
+                        known.taught += 1
+                        self._teach(id(function), sys._getframe(2), site)
                     state.inside += 1
                     token = Token(site, function, True, known)
                     token.begin = now = now_ns()
@@ -204,6 +223,30 @@ class Markers:
         token.begin = now_ns()
         state.cost_ns += token.begin - start
         return token
+
+    @property
+    def _searching(self) -> bool:
+        """Whether observed calls may yet turn out to stand below the function that the person named."""
+        return self._named is not None and self._named.searching
+
+    def _teach(self, key: int, frame: FrameType, site: int) -> None:
+        """Let C code mark the calls of this function, or (0) of all iterators, from there. ``frame``: the innermost,
+        where the seam is."""
+        if self._state.context is None:
+            self._state.context = names_of(sys.modules[_CONTEXT])
+        if self._state.context is not None:
+            depth, chain = chain_of(frame, self._state.is_user)
+            if chain:
+                self._state.remember(key, frame.f_code, frame.f_lasti, depth, chain, site)
+
+    def _late(self, site: int, begin: int, end: int) -> None:
+        """A call that C code began to mark has ended, and somebody is to be told after all."""
+        try:
+            self._state.listener.marked(Marker(site, begin, end))
+        except Exception as error:
+            method_seam.failed(error)
+        except BaseException as error:  # of a signal's handler: it is the script's
+            raise_later(error)
 
     def _examine(self, function: Any) -> None:
         try:
@@ -228,6 +271,7 @@ class Markers:
                 state.thread = thread
             elif thread != state.thread:
                 self._local.elsewhere = True
+                state.elsewhere()
                 return None
         number = state.targets.number(target)
         if known is not None:
@@ -244,7 +288,7 @@ class Markers:
 
     def _entered(self, token: Token, frame: FrameType | None, start: int) -> Token:
         state = self._state
-        if self._named is not None and self._named.searching:
+        if self._named is not None and self._searching:
             self._named.mark(frame)
         if state.quietly is None:
             state.listener.entering(token.site)

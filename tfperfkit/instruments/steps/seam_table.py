@@ -88,12 +88,17 @@ def of_keras(package: str) -> tuple[StepSeam, ...]:
     )
 
 
-def install(seam: StepSeam, before: method_seam.Before, after: method_seam.After) -> Callable[[], None]:
+def install(
+    seam: StepSeam,
+    before: method_seam.Before,
+    after: method_seam.After,
+    make: method_seam.Make = method_seam.Around,
+) -> Callable[[], None]:
     """Observe it; returns what undoes that. Raises Unavailable with what is not seen, and why."""
     try:
         loaded = sys.modules.get(seam.module)
         if loaded is None:
             raise Unavailable(f"{seam.module} is not loaded")
-        return method_seam.install(getattr(loaded, seam.owner), seam.name, before, after)
+        return method_seam.install(getattr(loaded, seam.owner), seam.name, before, after, make)
     except (Unavailable, AttributeError, TypeError) as error:
         raise Unavailable(f"{seam.what} can't be seen ({error})") from error

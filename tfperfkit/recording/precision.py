@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.instruments.stacks.sampler import Jitter, interval_s
 from tfperfkit.instruments.stacks.switch_interval import Switching
+from tfperfkit.records.samples import FAST_S
 
 #: The clean steps that follow the warm-up or a window are sampled precisely for so long.
 _AFTER_NS = 2 * NS_PER_S
@@ -30,9 +31,15 @@ class Precision:
 
     def begin(self) -> None:
         """From now on the interpreter's lock is handed over often."""
+        self._since = now_ns()
         if self._switching.begin():
-            self._since = now_ns()
             self._event("precise", ns=self._since)
+
+    def without_steps(self, now: int, armed_ns: int) -> None:
+        """TensorFlow works and no step has come: that may be all that there is, so its samples count as well, as long
+        as they are taken fast."""
+        if interval_s(now - armed_ns, True) == FAST_S:
+            self.begin()
 
     def end(self) -> None:
         """The script's own interval again."""

@@ -350,6 +350,8 @@ class Session:
         library = self.sampler.take(now, self._driver, anyone=self.markers.thread is None)
         if library in TENSORFLOW and not self.markers.busy:
             self._by_time.worked(min(now - self._last_tick, NS_PER_S))
+            if self.step == 0 and self._long is None and not self._finished:
+                self._precision.without_steps(now, self._armed_ns)
         self._last_tick = now
         if self._quietly.attention != "each" and now >= self._next_call and self._probing.rare:
             self.be_quiet(False)  # the next step is announced again

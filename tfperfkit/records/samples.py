@@ -281,12 +281,21 @@ def steady_samples(log: SampleLog, steps: Any, events: Iterable[Any]) -> Samples
 
 
 def precise_span(events: Iterable[Any]) -> Span:
-    """The time in which samples fell on short stretches of Python too (see ``instruments.stacks.switch_interval``)."""
-    begin, end = 1 << 62, 1 << 62
+    """The last time in which samples fell on short stretches of Python too."""
+    spans = precise_spans(events)
+    return spans[-1] if spans else (1 << 62, 1 << 62)
+
+
+def precise_spans(events: Iterable[Any]) -> list[Span]:
+    """The times in which samples fell on short stretches of Python too (see ``instruments.stacks.switch_interval``)."""
+    spans: list[Span] = []
+    begin: int | None = None
     for event in of_kind(events, "precise", "precise_end"):
-        if isinstance(event.get("ns"), int):
-            if event["kind"] == "precise":
-                begin = event["ns"]
-            else:
-                end = event["ns"]
-    return begin, end
+        if not isinstance(event.get("ns"), int):
+            continue
+        if event["kind"] == "precise":
+            begin = event["ns"]
+        elif begin is not None:
+            spans.append((begin, event["ns"]))
+            begin = None
+    return spans if begin is None else [*spans, (begin, 1 << 62)]

@@ -9,7 +9,9 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.input.feed import feed, middle, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, middle, place, places, waiting
+
+_IN_MEMORY = ("Range", "Tensor", "TensorSlice")
 
 
 def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
@@ -22,16 +24,12 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         return
     flat, window, below = found
     size = _batch(item.pipeline, flat)
-    singles = [stage for stage in below if stage.self_ms_per_output is not None]
     if item.bound not in below or size < calibrated.MAP_MIN_BATCH.value:
         return
-    worked_ms = sum(stage.self_ms_per_output or 0.0 for stage in singles)
-    operations = sum(stage.ops for stage in singles)
-    limit = calibrated.WINDOW_US.value + calibrated.MAP_OPERATION_US.value * operations
-    each_us = worked_ms * 1000 / size
-    if each_us > limit:
-        return  # there is work in it beyond the calls
-    part = min(sum(item.part(stage) for stage in singles), 1.0)
+    timed = _timed(item, below, size)
+    if timed is None:
+        return
+    part, times = timed
     worked = item.section_ms * part
     rest = item.section_ms - worked
     bounds = item.relieved(rest, rest + calibrated.MAP_LEFT_MAX.value * worked)
@@ -47,9 +45,8 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
         evidence=(
             *waiting(item),
-            Measurement("for one window", each_us / 1000, "ms", "run"),
             Measurement("windows in a batch", size, "count", "run"),
-            Measurement("stages on single windows, self time for a batch", worked_ms, "ms", "run"),
+            *times,
         ),
         advice=(
             f"Cut a whole batch of windows at a time: starts = tf.data.Dataset.range(len(series) - size + 1)"
@@ -61,6 +58,24 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
             "than copying its numbers. What maps over single windows then gets arrays with one more dimension in front."
         ),
         absorbs=("INP001", "INP003", "INP004", "INP006", "BAT001"),
+    )
+
+
+def _timed(item: Feed, below: list[Stage], size: int) -> tuple[float, tuple[Measurement, ...]] | None:
+    """(the part of the slowest section that single windows are, what was measured of it); None where there is work in
+    them beyond the calls. Where no stage was timed, all of the wait is theirs if the series is in memory: then nothing
+    else in the pipeline has anything to do."""
+    if not item.pipeline.measured:
+        return (1.0, ()) if item.pipeline.stages[-1].kind in _IN_MEMORY else None
+    singles = [stage for stage in below if stage.self_ms_per_output is not None]
+    worked_ms = sum(stage.self_ms_per_output or 0.0 for stage in singles)
+    operations = sum(stage.ops for stage in singles)
+    each_us = worked_ms * 1000 / size
+    if each_us > calibrated.WINDOW_US.value + calibrated.MAP_OPERATION_US.value * operations:
+        return None
+    return min(sum(item.part(stage) for stage in singles), 1.0), (
+        Measurement("for one window", each_us / 1000, "ms", "run"),
+        Measurement("stages on single windows, self time for a batch", worked_ms, "ms", "run"),
     )
 
 

@@ -11,7 +11,8 @@ from tfperfkit.analysis.work.busy import Busy, busy
 from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.model import Work
 from tfperfkit.offers import StepBreakdown
-from tfperfkit.records.spans import Spans
+from tfperfkit.records.samples import MIN, SampleLog, Samples, precise_spans
+from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 
@@ -35,10 +36,11 @@ def views(
     if not found:
         return []
     sites, markers, windows = evidence.sites(), list(evidence.markers()), window_spans(events)
+    precise = Spans(precise_spans(events))
     made = []
     for item in found:
         table = iterations(item, sites, markers, windows)
-        made.append(_view(evidence, item, table, windows, total_ns))
+        made.append(_view(evidence, item, table, windows, precise, total_ns))
     return made
 
 
@@ -54,11 +56,16 @@ def training(steps: StepTable) -> Spans:
 
 
 def _view(
-    evidence: Evidence, item: Busy, steps: StepTable, windows: Sequence[tuple[int, int, str]], total_ns: int
+    evidence: Evidence,
+    item: Busy,
+    steps: StepTable,
+    windows: Sequence[tuple[int, int, str]],
+    precise: Spans,
+    total_ns: int,
 ) -> Evidence:
     clean = [(step.begin_ns, step.end_ns) for step in steps.clean]
     log = evidence.log.within(item.spans)
-    samples = log.samples(clean or list(item.spans))
+    samples = _steady(log, clean or list(item.spans), precise)
     breakdown, maker = evidence.offer(StepBreakdown), evidence.offered_by(StepBreakdown)
     traced = any(name == maker and item.spans.overlap(begin, end) * 2 > end - begin for begin, end, name in windows)
     made = account(
@@ -83,3 +90,9 @@ def _view(
         definition=steps.definition,
     )
     return evidence.narrowed(work=work, steps=steps, account=made, samples=samples, log=log)
+
+
+def _steady(log: SampleLog, spans: Sequence[Span], precise: Spans) -> Samples:
+    """Samples of these spans; of the time when they were precise alone, if those are enough to tell anything."""
+    samples = log.samples([span for span in spans if precise.overlap(*span) == span[1] - span[0]])
+    return samples if samples.count >= MIN else log.samples(list(spans))

@@ -81,6 +81,25 @@ def test_large_windows_and_work_in_them_are_left_in_peace(fields: dict[str, Any]
     assert not list(windows.windows_one_by_one(evidence(windowed(**fields))))
 
 
+def untimed(source: str) -> Pipeline:
+    """As of a loop that ended before TensorFlow had timed a stage."""
+    flat = stage("FlatMap", 7, mapped=SourceSpan(FILE, 7, "<lambda>"), ops=4)
+    inner = stage("Batch", 7, nested=2, bytes_per_element=100, parameters={"batch_size": 25})
+    window = stage("Window", 6, parameters={"size": 25})
+    return pipeline(PREFETCH, BATCH, flat, inner, window, stage(source, 5), measured="")
+
+
+def test_windows_that_nobody_timed_are_all_that_the_loop_waits_for() -> None:
+    found = one(windows.windows_one_by_one(evidence(untimed("TensorSlice"))))
+    low, high = ranged(found)
+    assert 1.1 < low < high
+    assert "for one window" not in {item.name for item in found.evidence}
+
+
+def test_of_untimed_windows_over_a_file_reading_may_be_the_wait() -> None:
+    assert not list(windows.windows_one_by_one(evidence(untimed("TextLine"))))
+
+
 def test_a_flat_map_over_files_makes_no_windows() -> None:
     files = pipeline(PREFETCH, BATCH, stage("FlatMap", 7, self_ms_per_output=8.0), bound_by=2, bound_ms_per_output=8.0)
     assert not list(windows.windows_one_by_one(evidence(files)))

@@ -1,0 +1,37 @@
+"""From which samples the shares of a work are drawn."""
+
+from __future__ import annotations
+
+from tfperfkit.analysis.work.views import _steady
+from tfperfkit.records.samples import SampleLog, Stack, precise_spans
+from tfperfkit.records.spans import Spans
+
+MS = 1_000_000
+
+
+def log() -> SampleLog:
+    """A second of one line, then four of another, a sample each 10 ms."""
+    stacks = {1: Stack((), "tensorflow", "python"), 2: Stack((), "tensorflow", "graph")}
+    return SampleLog(stacks, [(10 * MS * i + MS, 1 if i < 100 else 2) for i in range(500)])
+
+
+SPANS = [(100 * MS * i, 100 * MS * (i + 1)) for i in range(50)]
+
+
+def test_those_of_the_precise_time_alone() -> None:
+    assert set(_steady(log(), SPANS, Spans([(0, 1000 * MS)])).activities) == {"python"}
+
+
+def test_all_where_the_precise_time_was_too_short() -> None:
+    assert _steady(log(), SPANS, Spans([(0, 150 * MS)])).count == 500
+    assert _steady(log(), SPANS, Spans()).count == 500
+
+
+def test_the_precise_times_of_a_run() -> None:
+    events = [
+        {"kind": "precise", "ns": 5},
+        {"kind": "precise_end", "ns": 9},
+        {"kind": "precise", "ns": 20},
+    ]
+    assert precise_spans(events) == [(5, 9), (20, 1 << 62)]
+    assert precise_spans([]) == []

@@ -114,7 +114,7 @@ def test_it_lives(item: Run, tmp_path: Path) -> None:
     under = hurried(command, item.probes, tmp_path, dict(item.environ))
     assert (under.returncode, under.stdout) == (0, expected), under.stderr
     assert "Fatal Python error" not in under.stderr and "a fault of tfperf" not in under.stderr
-    assert len(events(tmp_path, "opened")) > 1, under.stderr
+    assert events(tmp_path, "opened"), under.stderr  # how many depends on how long the parts take
     failed = [event for event in events(tmp_path, "probe") if event["status"] == "failed"]
     assert not failed
 

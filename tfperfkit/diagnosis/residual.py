@@ -91,10 +91,11 @@ def explained(finding: Finding) -> tuple[PartName, ...]:
 
 def _owned(part: PartName, share: float, findings: Sequence[Finding]) -> bool:
     """Whether a finding explains the larger half of a part. Of operations called one by one a finding about them owns
-    what it leaves too: heavy operations, which compute."""
+    what it leaves too, if it is large enough for an owner itself: heavy operations, which compute."""
+    half = EXPLAINS * share
     return any(
         part in explained(item)
-        and item.share_of_step >= (OWNED if part == "eager_ops" and item.family == "eager" else EXPLAINS * share)
+        and item.share_of_step >= (min(OWNED, half) if part == "eager_ops" and item.family == "eager" else half)
         for item in findings
     )
 

@@ -10,14 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tfperfkit.errors import UsageError
 from tfperfkit.records.rank import holds_parts
 
-#: Time for the others to end once one has failed.
-_GRACE_S = 15.0
+#: Time for the others to end once one has failed, and for tfperf to end once its script has been killed.
+_GRACE_S, _REPORT_S = 15.0, 10.0
 _LOOK_S = 0.1
 MAX_WORKERS = 64
 _HOST = "127.0.0.1"
@@ -98,5 +98,24 @@ def _end(workers: Sequence[subprocess.Popen[bytes]]) -> None:
         try:
             worker.wait(max(until - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
-            worker.kill()
-            worker.wait()
+            _kill(worker)
+
+
+def _kill(worker: subprocess.Popen[bytes]) -> None:
+    """The script first, which would outlive tfperf: then tfperf ends by itself, with what it has."""
+    for pid in _children(worker.pid):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    try:
+        worker.wait(_REPORT_S)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()
+
+
+def _children(pid: int) -> list[int]:
+    """None where the system does not tell."""
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (OSError, ValueError):
+        return []

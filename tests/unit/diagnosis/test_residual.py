@@ -108,6 +108,15 @@ def test_a_finding_about_operations_owns_the_heavy_ones_that_it_leaves_too() -> 
     assert len(list(residual(known, [finding("EAG001", 0.05, family="eager")]))) == 1
 
 
+def test_the_larger_half_of_them_is_enough_where_that_is_little() -> None:
+    """Of 15 % of a step a finding that costs 9 % owns the rest, as of any other part."""
+    given = of({"python": 8.5, "eager_ops": 1.0, "dispatch": 0.5})
+    step = finding("EAG001", 0.09, family="eager", parts=("eager_ops", "dispatch"))
+    python = finding("INP002", 0.85, family="input", parts=("python",))
+    assert list(residual(given, [step, python])) == []
+    assert [item.parts for item in residual(given, [python])] == [("eager_ops", "dispatch")]
+
+
 def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
     evidence = of({"graph": 1.0, "other": 9.0})
     work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=0.3, iterations=None)

@@ -231,7 +231,7 @@ def test_every_instrument_that_touches_tensorflow_is_in_the_table() -> None:
     listed = {name for seam in SEAMS for name in seam.instruments.split()}
     touching = {name for name, path in modules.items() if TOUCHES.search(path.read_text())}
     assert len(touching) > 15
-    assert touching - listed - NAMES_ONLY - IN_TRIALS == set()
+    assert touching - listed - NAMES_ONLY - IN_TRIALS - ON_DEMAND == set()
     assert (listed - {"line_profiler"}) - set(modules) == set()
 
 
@@ -240,3 +240,5 @@ NAMES_ONLY = {"stacks.activity", "stacks.user_line"}
 #: They change what a trial of ``tfperf try`` runs, never a run that is profiled: a seam that is another one makes an
 #: experiment not applicable, with the reason (``test_trial_seams.py``).
 IN_TRIALS = {f"changes.{name}" for name in ("edited", "iterated", "keras_compile", "results", "seeds", "tf_functions")}
+#: With ``--on-demand`` alone, and in a process of its own; where TensorFlow has no such service, a note says so.
+ON_DEMAND = {"profiler_service", "trace_client"}

@@ -126,7 +126,7 @@ def test_every_part_has_its_turn_in_ci() -> None:
 @pytest.mark.timeout(2 * TIMEOUT_S)
 def test_the_script_that_died(tmp_path: Path) -> None:
     """Of SIGSEGV, each time: the window of ``devices`` was asked for while that of ``tfprof`` was being closed."""
-    command = [str(HERE / "recommend.py"), "6"]
+    command = [str(HERE / "recommend.py"), "12"]
     without = completed(command, tmp_path, {})
     environ = {"HURRIED_PATIENCE_MS": "500", "HURRIED_WINDOW_MS": "300", "HURRIED_AGAIN": "0"}
     under = hurried(command, "tfprof,devices", tmp_path, environ)

@@ -84,6 +84,7 @@ EXECUTING = {
     ("launch/bootstrap/sitecustomize.py", "exec_module"),
     ("commands/__init__.py", "import_module"),  # the modules of that package
     ("registry.py", "import_module"),  # the package of our own probes
+    ("doctor/packages.py", "import_module"),  # our own C code
     ("trials/listing.py", "import_module"),  # the package of our own experiments
     # The person's own code, as Python would run it: a script of which a trial changes a function, and a cell.
     ("launch/edited_main.py", "compile"),
@@ -113,6 +114,8 @@ READ = {
 }
 READING = {
     "storage/safe_reader.py",  # the one place
+    "watching/command.py",  # names of the ranks' folders
+    "watching/on_demand.py",  # names of the traces that were just written
     "storage/addresses.py",  # sends this process's own run; what it fetched is read as any run
     "config.py",
     "recording/source_copies.py",

@@ -88,7 +88,7 @@ _DEEP = """
       else if (!/^(STYLE|SCRIPT|NOSCRIPT)$/.test(child.tagName)) visit(child);
     }
   };
-  visit(document.body);
+  if (document.body) visit(document.body);
   return texts.join(" ").replace(/\\s+/g, " ");
 })()
 """

@@ -62,11 +62,13 @@ SOME = {
         "trials/process.py",
         "trials/scratch.py",
         "trials/workspace.py",
+        "watching/on_demand.py",  # asks TensorFlow's profiler service, by TensorFlow
     },
     "socket": {
         "viewing/tensorboard.py",
         "launch/local_workers.py",
         "tensorboard/tracker.py",
+        "instruments/profiler_service.py",  # keeps TensorFlow's own service to this machine
     },  # free ports and the name of this machine
     "urllib": {
         "viewing/tensorboard.py",

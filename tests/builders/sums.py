@@ -58,8 +58,8 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _findings(report: Mapping[str, Any]) -> Iterator[str]:
-    """A finding costs no more than the parts of the account that it explains. One that was told by samples is as exact as
-    these: the account may be told by the trace."""
+    """A finding costs no more than the parts of the account that it explains. One that was told by samples is as exact
+    as these: the account may be told by the trace."""
     accounts = dict(_accounts(report))
     for row in report["findings"]:
         finding = msgspec.convert(row, Finding, strict=False)

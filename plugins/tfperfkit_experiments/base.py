@@ -20,6 +20,8 @@ class Base:
     codes: ClassVar[tuple[str, ...]] = ()
     #: Where nothing was found it is worth a try: the highest first, 0 never.
     headroom: ClassVar[float] = 0.0
+    #: What it changes is paid outside of steps, while functions are traced or models set up: the whole run is timed.
+    whole_run: ClassVar[bool] = False
 
     def problem(self, change: Change, /) -> str | None:
         """Nothing may follow the name, unless the class says otherwise."""
@@ -32,10 +34,10 @@ class Base:
         for finding in (*report.findings, *report.headroom):
             if finding.code in self.codes:
                 for change in self.changes(report, finding):
-                    yield Candidate(change=change, finding=finding, whole=bool(finding.work))
+                    yield Candidate(change=change, finding=finding, whole=self.whole_run or bool(finding.work))
         if self.headroom:
             for change in self.untold(report):
-                yield Candidate(change=change, headroom=self.headroom)
+                yield Candidate(change=change, headroom=self.headroom, whole=self.whole_run)
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """What tests a finding."""

@@ -15,7 +15,6 @@ from tfperfkit.clock import NS_PER_S, now_ns, process_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.contention import Contention
 from tfperfkit.instruments.graphs import tracing
-from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.instruments.hooks.safe_points import SafePoints, api_calls
 from tfperfkit.instruments.input.file_opens import FileOpens
@@ -42,11 +41,11 @@ from tfperfkit.recording.thread_times import ThreadTimes
 from tfperfkit.recording.timed_windows import no_point
 from tfperfkit.recording.trace_listener import Appendable, TraceWatch
 from tfperfkit.recording.trial import TrialRunner
-from tfperfkit.recording.window_phases import WindowPhases
+from tfperfkit.recording.window_phases import WindowDeaths
 from tfperfkit.records.events import EventKind
 from tfperfkit.records.samples import FAST_S
 from tfperfkit.records.steps import PAUSE, Definition, Marker, Site
-from tfperfkit.storage.run_directory import STACKS, Manifest, RunDirectory
+from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.storage.stream_writer import Stream
 from tfperfkit.user_code import Origin
@@ -100,8 +99,7 @@ class Session:
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
         self._watch = TraceWatch(self.recent, self.origin.is_user, self.keep_source, self.markers.functions)
-        self._phases, self._faults = WindowPhases(run), FaultStacks(run.session / STACKS)
-        self._faults_until = 0
+        self._windows = WindowDeaths(run)
         self._points = SafePoints((api_calls, self.markers.watch_entries))
         self._by_time = ByTime(self._points, self._probing, lambda: self.step, lambda: self._finished)
         self._note_marker: Callable[[Marker], object] = (self._long or self.stream("markers")).append
@@ -183,7 +181,7 @@ class Session:
         self._probing.finish()
         if self._long is not None and (window := self._long.window) is not None:
             self._safely("window", window.leave)  # its probes leave while the seams are there
-        self._faults.end()
+        self._windows.end()
         self._safely("steps", self.markers.restore)
         self._safely("tracing", self._unsubscribe)
         self._opens.stop()
@@ -326,12 +324,7 @@ class Session:
 
     def window_phase(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
         """Written down at once: the process may not live to the next flush."""
-        self._phases.enter(probe, phase)
-        if phase == "closed":
-            self._faults_until = now_ns() + NS_PER_S
-        elif not whole:
-            self._faults_until = 0
-            self._faults.begin()
+        self._windows.enter(probe, phase, whole)
 
     def window_ended(self, closing: int) -> None:
         """The clean steps that follow a window are sampled precisely too."""
@@ -365,8 +358,7 @@ class Session:
             self._flush()
             if self._long is not None and not self._finished:
                 self._long.tick(now)
-            if 0 < self._faults_until < now:
-                self._faults.end()
+            self._windows.tick(now)
             if not self._finished and self._by_time.tick(now, self._driver):
                 self._precision.begin()
         return self._precision.next_s
@@ -450,7 +442,7 @@ class Session:
         """In a forked child: this process is not recorded; leave nothing of ours behind in it."""
         self._finished = True
         self._points.withdraw()
-        self._faults.end(forked=True)
+        self._windows.end(forked=True)
         self._precision.abandon()
         self._opens.stop()
         self.streams.discard()

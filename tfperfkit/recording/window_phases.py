@@ -7,9 +7,13 @@ from contextlib import suppress
 
 import msgspec
 
-from tfperfkit.clock import now_ns
+from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
 from tfperfkit.model import WindowPhase
-from tfperfkit.storage.run_directory import PHASES, RunDirectory
+from tfperfkit.storage.run_directory import PHASES, STACKS, RunDirectory
+
+#: A process may still die of a window that has closed, in threads of TensorFlow's.
+_AFTER_NS = NS_PER_S
 
 
 class WindowPhases:
@@ -27,3 +31,28 @@ class WindowPhases:
                 os.write(descriptor, line)
             finally:
                 os.close(descriptor)
+
+
+class WindowDeaths:
+    """The phases of a run's windows; and as long as one is open, and a second longer, a crash leaves its stacks."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._phases, self._stacks = WindowPhases(run), FaultStacks(run.session / STACKS)
+        self._until = 0
+
+    def enter(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
+        """``whole``: a window over the whole run, in which no crash is put down to it."""
+        self._phases.enter(probe, phase)
+        if phase == "closed":
+            self._until = now_ns() + _AFTER_NS
+        elif not whole:
+            self._until = 0
+            self._stacks.begin()
+
+    def tick(self, now: int) -> None:
+        """Stacks are left to the script again once the last window is past."""
+        if 0 < self._until < now:
+            self._stacks.end()
+
+    def end(self, forked: bool = False) -> None:
+        self._stacks.end(forked=forked)

@@ -3,14 +3,10 @@ optimizer's state, so that nothing is traced anew."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
-import msgspec
-
-from tfperfkit.experiment import Candidate, Change, Keeps, Trial
-from tfperfkit.model import Report
+from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit_experiments.base import Base
 
 
@@ -20,11 +16,7 @@ class OneModel(Base):
     name = "one-model"
     keeps: ClassVar[Keeps] = "results"
     codes = ("CMP004", "RET014")
-
-    def candidates(self, report: Report, /) -> Iterable[Candidate]:
-        """It is paid while functions are traced."""
-        for item in super().candidates(report):
-            yield msgspec.structs.replace(item, whole=True)
+    whole_run = True
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 from chromium import Browser, find
+from firefox import Firefox
+from firefox import find as find_firefox
 from PIL import Image
 from tfperf_runner import Tfperf
 
@@ -151,6 +153,71 @@ def test_the_steps_can_be_zoomed_and_read_out(browser: Browser, page: Path) -> N
     browser.evaluate("document.getElementById('steps-in').click()")
     after = browser.evaluate("document.querySelector('#steps-plot [role=img]').getAttribute('aria-label')")
     assert "Median" in before and before != after
+
+
+#: Where a stretch of the steps is marked with the mouse, as shares of the picture's width.
+BRUSH = (0.25, 0.5)
+RANGE = "document.querySelector('#steps-plot [role=img]').getAttribute('aria-label').match(/(\\d+) to (\\d+)/).slice(1)"
+BOX = (
+    "(({x, y, width, height}) => [x, y, width, height])"
+    "(document.querySelector('#steps-plot .u-over').getBoundingClientRect())"
+)
+
+
+def test_a_stretch_of_steps_is_zoomed_into_by_brush(browser: Browser, page: Path) -> None:
+    loaded(browser, page)
+    browser.evaluate("document.getElementById('steps-plot').scrollIntoView({block: 'center', behavior: 'instant'})")
+    before = list(map(int, browser.evaluate(RANGE)))
+    x, y, width, height = browser.evaluate(BOX)
+    for kind, share, buttons in (("mousePressed", 0, 1), ("mouseMoved", 1, 1), ("mouseReleased", 1, 0)):
+        at = {"x": x + BRUSH[share] * width, "y": y + height / 2}
+        browser("Input.dispatchMouseEvent", type=kind, button="left", buttons=buttons, clickCount=1, **at)
+    zoomed(before, list(map(int, browser.evaluate(RANGE))))
+
+
+def zoomed(before: list[int], after: list[int]) -> None:
+    """The stretch that was marked, to a step at either end."""
+    marked = [before[0] + share * (before[1] - before[0]) for share in BRUSH]
+    assert all(abs(step - mark) <= 2 for step, mark in zip(after, marked, strict=True)), (before, after)
+
+
+@pytest.fixture(scope="module")
+def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    if find_firefox() is None and not os.environ.get("CI"):
+        pytest.skip("needs Firefox: install firefox-esr")
+    assert find_firefox(), "CI must have Firefox: see .ci/run"
+    with Firefox(tmp_path_factory.mktemp("firefox")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("width", (500, *WIDTHS[1:]))  # a window of Firefox is no narrower
+def test_firefox_draws_the_same(firefox: Firefox, page: Path, width: int) -> None:
+    firefox.size(width, 1000)
+    firefox.open(page.as_uri())
+    assert "train_step is traced again" in firefox.evaluate("document.querySelector('h1').textContent")
+    for picture in ("#steps-plot canvas", "[data-series=memory] canvas"):
+        assert firefox.evaluate(f"document.querySelector({picture!r}).width") > 200
+    assert firefox.evaluate("document.querySelectorAll('[data-tree=flame] [role=treeitem]').length") > 3
+    assert firefox.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    colors = Image.open(io.BytesIO(firefox.screenshot())).convert("RGB").getcolors(1 << 24)
+    assert colors is not None and len(colors) > 50
+    assert firefox.said(page.as_uri()) == []
+
+
+def test_firefox_zooms_and_follows_links(firefox: Firefox, page: Path) -> None:
+    firefox.size(1280, 1000)
+    firefox.open(f"{page.as_uri()}#RET001")
+    assert firefox.evaluate("document.activeElement.id") == "RET001"
+    firefox.evaluate("document.getElementById('steps-plot').scrollIntoView({block: 'center', behavior: 'instant'})")
+    before = list(map(int, firefox.evaluate(RANGE)))
+    x, y, width, height = firefox.evaluate(BOX)
+    places = [{"x": round(x + share * width), "y": round(y + height / 2)} for share in BRUSH]
+    down, up = {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}
+    moves = [{"type": "pointerMove", "duration": 100, **place} for place in places]
+    mouse = {"type": "pointer", "id": "mouse", "actions": [moves[0], down, moves[1], up]}
+    firefox("WebDriver:PerformActions", actions=[mouse])
+    zoomed(before, list(map(int, firefox.evaluate(RANGE))))
+    assert firefox.said(page.as_uri()) == []
 
 
 def test_dark_and_light(browser: Browser, page: Path) -> None:

@@ -14,6 +14,7 @@ from tfperfkit.fixing.fixers import (
     predict_to_call,
     prefetch,
     reduce_retracing,
+    step_from_loop,
     steps_per_execution,
     tensor_arguments,
 )
@@ -21,7 +22,7 @@ from tfperfkit.fixing.fixers import (
 #: By the code of the finding.
 FIXERS: dict[str, tuple[Fixer, ...]] = {
     "CMP001": (drop_remainder.FIXER,),
-    "EAG001": (compile_step.FIXER,),
+    "EAG001": (compile_step.FIXER, step_from_loop.FIXER),
     "EAG003": (debug_switch.FIXER,),
     "EAG004": (predict_to_call.FIXER,),
     "INP001": (parallel_map.FIXER,),

@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from tfperfkit.fixing import names
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
 from tfperfkit.fixing.module import Module, dotted, method, walk
@@ -73,7 +74,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
     for node in above:
         if not isinstance(node, _LOOPS):
             break
-        if _bound(node, statement) & _read(value):
+        if names.bound(node, statement) & names.read(value):
             break
         loop = node
     if loop is None:
@@ -82,7 +83,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
     parent = next(iter(module.around(loop)))
     if not isinstance(parent, (cst.IndentedBlock, cst.Module)):
         raise NoFix("the loop does not stand in a block")
-    again = name in _bound(loop, statement)  # the loop gives the name another value later
+    again = name in names.bound(loop, statement)  # the loop gives the name another value later
     kept = f"{name}_once" if again else name
     if again and any(isinstance(node, cst.Name) and node.value == kept for node in walk(module.tree)):
         raise NoFix(f"{kept} is a name of the file already")
@@ -129,21 +130,21 @@ def _kept(module: Module, function: cst.FunctionDef, statement: cst.CSTNode, nea
     block = body[first : max(last, first) + 1]
     if any(isinstance(node, _LEAVES) for item in block for node in walk(item)):
         raise NoFix("it leaves the function")
-    made = _binds(block)
+    made = names.binds(block)
     for item in body[first + len(block) :]:  # what only takes a part of it comes along: archive["faces"]
         if not _is_part(item, made):
             break
         block.append(item)
-        made |= _binds([item])
+        made |= names.binds([item])
     rest = body[first + len(block) :]
-    outer = set().union(*(_read(item) for item in block)) - made
-    local = _parameters(function) | _binds(body)
+    outer = set().union(*(names.read(item) for item in block)) - made
+    local = names.parameters(function) | names.binds(body)
     if outer & local:
         raise NoFix(f"it uses {sorted(outer & local)[0]}, which is another one at each call")
     for name in sorted(outer):
-        if _bindings(module.tree, name) > 1:
+        if names.bindings(module.tree, name) > 1:
             raise NoFix(f"it uses {name}, which gets several values")
-    used = sorted(made & set().union(*(_read(item) for item in rest), set()))
+    used = sorted(made & set().union(*(names.read(item) for item in rest), set()))
     if not used or any(not isinstance(item, (cst.SimpleStatementLine, cst.With)) for item in block):
         raise NoFix("nothing that could be kept comes of it")
     for item in rest:
@@ -155,8 +156,8 @@ def _edits(module: Module, function: cst.FunctionDef, block: Sequence[Any], used
     helper = f"_{used[-1]}_once"
     if any(isinstance(node, cst.Name) and node.value == helper for node in walk(module.tree)):
         raise NoFix(f"{helper} is a name of the file already")
-    names = ", ".join(used)
-    inside = [block[0].with_changes(leading_lines=()), *block[1:], cst.parse_statement(f"return {names}")]
+    given = ", ".join(used)
+    inside = [block[0].with_changes(leading_lines=()), *block[1:], cst.parse_statement(f"return {given}")]
     made = cst.FunctionDef(
         cst.Name(helper),
         cst.Parameters(),
@@ -165,7 +166,7 @@ def _edits(module: Module, function: cst.FunctionDef, block: Sequence[Any], used
         leading_lines=function.leading_lines,
     )
     apart = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]
-    call = cst.parse_statement(f"{names} = {helper}()")
+    call = cst.parse_statement(f"{given} = {helper}()")
     edits = [
         Edit(module.file, block[0], lambda node: call.with_changes(leading_lines=node.leading_lines)),
         *(Edit(module.file, item, lambda node: cst.RemoveFromParent()) for item in block[1:]),
@@ -199,68 +200,12 @@ def _is_part(item: cst.CSTNode, made: set[str]) -> bool:
         _, value = _assigned(item)
     except NoFix:
         return False
-    reads = _read(value)
+    reads = names.read(value)
     calls = any(isinstance(node, cst.Call) for node in walk(value))
     return bool(reads) and reads <= made and not calls and isinstance(value, (cst.Subscript, cst.Attribute))
 
 
-# --- names --------------------------------------------------------------------------------------------------------
-
-
-def _read(node: cst.CSTNode) -> set[str]:
-    """Every name in it that is no attribute and no keyword; also those that it binds."""
-    found, skipped = set(), set()
-    for at in walk(node):
-        if isinstance(at, cst.Attribute):
-            skipped.add(at.attr)
-        elif isinstance(at, cst.Arg) and at.keyword is not None:
-            skipped.add(at.keyword)
-        if isinstance(at, cst.Name) and at not in skipped:
-            found.add(at.value)
-    return found
-
-
-def _bound(loop: cst.CSTNode, without: cst.CSTNode) -> set[str]:
-    """Names that get a value in a loop, apart from by one of its statements."""
-    own = set(walk(without))
-    return {name for node in walk(loop) if node not in own for name in _gives(node)}
-
-
-def _binds(statements: Iterable[cst.CSTNode]) -> set[str]:
-    return {name for item in statements for node in walk(item) for name in _gives(node)}
-
-
-def _gives(node: cst.CSTNode) -> set[str]:
-    targets: list[cst.CSTNode] = []
-    if isinstance(node, (cst.AssignTarget, cst.For, cst.CompFor, cst.AugAssign, cst.AnnAssign, cst.NamedExpr)):
-        targets = [node.target]
-    elif isinstance(node, cst.AsName):
-        targets = [node.name]
-    elif isinstance(node, cst.Del):
-        targets = [node.target]
-    elif isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        targets = [node.name]
-    return {at.value for target in targets for at in _plain_names(target)}
-
-
-def _plain_names(target: cst.CSTNode) -> Iterable[cst.Name]:
-    """Of a target: not what is indexed or whose attribute is set."""
-    if isinstance(target, cst.Name):
-        yield target
-    elif isinstance(target, (cst.Tuple, cst.List)):
-        for item in target.elements:
-            yield from _plain_names(item.value)
-
-
-def _bindings(tree: cst.Module, name: str) -> int:
-    return sum(name in _gives(node) for node in walk(tree))
-
-
-def _parameters(function: cst.FunctionDef) -> set[str]:
-    return {node.name.value for node in walk(function.params) if isinstance(node, cst.Param)}
-
-
-def _unchanged(node: cst.CSTNode, names: set[str]) -> None:
+def _unchanged(node: cst.CSTNode, kept: set[str]) -> None:
     """Raises NoFix where what a name holds is changed in place: then the next step would find it changed."""
     for at in walk(node):
         owner: cst.CSTNode | None = None
@@ -269,12 +214,12 @@ def _unchanged(node: cst.CSTNode, names: set[str]) -> None:
             if isinstance(owner, cst.Name) and not isinstance(at, cst.AugAssign):
                 owner = None
         elif isinstance(at, cst.Call) and method(at) in _CHANGES and isinstance(at.func, cst.Attribute):
-            if any(isinstance(item.value, cst.Name) and item.value.value in names for item in at.args):
+            if any(isinstance(item.value, cst.Name) and item.value.value in kept for item in at.args):
                 owner = at.args[0].value if method(at) == "shuffle" else None
             owner = owner or at.func.value
         while isinstance(owner, (cst.Subscript, cst.Attribute)):
             owner = owner.value
-        if isinstance(owner, cst.Name) and owner.value in names:
+        if isinstance(owner, cst.Name) and owner.value in kept:
             raise NoFix(f"{owner.value} is changed afterwards")
 
 

@@ -1,0 +1,226 @@
+"""A function with ``@tf.function`` made of a loop's body: the statements from the tape to the update of the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from tfperfkit.fixing import names
+from tfperfkit.fixing.case import Case, Fixer
+from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.module import Module, method, walk
+from tfperfkit.fixing.traceable import obstacle
+
+_LOOPS = (cst.For, cst.While)
+_LEAVES = (cst.Return, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.Break, cst.Continue, cst.Del)
+_TAPE = "tensorflow.GradientTape"
+#: Methods of optimizers that change the weights; then those of metrics, part of the step where they follow directly.
+_UPDATES = frozenset({"apply_gradients", "apply", "minimize", "assign_sub", "assign_add", "assign"})
+_METRICS = frozenset({"update_state"})
+#: Names for the new function: the first that the file does not have.
+_NAMES = ("train_step", "compiled_step")
+_COUNTERS = frozenset({"range", "enumerate"})
+
+
+@dataclass(frozen=True)
+class _Step:
+    """``loop`` holds the ``block``; the function is made before ``before``, in or around it."""
+
+    loop: Any
+    block: Sequence[Any]
+    before: Any
+    given: Sequence[str]
+    back: Sequence[str]
+
+
+def fix(case: Case) -> list[Edit]:
+    """At the first of the finding's places that is a tape in a loop, or a loop with one tape."""
+    for module, span in case.places():
+        tape = _tape_at(module, span.line)
+        if tape is not None:
+            return _extracted(module, _step(module, tape))
+    raise NoFix("no tape stands in the body of a loop at its place")
+
+
+def _tape_at(module: Module, line: int) -> cst.With | None:
+    tapes = [node for node in walk(module.tree) if isinstance(node, cst.With) and _is_tape(module, node)]
+    found = [node for node in tapes if module.spans(node, line)]
+    if not found:
+        loops = [node for node in walk(module.tree) if isinstance(node, _LOOPS) and module.line(node) == line]
+        found = [node for node in tapes if loops and loops[0] in list(_same_function(module, node))]
+    outer = [node for node in found if not any(other in module.around(node) for other in found)]
+    return outer[0] if len(outer) == 1 else None
+
+
+def _is_tape(module: Module, node: cst.With) -> bool:
+    calls = [item.item.func for item in node.items if isinstance(item.item, cst.Call)]
+    return any(module.imported(func) == _TAPE for func in calls)
+
+
+def _same_function(module: Module, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What a node stands in, up to its function or the file."""
+    for at in module.around(node):
+        if isinstance(at, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+            return
+        yield at
+
+
+def _step(module: Module, tape: cst.With) -> _Step:
+    """The longest one that can be traced: up to the last update of the weights, or to an earlier one."""
+    around = list(_same_function(module, tape))
+    loops = [node for node in around if isinstance(node, _LOOPS)]
+    if not loops or around[:2] != [loops[0].body, loops[0]]:
+        raise NoFix("the tape does not stand directly in the body of a loop")
+    refused = NoFix("no update of the weights follows the tape in the loop's body")
+    for block in _blocks(list(loops[0].body.body), tape):
+        try:
+            return _checked(module, loops, block)
+        except NoFix as error:
+            refused = error
+    raise refused
+
+
+def _blocks(body: Sequence[Any], tape: cst.With) -> Iterator[Sequence[Any]]:
+    """From the tape to an update that follows it, the last first, and the metrics' updates directly after that."""
+    first = body.index(tape)
+    for last in reversed([at for at in range(first, len(body)) if _calls(body[at], _UPDATES)]):
+        end = last + 1
+        while end < len(body) and isinstance(body[end], cst.SimpleStatementLine) and _calls(body[end], _METRICS):
+            end += 1
+        yield body[first:end]
+
+
+def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Step:
+    if any(isinstance(node, _LEAVES) for item in block for node in walk(item)):
+        raise NoFix("between the tape and the update the loop is left, or a name is removed")
+    reason = obstacle(module, _function("step", (), block))
+    if reason:
+        raise NoFix(reason)
+    inside = {node for item in block for node in walk(item)}
+    made, read = names.binds(block), names.incoming(block)
+    before, varying = _before(loops, read, inside, _objects(block))
+    for node in inside:
+        if isinstance(node, cst.AugAssign) and names.gives(node) & read:
+            raise NoFix(f"{sorted(names.gives(node) & read)[0]} is counted up between the tape and the update")
+    counted = varying & _counted(loops)
+    if counted:
+        raise NoFix(f"it uses {sorted(counted)[0]}, a Python number that changes: each value would be traced anew")
+    home = next((node for node in module.around(loops[0]) if isinstance(node, cst.FunctionDef)), module.tree)
+    back = made & (_read_outside(home, inside) | read)
+    tapes = {name for node in inside if isinstance(node, cst.With) for name in names.binds(node.items)}
+    if back & tapes:
+        raise NoFix(f"{sorted(back & tapes)[0]} is used after the update")
+    return _Step(loops[0], block, before, sorted(varying), sorted(back))
+
+
+def _calls(node: cst.CSTNode, methods: frozenset[str]) -> bool:
+    return any(isinstance(at, cst.Call) and method(at) in methods for at in walk(node))
+
+
+def _objects(block: Sequence[cst.CSTNode]) -> set[str]:
+    """Names that are called, or whose methods are: models, optimizers, losses. They are no arguments of the step."""
+    found = set()
+    for item in block:
+        for node in walk(item):
+            if isinstance(node, cst.Call):
+                owner = node.func.value if isinstance(node.func, cst.Attribute) else node.func
+                found |= {owner.value} if isinstance(owner, cst.Name) else set()
+    return found
+
+
+def _before(loops: Sequence[Any], read: set[str], inside: set[Any], objects: set[str]) -> tuple[Any, set[str]]:
+    """The outermost loop before which all objects that the step uses are there; and what varies within it."""
+    varying: set[str] = set()
+    before = loops[0]
+    for loop in loops:
+        given = {name for node in walk(loop) if node not in inside for name in names.gives(node)}
+        carried = names.binds(node for node in inside if isinstance(node, cst.BaseSmallStatement)) & read
+        if (given | carried) & read & objects:
+            if loop is loops[0]:
+                raise NoFix(f"{sorted(given & read & objects)[0]} is another object at each turn of the loop")
+            break
+        before, varying = loop, (given | carried) & read
+    return before, varying
+
+
+def _counted(loops: Sequence[Any]) -> set[str]:
+    """Names that are Python numbers which a loop counts."""
+    found: set[str] = set()
+    for loop in loops:
+        if isinstance(loop, cst.For) and isinstance(loop.iter, cst.Call) and isinstance(loop.iter.func, cst.Name):
+            if loop.iter.func.value not in _COUNTERS:
+                continue
+            target = loop.target
+            if isinstance(target, cst.Tuple) and loop.iter.func.value == "enumerate":
+                target = target.elements[0].value
+            found |= {at.value for at in names.plain_names(target)}
+    return found
+
+
+def _read_outside(home: cst.CSTNode, inside: set[Any]) -> set[str]:
+    """Names that are read elsewhere, and not only given a value."""
+    targets = {
+        at
+        for node in walk(home)
+        if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.For, cst.AsName))
+        for at in names.plain_names(node.name if isinstance(node, cst.AsName) else node.target)
+    }
+    attributes = {node.attr for node in walk(home) if isinstance(node, cst.Attribute)}
+    attributes |= {node.keyword for node in walk(home) if isinstance(node, cst.Arg) and node.keyword is not None}
+    return {
+        node.value
+        for node in walk(home)
+        if isinstance(node, cst.Name) and node not in inside and node not in targets and node not in attributes
+    }
+
+
+def _function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.FunctionDef:
+    parameters = cst.Parameters([cst.Param(cst.Name(item)) for item in given])
+    return cst.FunctionDef(cst.Name(name), parameters, cst.IndentedBlock(list(block)))
+
+
+def _extracted(module: Module, step: _Step) -> list[Edit]:
+    taken = {node.value for node in walk(module.tree) if isinstance(node, cst.Name)}
+    name = next((item for item in _NAMES if item not in taken), "")
+    if not name:
+        raise NoFix(f"{' and '.join(_NAMES)} are names of the file already")
+    decorator = cst.Decorator(module.spelled("tensorflow.function", step.loop))
+    back = f"return {', '.join(step.back)}"
+    body = [step.block[0].with_changes(leading_lines=_comments(step.block[0])), *step.block[1:]]
+    if step.back:
+        body.append(cst.parse_statement(back))
+    made = _function(name, step.given, body).with_changes(decorators=[decorator])
+    words = f"{name}({', '.join(step.given)})"
+    call = cst.parse_statement(f"{', '.join(step.back)} = {words}" if step.back else words)
+    blank = cst.EmptyLine(indent=False)
+    apart = [blank] * (1 if any(isinstance(node, cst.FunctionDef) for node in module.around(step.loop)) else 2)
+
+    def called(node: Any) -> Any:
+        return call.with_changes(leading_lines=[line for line in node.leading_lines if line.comment is None])
+
+    def behind(node: Any) -> cst.FlattenSentinel:
+        comments = [line for line in node.leading_lines if line.comment is not None]
+        return cst.FlattenSentinel(
+            [made.with_changes(leading_lines=apart), node.with_changes(leading_lines=[*apart, *comments])]
+        )
+
+    return [
+        Edit(module.file, step.block[0], called),
+        *(Edit(module.file, item, lambda node: cst.RemoveFromParent()) for item in step.block[1:]),
+        Edit(module.file, step.before, behind),
+    ]
+
+
+def _comments(statement: Any) -> list[cst.EmptyLine]:
+    return [line for line in statement.leading_lines if line.comment is not None]
+
+
+FIXER = Fixer(
+    "makes a compiled function of the loop's body",
+    fix,
+    "Python in the step runs once for each trace; random numbers and rounding may differ",
+    keeps="mathematics",
+)

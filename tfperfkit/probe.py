@@ -205,3 +205,12 @@ class BackgroundProbe(Probe, Protocol):
 
     def background(self, recording: Recording, /) -> AbstractContextManager[None]:
         """Open from arming to the end, beside ``record``; must cost nothing on the steady path."""
+
+
+@runtime_checkable
+class BriefProbe(Probe, Protocol):
+    """A probe that knows something of a step's times, or of what was traced, which takes it a few ms to read. Where
+    there are more ranks than can all be looked into, most are only asked for that."""
+
+    def brief(self, capture: Capture, /) -> tuple[Any, ...]:
+        """In place of ``analyze``: what it offers, as in ``ProbeResult.offers``, of that alone."""

@@ -12,8 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tfperf_runner import Tfperf
+
+from tfperfkit.ranks.part import read_part
 
 TRAIN = """
 import json, os, sys, time
@@ -56,6 +59,10 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     for file in kept:  # the same from the records alone
         file.unlink()
     assert json.loads(tfperf("report", "out", "--json", "-").stdout) == whole
+    for part in whole["parts"]:  # in brief: the same but for findings and graphs
+        in_brief = msgspec.to_builtins(read_part(tfperf.folder / "out", part["name"], looked=False))
+        graphs = [{**each, "operations": None, "jit_compile": None} for each in part["functions"]]
+        assert json.loads(json.dumps(in_brief)) == {**part, "functions": graphs, "findings": [], "looked": False}
     records = tfperf.folder / "out" / "rank-0001" / "records.jsonl"
     records.write_bytes(records.read_bytes()[: records.stat().st_size // 2])
     (records.parent / "rank.json").unlink()

@@ -40,8 +40,11 @@ def gather(
     sources: Mapping[str, tuple[str, ...]],
     outcomes: Iterable[ProbeOutcome],
     offers: Offers,
+    *,
+    brief: bool = False,
 ) -> Evidence:
-    """Read the session's streams once and make the step's account from them and the breakdown that a probe offers."""
+    """Read the session's streams once and make the step's account from them and the breakdown that a probe offers.
+    ``brief``: without the account of the whole run."""
     sampled = not lost_samples(events)
     log = read_log(run.records(SAMPLES) if sampled else ())
     steady = steady_samples(log, steps, events)
@@ -65,20 +68,22 @@ def gather(
         )
     )
     warm = warm_up(steps, log, agent, started_ns, tracing, made.ordinary_ms if made else None)
-    whole = run_account(
-        RunFacts(
-            started_ns=started_ns,
-            ended_ns=started_ns + round(info.wall_s * NS_PER_S) if info.wall_s > 0 else 0,
-            agent=agent,
-            events=events,
-            steps=steps,
-            log=log,
-            tracing=tracing,
-            ours=pauses(run.records(f"session/{PHASES}.jsonl"), steps),
-            warm_up=warm,
-            sources=sources,
+    whole = None
+    if not brief:
+        whole = run_account(
+            RunFacts(
+                started_ns=started_ns,
+                ended_ns=started_ns + round(info.wall_s * NS_PER_S) if info.wall_s > 0 else 0,
+                agent=agent,
+                events=events,
+                steps=steps,
+                log=log,
+                tracing=tracing,
+                ours=pauses(run.records(f"session/{PHASES}.jsonl"), steps),
+                warm_up=warm,
+                sources=sources,
+            )
         )
-    )
     settings: dict[str, Any] = {}
     for event in of_kind(events, "settings"):
         settings = {name: value for name, value in event.items() if name != "kind"}

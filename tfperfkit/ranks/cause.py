@@ -128,6 +128,9 @@ def _finding(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> F
     """The costliest of its findings about these parts that costs the larger half of the wait more than it costs the
     others."""
     fitting = []
+    others = [part for part in others if part.looked]
+    if not others:
+        return None
     for found in last.findings:
         more = _cost(last, found) - statistics.median(
             max((_cost(part, item) for item in part.findings if _same(item, found)), default=0.0) for part in others

@@ -67,8 +67,8 @@ def words(found: Sequence[Offset]) -> str:
 
 
 def _spans(part: Part) -> _Spans:
-    """(first begin, last end) in ns by step and name. A trace has an operation twice, as it is handed over and as it
-    waits; what it may run several times in a step is one here: what was said of begin and end holds all the same."""
+    """(first begin, last end) in ns by step and name. What runs several times in a
+    step is one here: what was said of begin and end holds all the same."""
     spans: _Spans = {}
     for row in part.exchanges:
         if row.ended_ns is None or _ONE_SIDED in row.name.lower():

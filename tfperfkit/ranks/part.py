@@ -7,13 +7,15 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.analysis.analyze import study
+from tfperfkit.analysis.brief import brief
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.errors import RunDirectoryError
-from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.model import Finding, Report, RunInfo, SourceSpan, StepAccount, StepSummary
 from tfperfkit.offers import Exchange, Exchanges, FunctionCosts, StepBreakdown, TraceCounts, VaryingArguments
 from tfperfkit.ranks.sampled import sampled
-from tfperfkit.records.parts import PartName, part_of, part_of_cause
+from tfperfkit.records.parts import PartName, part_of_cause
+from tfperfkit.records.parts import part_of as part_named
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
@@ -59,6 +61,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
     that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end. ``calendar_s``: what
     its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
+    ``looked``: whether findings were looked for, and its graphs read; of a thousand ranks only some are.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     processors: int | None = None
     gflops: float | None = None
     findings: tuple[Finding, ...] = ()
+    looked: bool = True
     problem: str = ""
 
     @property
@@ -108,14 +112,17 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(finding for finding in self.findings if finding.severity != "info")
 
 
-def read_part(folder: Path, name: str) -> Part:
-    """The part of this name in the folder of the whole; one that can't be read has a ``problem``."""
+def read_part(folder: Path, name: str, *, looked: bool = True) -> Part:
+    """The part of this name in the folder of the whole; one that can't be read has a ``problem``. Not ``looked``: its
+    times and traces only."""
     try:
+        if not looked:
+            times = brief(folder / name)
+            return part_of(name, times.manifest, times.run, times.steps, times.evidence, None)
         _, manifest = RunDirectory.open(folder / name)
-        report, evidence = study(folder / name)
+        return part_of_report(name, manifest, *study(folder / name))
     except RunDirectoryError as error:
         return Part(name=name, rank=_number(name), problem=str(error))
-    return part_of_report(name, manifest, report, evidence)
 
 
 def _number(name: str) -> int | None:
@@ -125,18 +132,30 @@ def _number(name: str) -> int | None:
 
 def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evidence) -> Part:
     """The part of this name, from its own report and what that was made from."""
+    return part_of(name, manifest, report.run, report.steps, evidence, report.findings)
+
+
+def part_of(
+    name: str,
+    manifest: Manifest,
+    run: RunInfo,
+    steps: StepSummary,
+    evidence: Evidence,
+    findings: tuple[Finding, ...] | None,
+) -> Part:
+    """The part of this name. ``findings``: None where none were looked for."""
     number = _number(name)
-    rank, steps, account = manifest.rank, report.steps, report.steps.account
+    rank, account = manifest.rank, steps.account
     traced = evidence.offer(Exchanges)
     part = Part(
         name=name,
         rank=rank.rank if rank is not None else number,
         size=rank.size if rank is not None else None,
         role=rank.role if rank is not None else "",
-        status=report.run.status,
-        exit_code=report.run.exit_code,
-        ended_ns=manifest.started_ns + round(report.run.wall_s * NS_PER_S) if report.run.wall_s else None,
-        after_s=report.run.wall_s or None,
+        status=run.status,
+        exit_code=run.exit_code,
+        ended_ns=manifest.started_ns + round(run.wall_s * NS_PER_S) if run.wall_s else None,
+        after_s=run.wall_s or None,
         calendar_s=manifest.started_wall_s - manifest.started_ns / NS_PER_S,
         clock_error_ms=traced.clock_error_ms if traced is not None else 0.0,
         steps=steps.count,
@@ -147,14 +166,15 @@ def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evid
         exchange_ms=traced.ms_per_step if traced is not None else None,
         exchanges=traced.rows if traced is not None else (),
         functions=_functions(evidence),
-        processors=report.run.machine.get("cpus"),
-        gflops=report.run.machine.get("float32_gflops"),
-        findings=report.findings,
+        processors=run.machine.get("cpus"),
+        gflops=run.machine.get("float32_gflops"),
+        findings=findings or (),
+        looked=findings is not None,
     )
     if account is None or not account.parts_ms:
         return part
     turn = account.mean_ms + account.between_total_ms
-    told = msgspec.structs.replace(part, turn_ms=turn, lines=_lines(evidence, turn), **_parts(report, evidence))
+    told = msgspec.structs.replace(part, turn_ms=turn, lines=_lines(evidence, turn), **_parts(account, evidence))
     by_samples = sampled(evidence)
     compute = _compute(evidence, traced)
     if compute is not None:
@@ -170,13 +190,11 @@ def part_of_report(name: str, manifest: Manifest, report: Report, evidence: Evid
     )
 
 
-def _parts(report: Report, evidence: Evidence) -> dict[str, object]:
-    account = report.steps.account
-    assert account is not None
+def _parts(account: StepAccount, evidence: Evidence) -> dict[str, object]:
     outside = {str(name): took for name, took in account.parts_ms.items() if name not in INSIDE and took > 0}
     between = account.between_ms or {"other": account.between_total_ms}
     for kind, took in between.items():
-        name = _LIKE.get(kind) or part_of(kind) or "other"
+        name = _LIKE.get(kind) or part_named(kind) or "other"
         if name not in INSIDE and took > 0:
             outside[name] = outside.get(name, 0.0) + took
     rare: dict[str, float] = {}

@@ -63,7 +63,8 @@ def read(folder: Path) -> Whole:
     if len(names) > _MAX_PARTS:
         raise UsageError(f"{folder} holds more than {_MAX_PARTS} parts")
     known = {name: kept.read(folder, name) for name in names}
-    made = studied(folder, [name for name, part in known.items() if part is None])
+    of_these = [part for part in known.values() if part is not None]
+    made = studied(folder, [name for name, part in known.items() if part is None], of_these)
     return whole(folder, tuple(part or made[name] for name, part in known.items()))
 
 
@@ -84,6 +85,12 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
     if len(sizes) > 1:
         told = ", ".join(map(str, sorted(filter(None, sizes))))
         notes.append(f"The ranks disagree about how many there are: {told}. Were they started by one launcher?")
+    if left := [part for part in parts if not part.looked]:
+        notes.append(
+            f"Findings were looked for in {len(parts) - len(left):,} of {len(parts):,} ranks: of the others, which "
+            "kept no report of their own, times were read and what they traced. "
+            f"tfperf report {folder}/{left[0].name} looks into one."
+        )
     died = [part for part in parts if part.problem or part.status not in ("finished", "running")]
     return Whole(
         schema=1,

@@ -115,8 +115,10 @@ def _rows(evidence: Evidence) -> tuple[dict[int, str], list[tuple[int, int, int]
     for row in evidence.records("samples"):
         if not isinstance(row, list) or len(row) < 5:
             continue
-        if row[0] == "stack" and isinstance(row[1], int):
-            activities[row[1]] = str(row[4])
-        elif row[0] == "s" and all(isinstance(value, int) for value in row[1:5]):
-            taken.append((row[1], row[2], row[4]))
+        kind, first, second, _, last = row[:5]
+        if kind == "s":
+            if isinstance(first, int) and isinstance(second, int) and isinstance(last, int):
+                taken.append((first, second, last))
+        elif kind == "stack" and isinstance(first, int):
+            activities[first] = str(last)
     return activities, sorted(taken)

@@ -1,35 +1,53 @@
-"""Parts of which nothing was kept: their reports are made, on all processors where they are many."""
+"""Parts of which nothing was kept: worked out from their records, on all processors where they are many."""
 
 from __future__ import annotations
 
 import functools
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from tfperfkit.ranks import kept
 from tfperfkit.ranks.part import Part, read_part
+from tfperfkit.ranks.telling import telling
 from tfperfkit.storage.run_directory import RunDirectory
 
 #: A process more takes as long to start as some ten of them.
 _FEW = 20
+#: More than this are not all looked into: of the others only times are read, in a fifth of the time.
+_MANY = 100
 #: Given to a process at a time.
 _CHUNK = 5
+_Map = Callable[[Callable[[str], Part], Sequence[str]], Iterator[Part]]
 
 
-def studied(folder: Path, names: Sequence[str]) -> dict[str, Part]:
-    """The parts by name; each is kept, so that it needs be done once, where its folder can be written."""
-    make = functools.partial(_make, folder)
+def studied(folder: Path, names: Sequence[str], known: Sequence[Part] = ()) -> dict[str, Part]:
+    """The parts by name; each is kept, so that it needs be done once, where its folder can be written. ``known``: the
+    parts of the same training of which something was kept."""
+    with _mapped(len(names)) as each:
+        made = dict(zip(names, each(functools.partial(_make, folder, looked=len(names) <= _MANY), names), strict=True))
+        if len(names) <= _MANY:
+            return made
+        chosen = [name for name in telling([*known, *made.values()]) if name in made]
+        made.update(zip(chosen, each(functools.partial(_make, folder, looked=True), chosen), strict=True))
+    return made
+
+
+@contextmanager
+def _mapped(count: int) -> Iterator[_Map]:
+    """``map`` for so many parts, by several processes where that pays."""
     processes = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 8)
-    if len(names) <= _FEW or processes < 2:
-        return dict(zip(names, map(make, names), strict=True))
+    if count <= _FEW or processes < 2:
+        yield map
+        return
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        return dict(zip(names, pool.map(make, names, chunksize=_CHUNK), strict=True))
+        yield functools.partial(pool.map, chunksize=_CHUNK)
 
 
-def _make(folder: Path, name: str) -> Part:
-    part = read_part(folder, name)
+def _make(folder: Path, name: str, *, looked: bool) -> Part:
+    part = read_part(folder, name, looked=looked)
     kept.write(RunDirectory(folder / name), part)
     return part

@@ -137,6 +137,7 @@ def merged(whole: Whole) -> list[str]:
     for code, (title, who) in sorted(found.items(), key=lambda item: -len(item[1][1])):
         names = list(dict.fromkeys(who))
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-        ranks = "all ranks" if len(names) == len(whole.parts) else ", ".join(names[:_MOST]) + more
+        every = "all ranks" if all(part.looked for part in whole.parts) else f"all {len(names)} that were looked into"
+        ranks = every if len(names) == sum(part.looked for part in whole.parts) else ", ".join(names[:_MOST]) + more
         lines.append(f"{code}  {title}: {ranks}")
     return lines

@@ -68,35 +68,35 @@ class Samples:
         self._in_tensorflow = 0
         self._leaf_above: defaultdict[Place, Counter[Place]] = defaultdict(Counter)
 
-    def add(self, stack: Stack) -> None:
-        """One sample."""
+    def add(self, stack: Stack, times: int = 1) -> None:
+        """One sample, or so many of the same stack."""
         frames, library = stack.frames, stack.library
-        self.count += 1
-        self.stacks[stack] += 1
-        self.activities[stack.activity] += 1
+        self.count += times
+        self.stacks[stack] += times
+        self.activities[stack.activity] += times
         if stack.context:
-            self.contexts[stack.context] += 1
+            self.contexts[stack.context] += times
         if stack.context == "evaluate":
-            self.evaluating[stack.activity] += 1
+            self.evaluating[stack.activity] += times
         # In their order: ties must not depend on the hash seed.
         for file, first, name, line in dict.fromkeys(frame[:4] for frame in frames):
-            self._lines[(file, first, name), line] += 1
+            self._lines[(file, first, name), line] += times
         for function in dict.fromkeys((frame.file, frame.first, frame.name) for frame in frames):
-            self._functions[function] += 1
-            self._function_activity[function][stack.activity] += 1
+            self._functions[function] += times
+            self._function_activity[function][stack.activity] += times
         for place in dict.fromkeys((frame.file, frame.line) for frame in frames):
-            self._places[place] += 1
-            self._below[place][library or "own"] += 1
-            self._doing[place][stack.activity] += 1
+            self._places[place] += times
+            self._below[place][library or "own"] += times
+            self._doing[place][stack.activity] += times
         if library in TENSORFLOW:
-            self._in_tensorflow += 1
+            self._in_tensorflow += times
         if frames:
             leaf = (frames[-1].file, frames[-1].line)
-            self._leaves[leaf] += 1
-            self._leaf_frames[leaf][frames[-1]] += 1
-            self._leaf_activity[leaf][stack.activity] += 1
+            self._leaves[leaf] += times
+            self._leaf_frames[leaf][frames[-1]] += times
+            self._leaf_activity[leaf][stack.activity] += times
             for frame in frames:
-                self._leaf_above[leaf][frame.file, frame.line] += 1
+                self._leaf_above[leaf][frame.file, frame.line] += times
 
     def share(self, place: Place) -> float:
         """How often the line was on the stack."""
@@ -207,8 +207,10 @@ class SampleLog:
         """The samples in ``spans``, counted."""
         samples = Samples()
         samples.span_s = sum(end - begin for begin, end in spans) / 1e9
-        for _, stack in self.inside(spans):
-            samples.add(stack)
+        seen = self.inside(spans)
+        times = Counter(id(stack) for _, stack in seen)  # of a number there is one stack
+        for stack in {id(stack): stack for _, stack in seen}.values():
+            samples.add(stack, times[id(stack)])
         return samples
 
     def within(self, spans: Iterable[Span]) -> SampleLog:

@@ -20,6 +20,7 @@ Nothing in it is ever unpickled or executed, and no link in it is followed: ``in
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,10 +97,13 @@ class Rows(Iterator[Any]):
         self._run, self._relative = run, relative
         self._next: Iterator[Any] | None = None
 
-    def __next__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         if self._next is None:
             self._next = self._run.rows(self._relative)
-        return next(self._next)
+        return self._next
+
+    def __next__(self) -> Any:
+        return next(iter(self))
 
     def of(self, kind: type[_Record]) -> tuple[_Record, ...]:
         """All records of the stream that are of this kind."""
@@ -218,8 +222,8 @@ class RunDirectory:
 
     def rows(self, relative: str) -> Iterator[Any]:
         """What ``records`` goes through."""
-        yield from safe_reader.records(self._lines(relative))
-        yield from safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+        later = safe_reader.read_stream(self.path, relative, self.read_in_part.add)
+        return itertools.chain(safe_reader.records(self._lines(relative)), later)
 
     def typed(self, relative: str, kind: type[_Record]) -> tuple[_Record, ...]:
         """Those records that are of a kind; read once, however many ask."""

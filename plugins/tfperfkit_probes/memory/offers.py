@@ -9,10 +9,14 @@ from tfperfkit.offers import GarbageCollections, MemoryLimit, MemoryUse
 from tfperfkit_probes.memory.model import CollectionRecord, MemoryData
 
 
-def offers(data: MemoryData, collections: Iterable[CollectionRecord] = ()) -> tuple[Any, ...]:
+def collected(records: Iterable[CollectionRecord]) -> GarbageCollections:
+    """When garbage was collected."""
+    return GarbageCollections(spans=tuple((record.begin_ns, record.end_ns) for record in records))
+
+
+def offers(data: MemoryData, records: Iterable[CollectionRecord] = ()) -> tuple[Any, ...]:
     """The collections, what the process held, and the limit where there is one."""
-    spans = tuple((record.begin_ns, record.end_ns) for record in collections)
-    made: list[Any] = [GarbageCollections(spans=spans)]
+    made: list[Any] = [collected(records)]
     if data.limit_bytes:
         made.append(MemoryLimit(limit_bytes=data.limit_bytes))
     if data.rss_peak_bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.picture import Picture
@@ -44,6 +44,14 @@ class MemoryProbe:
             notes=tuple(dict.fromkeys((*capture.notes, *notes))),
             offers=offers(data, read(capture, GC, CollectionRecord)),
         )
+
+    def brief(self, capture: Capture, /) -> tuple[Any, ...]:
+        """The collections."""
+        from tfperfkit.records.convert import read
+        from tfperfkit_probes.memory.model import GC, CollectionRecord
+        from tfperfkit_probes.memory.offers import collected
+
+        return (collected(read(capture, GC, CollectionRecord)),)
 
     def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
         """See ``tfperfkit.picture``."""

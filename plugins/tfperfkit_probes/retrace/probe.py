@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.picture import Picture
@@ -33,6 +33,10 @@ class RetraceProbe:
         from tfperfkit_probes.retrace.result import result
 
         return result(capture)
+
+    def brief(self, capture: Capture, /) -> tuple[Any, ...]:
+        """How often each function was traced, and which values made it so."""
+        return self.analyze(capture).offers
 
     def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
         """See ``tfperfkit.picture``."""

@@ -92,6 +92,10 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     count = sum(counts)
     compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
     compute, feeding, rest = _rows(reader.ops)
+    # A trace has an exchange twice: as it is handed over, and as it waits. The latter is the exchange.
+    seen = {name for _, name in reader.exchanges}
+    unseen = [row for row in reader.handed if row[1] not in seen]
+    exchanged = [*reader.exchanges, *reader.handed]
     return TraceFacts(
         steps=count,
         first_step=chosen[0].number if chosen else None,
@@ -111,8 +115,8 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         xla_compiles=len(compiles),
         xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
         notes=tuple(notes),
-        exchanges=_exchanges(reader.exchanges, chosen),
-        exchange_ms=_ms(total(intersect(union(span for span, _ in reader.exchanges), union(window)))) / max(count, 1),
+        exchanges=_exchanges([*reader.exchanges, *unseen], chosen),
+        exchange_ms=_ms(total(intersect(union(span for span, _ in exchanged), union(window)))) / max(count, 1),
         run_clock=_run_clock(chosen, table),
     )
 

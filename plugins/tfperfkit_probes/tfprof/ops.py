@@ -69,6 +69,7 @@ class OpReader:
         self.ops: dict[OpKey, OpTime] = {}
         self.busy: list[Span] = []
         self.exchanges: list[tuple[Span, str]] = []  # with other replicas, and the operation's name
+        self.handed: list[tuple[Span, str]] = []  # the same, as they were handed over to whoever waits
         self._host = host
         self._window = SpanIndex(window)
         self._fetches = SpanIndex(host.fetches)
@@ -164,7 +165,8 @@ class OpReader:
             op.count += 1
             op.self_ps += event.duration_ps
             if opened.key.place == "graph" and opened.key.type.startswith(EXCHANGES):
-                self.exchanges.append((Span(event.begin_ps, event.end_ps), opened.key.name))
+                told = self.handed if opened.named.kind is Kind.ASYNC else self.exchanges
+                told.append((Span(event.begin_ps, event.end_ps), opened.key.name))
         else:
             opened.key = None
         if not of_data and opened.named.kind is not Kind.GET_NEXT and self._fetches.spans:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.option import Option
@@ -52,6 +52,10 @@ class TfprofProbe:
         from tfperfkit_probes.tfprof.result import result
 
         return result(capture)
+
+    def brief(self, capture: Capture, /) -> tuple[Any, ...]:
+        """All that a trace offers, where one was asked for."""
+        return self.analyze(capture).offers
 
     def timeline(self, capture: Capture, most: int, tick: Tick, /) -> Timeline:
         """The trace for ``tfperf trace``."""

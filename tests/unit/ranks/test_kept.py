@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Exchange
-from tfperfkit.ranks import kept
+from tfperfkit.ranks import kept, studied
 from tfperfkit.ranks.command import lines
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import whole
+from tfperfkit.ranks.telling import telling
 from tfperfkit.report.terminal import Screen
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -94,3 +96,42 @@ def test_of_many_ranks_a_screen_has_those_that_matter(tmp_path: Path) -> None:
     assert len(rows) < 30 and {"0", "33", "70", "99"} <= set(rows)
     assert any("of 100 ranks" in line for line in text)
     assert text[-1].endswith("tfperf report out/rank-0070")
+
+
+def timed(rank: int, **more: Any) -> Part:
+    """A rank of many; the higher its number, the longer until the exchange."""
+    given: dict[str, Any] = {"turn_ms": 28.0, "step_ms": 28.0, "inside_ms": 27.0 - rank / 1000, "clean": 100}
+    return Part(**{"name": f"rank-{rank:04}", "rank": rank, "size": 200, "status": "finished", **given, **more})
+
+
+def test_of_many_ranks_those_are_looked_into_that_tell_something() -> None:
+    parts = [timed(rank) for rank in range(200)]
+    parts[70] = timed(70, inside_ms=10.0)  # late
+    parts[33] = timed(33, status="killed", turn_ms=None)
+    parts[44] = timed(44, batch_size=7)
+    chosen = telling(parts)
+    assert {"rank-0000", "rank-0033", "rank-0044", "rank-0070", "rank-0199"} <= set(chosen) and len(chosen) < 60
+
+
+def test_findings_are_looked_for_in_some_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"rank-{rank:04}" for rank in range(150)]
+
+    def read(folder: Path, name: str, *, looked: bool) -> Part:
+        number = int(name[-4:])
+        return timed(number, findings=(FOUND,) if looked else (), looked=looked)
+
+    monkeypatch.setattr(studied, "read_part", read)
+    monkeypatch.setattr(studied, "_FEW", 1000)  # in this process
+    for name in names:
+        (tmp_path / name).mkdir()
+    made = studied.studied(tmp_path, names)
+    assert sorted(made) == names
+    looked = [part for part in made.values() if part.looked]
+    assert 8 < len(looked) < 60 and all(part.findings for part in looked)
+    assert kept.read(tmp_path, names[-1]) == made[names[-1]]
+    every = whole(tmp_path, tuple(made.values()))
+    text = " ".join(line.plain.strip() for line in lines(every, Path("out"), Screen(width=200)))
+    assert f"Findings were looked for in {len(looked)} of 150 ranks" in text
+    assert f"all {len(looked)} that were looked into" in text
+    few = studied.studied(tmp_path, names[:100])
+    assert all(part.looked for part in few.values())

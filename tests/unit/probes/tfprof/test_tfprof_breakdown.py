@@ -392,3 +392,23 @@ def test_a_record_can_not_lead_out_of_the_run_directory(tmp_path: Path) -> None:
     )
     result = TfprofProbe().analyze(capture_of(recording))
     assert result.status == "failed" and "outside of the run directory" in (result.reason or "")
+
+
+def collective(name: str, begin: float, waits: float | None) -> tuple[Any, ...]:
+    """As it is handed over, or (``waits``) as another thread waits for the others."""
+    if waits is not None:
+        return (f"{name}:CollectiveReduceV2", begin, waits, {"step_id": 7})
+    return ("ExecutorState::ProcessAsync::Start", begin, 20, {"name": name, "kernel_type": "CollectiveReduceV2"})
+
+
+def test_an_exchange_is_one_however_often_the_trace_has_it(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line("python3.11", step(1, 0, 100_000))
+    handed = [collective("sum", 1_000, None), collective("sum", 40_000, None), collective("alone", 80_000, None)]
+    plane.line("tf_pool", *handed)
+    plane.line("collective_ops", collective("sum", 1_100, 30_000), collective("sum", 40_100, 20_000))
+    result = facts(tmp_path, builder)
+    rows = [(row.step, row.name, round(row.after_ms * 1000, 3), round(row.ms * 1000, 3)) for row in result.exchanges]
+    assert rows == [(1, "sum", 1.1, 30.0), (1, "sum", 40.1, 20.0), (1, "alone", 80.0, 0.02)]
+    assert round(result.exchange_ms * 1000, 3) == 50.06

@@ -30,15 +30,18 @@ def compiled(
     gflops: float | None = 100.0,
     part: str = "dispatch",
     more: Sequence[Any] = (),
+    loop: Any = None,
     **fields: Any,
 ) -> Evidence:
-    """Evidence of a run whose step is one call of a compiled function with these operations, and ``around_ms``."""
+    """Evidence of a run whose step is one call of a compiled function with these operations, and ``around_ms``.
+
+    ``loop``: the training loop, where that matters."""
     rows = (*operations, *SMALL)
     graph = sum(row.ms for row in rows) + idle_ms
     step = ComputedStep(ms=graph, idle_ms=idle_ms, waits_ms=0.0, unknown_ms=0.0, operations=rows, batch=batch)
     return make_evidence(
         parts_ms={"graph": graph, part: around_ms},
-        steps=make_steps(steps, graph + around_ms, batch_size=batch),
+        steps=make_steps(steps, graph + around_ms, batch_size=batch, loop=loop),
         offers={"lines": (step, *more)},
         machine_gflops=gflops,
         **fields,

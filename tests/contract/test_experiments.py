@@ -49,4 +49,4 @@ def test_the_published_coverage_is_what_is_counted() -> None:
 
     counted = words(coverage())
     published = counted in (ROOT / "docs" / "proof.md").read_text(encoding="utf-8")
-    assert published, f"docs/proof.md counts otherwise (python -m benchmarks.coverage):\n{counted}"
+    assert published, f"docs/proof.md counts otherwise (python -m benchmarks.coverage --page docs/proof.md):\n{counted}"

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from evidence_builder import make_evidence as made_evidence
+from tfperfkit_rules import measures
 from tfperfkit_rules.device import codes as device
 from tfperfkit_rules.distribution import codes as distribution
 from tfperfkit_rules.graph import codes as graph
 from tfperfkit_rules.retrace import codes as retrace
 
+from tfperfkit.rule import Evidence
 from tfperfkit.testing import missing_pages
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
+FORM = ["## What it means", "## How it is measured", "## Fix", "## When to ignore it"]
+MANUAL = PAGES.parent / "writing-a-rule.md"
+#: What the run's analysis makes evidence of a work with.
+INSIDE = {"narrowed"}
 TITLES = {**device.TITLES, **distribution.TITLES, **graph.TITLES, **retrace.TITLES}
 
 
@@ -26,6 +34,34 @@ def test_a_page_has_its_title_and_its_sections(code: str) -> None:
     assert page.startswith(f"# {code}: {TITLES[code]}\n")
     for heading in ("## How it is measured", "## Fix", "## When to ignore it"):
         assert heading in page, f"{code} lacks {heading!r}"
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_every_page_is_of_one_form(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# {page.stem}: ")
+    sections = [line for line in text.splitlines() if line.startswith("## ")]
+    assert [line for line in sections if line in FORM] == FORM, sections
+
+
+def test_the_readme_names_every_code() -> None:
+    readme = (PAGES.parents[1] / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\[([A-Z]{3}\d{3})\]", readme))
+    for first, last in re.findall(r"\[([A-Z]{3}\d{3})\]\([^)]*\) to \[([A-Z]{3}\d{3})\]", readme):
+        named |= {f"{first[:3]}{number:03}" for number in range(int(first[3:]), int(last[3:]) + 1)}
+    assert named == {page.stem for page in PAGES.glob("*.md")}
+
+
+def test_the_manual_names_what_a_rule_can_ask() -> None:
+    manual = MANUAL.read_text(encoding="utf-8")
+    public = [name for name in {*vars(Evidence), *made_evidence().__dict__} if not name.startswith("_")]
+    assert [name for name in public if not re.search(rf"`{name}[`(]", manual) and name not in INSIDE] == []
+
+
+def test_the_manual_names_every_measure() -> None:
+    manual = MANUAL.read_text(encoding="utf-8")
+    modules = [path.stem for path in Path(measures.__path__[0]).glob("*.py") if path.stem != "__init__"]
+    assert [name for name in modules if not re.search(rf"`{name}[`.]", manual)] == []
 
 
 def test_every_blame_has_a_code() -> None:

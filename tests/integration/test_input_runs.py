@@ -281,3 +281,30 @@ def test_the_wait_for_an_iterator_that_is_freed_is_reported(tfperf: Tfperf) -> N
     assert [place["line"] for place in found["where"]] == [line]
     assert "after the last step" in found["title"]
     assert next(item["value"] for item in found["evidence"] if item["name"] == "longest wait") > 1
+
+
+EVALUATE = (
+    MODEL
+    + """
+model.compile("sgd", "mse")
+def slow(a, b):
+    for _ in range(30):
+        a = a + tf.reduce_sum(tf.linalg.matmul(tf.ones((20, 20)), tf.ones((20, 20)))) * 0
+    return a, b
+data = tf.data.Dataset.from_tensor_slices((x, y)).repeat(4).map(slow).batch(8)
+model.evaluate(data, verbose=0)
+print(model.predict(data.map(lambda a, b: a), verbose=0).shape)
+"""
+)
+
+
+@needs_stage_times
+def test_the_pipeline_of_evaluate_is_measured_without_a_step(tfperf: Tfperf) -> None:
+    data = run(tfperf, EVALUATE)
+    found = {item["way"]: item for item in data["pipelines"]}
+    assert set(found) == {"evaluate", "predict"} and not data["steps"]
+    for pipeline in found.values():
+        assert pipeline["measured"] == "model" and pipeline["readings"] >= 2
+        assert 2 <= pipeline["outputs_each"] <= 240
+        assert stage(pipeline, "Map")["self_ms_per_output"] > 0
+    assert found["evaluate"]["line"] == line(EVALUATE, "model.evaluate")

@@ -57,7 +57,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     ``in_training``: it feeds the training steps; None: can't be told. ``role``: "training", "validation", "other" or
     "unknown". ``in_graph``: it is made inside a compiled function of this name, so its arrays are constants of it.
     ``datasets_made``: how often this pipeline was built. ``bound_by``: the index of the stage that sets the pace, see
-    ``bound``. ``bound_ms_per_output``: the time that its slowest section takes for one batch.
+    ``bound``. ``outputs_each``: elements that an iterator had given when it was last read. ``bound_ms_per_output``:
+    the time that its slowest section takes for one batch.
     ``fetch_ms_per_step``: how long the step waits for it: seen by Python over all clean steps, or ("trace") by the
     profiler in the steps that it traced; None where neither sees it.
     """
@@ -74,6 +75,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     iterators_per_step: float | None = None
     datasets_made: int = 1
     outputs_per_step: float | None = None
+    outputs_each: float | None = None
     bound_by: int | None = None
     bound_ms_per_output: float | None = None
     fetch_ms_per_step: float | None = None

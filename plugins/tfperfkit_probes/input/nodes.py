@@ -44,6 +44,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     steps: int  # 0: not known
     step_outputs: int  # elements in those steps
     readings: int
+    each: float = 0.0  # elements that an iterator had given when it was last read, in the mean
 
 
 def kind_of(name: str) -> str:
@@ -74,8 +75,10 @@ def measure(readings: Iterable[Reading]) -> Measurement | None:
     buffered: dict[Path, list[int]] = {}
     order: tuple[tuple[Path, bool], ...] = ()
     outputs = steps = step_outputs = number = 0
+    given_by: list[int] = []
     for rows in by_iterator.values():
         tables = [_table(row) for row in rows]
+        given_by.append(max(map(_elements, tables)))
         # Without a second reading the first one tells, though it holds the filling of buffers too.
         stretches = list(zip(tables, tables[1:], strict=False)) or [({}, tables[0])]
         numbers: list[tuple[Reading | None, Reading]] = list(zip(rows, rows[1:], strict=False)) or [(None, rows[0])]
@@ -116,7 +119,14 @@ def measure(readings: Iterable[Reading]) -> Measurement | None:
         for path, nested in order
         if len(path) > 1
     )
-    return Measurement(stages=_folded(stages), outputs=outputs, steps=steps, step_outputs=step_outputs, readings=number)
+    return Measurement(
+        stages=_folded(stages),
+        outputs=outputs,
+        steps=steps,
+        step_outputs=step_outputs,
+        readings=number,
+        each=sum(given_by) / len(given_by),
+    )
 
 
 def _folded(stages: tuple[Measured, ...]) -> tuple[Measured, ...]:

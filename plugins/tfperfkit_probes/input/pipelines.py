@@ -51,6 +51,7 @@ def make(
         iterators_per_step=made / steps if steps and made else None,
         datasets_made=built.times,
         outputs_per_step=rate,
+        outputs_each=measurement.each if measurement else None,
         bound_by=index,
         bound_ms_per_output=slowest,
         fetch_ms_per_step=traced.wait_ms / traced_steps if traced and traced_steps and role == "training" else None,

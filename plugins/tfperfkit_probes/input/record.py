@@ -12,6 +12,7 @@ from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.input import iterator_model
 from tfperfkit.instruments.input.datasets import Pipelines
+from tfperfkit.instruments.input.evaluated_batches import EvaluatedBatches
 from tfperfkit.instruments.input.keras import KerasDatasets
 from tfperfkit.instruments.input.returns import Returns
 from tfperfkit.probe import Recording
@@ -25,6 +26,8 @@ _MAX_READ, _MAX_READINGS = 4, 400
 #: Later readings are at least this far apart, sooner after the making of an iterator.
 _APART_NS, _SOON_NS = NS_PER_S, NS_PER_S // 20
 _FRESH = 3
+#: In these methods of Keras no step begins: their iterators are read between batches.
+_STEPLESS = ("evaluate", "predict")
 _COST_APART = 100
 #: The first readings, of which the first two, the costly ones, fall into the warm-up.
 _READ = (2, 3, 9)
@@ -42,10 +45,12 @@ class Recorder:
         self._recording = recording
         self._pipelines = Pipelines(self, recording.is_user_code)
         self._keras = KerasDatasets(self._told, recording.is_user_code, self._pipelines.number)
+        self._within = EvaluatedBatches(self._evaluates)
         self._reader = iterator_model.Reader(recording.directory / "model.pb")
         self._live: list[tuple[int, weakref.ref[Any]]] = []
         self._lock = threading.RLock()
         self._said: set[str] = set()
+        self._evaluated = self._batches = 0  # the newest iterator of such a call, and its batches
         self._last_ns = self._readings = self._last_step = self._fresh = self._cost_ns = 0
         self._watching: Returns | None = None
         self._candidates: set[tuple[str, int]] | None = None  # None: not looked yet
@@ -55,6 +60,7 @@ class Recorder:
         """Raises Unavailable when tf.data is not there."""
         self._pipelines.install()
         self._recording.when_keras(self._keras.install)
+        self._recording.when_keras(self._within.install)
         if limit := iterator_model.limits():
             self._say(limit)
             self._readings = _MAX_READINGS
@@ -64,13 +70,14 @@ class Recorder:
         self._end_watch()
         self._pipelines.restore()
         self._keras.restore()
+        self._within.restore()
         if self._live and self._readings < 2 and self._readings < _MAX_READINGS:
             self._read(0, now_ns())
         try:
             self._reader.close()
         except Exception as error:  # the script has taken TensorFlow's context down
             self._say(f"a function of tfperf stayed in TensorFlow ({type(error).__name__})")
-        for reason in self._keras.reasons:
+        for reason in (*self._keras.reasons, *self._within.reasons):
             self._say(reason)
         if self._pipelines.made:
             self._recording.append(COUNTS, {"datasets": dict(self._pipelines.made), "own_ns": self._pipelines.cost_ns})
@@ -90,6 +97,8 @@ class Recorder:
         if made.made <= _ALL_ITERATORS or made.made & (made.made - 1) == 0:
             self._recording.append(ITERATORS, [made, self._recording.step])
         if not made.in_graph:
+            if made.origin.way in _STEPLESS:
+                self._evaluated, self._batches = made.number, 0
             with self._lock:
                 self._live = [item for item in self._live if item[1]() is not None][-32:]
                 self._live.append((made.number, weakref.ref(iterator)))
@@ -122,10 +131,24 @@ class Recorder:
             self._fresh -= 1
             self._read(number, now)
 
-    def _read(self, step: int, now: int) -> None:
+    def _evaluates(self) -> None:
+        """A batch of ``evaluate`` or ``predict`` begins: no step does, and the iterator is gone as the call returns."""
+        if not self._evaluated or self._readings >= _MAX_READINGS:
+            return
+        self._batches += 1
+        now = now_ns()
+        apart = max(_APART_NS if self._batches > _READ[-1] else _SOON_NS, _COST_APART * self._cost_ns)
+        if self._batches in _READ[:2] or now - self._last_ns >= apart:
+            self._read(0, now, self._evaluated)
+
+    def _read(self, step: int, now: int, only: int = 0) -> None:
         self._last_ns = now
         with self._lock:
-            live = [(number, found) for number, ref in reversed(self._live) if (found := ref()) is not None]
+            live = [
+                (number, found)
+                for number, ref in reversed(self._live)
+                if (not only or number == only) and (found := ref()) is not None
+            ]
         for number, iterator in live[:_MAX_READ]:
             begin = now_ns()
             try:

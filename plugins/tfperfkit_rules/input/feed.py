@@ -15,6 +15,8 @@ from tfperfkit.offers import RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input import evaluated
+from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.measures.source_text import loop_at
 
 MIN_SHARE, MIN_MS = calibrated.MIN_WAIT.value, shared.FETCH_MS.value
@@ -30,7 +32,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill anew).
     ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
     compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
-    or a processor that the pipeline holds.
+    or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
     """
 
     pipeline: Pipeline
@@ -40,6 +42,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     overlaps: bool
     cpus: int
     stalled_ms: float = 0.0
+    batches: float = 1.0
 
     @property
     def share(self) -> float:
@@ -91,7 +94,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         index = self.pipeline.bound_by
         if index is not None and self.pipeline.stages[index].kind == "Prefetch":
             return False
-        return slowest * (self.pipeline.outputs_per_step or 1.0) < KEEPS_UP * self.section_ms
+        return slowest * self.batches < KEEPS_UP * self.section_ms
 
     @property
     def filling(self) -> bool:
@@ -106,7 +109,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if self.bound is not None and self.bound.kind == "Prefetch":
             return True  # it only hands over: what it takes is its thread's wait for a processor
-        return slowest * (self.pipeline.outputs_per_step or 1.0) < KEEPS_UP * self.step_ms
+        return slowest * self.batches < KEEPS_UP * self.step_ms
 
     @property
     def section_ms(self) -> float:
@@ -132,7 +135,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         """The step without the wait on processors that the pipeline's work has left: at best it gets faster by as much
         as that work kept them busy. (A parallel map that was relieved by batching first: 12.5 ms became 7.1 ms.)"""
         worked = sum(stage.self_ms_per_output or 0.0 for stage in self.pipeline.stages)
-        busy = min(worked * (self.pipeline.outputs_per_step or 1.0) / (self.cpus * self.step_ms), 1.0)
+        busy = min(worked * self.batches / (self.cpus * self.step_ms), 1.0)
         return self.other_ms / (1 + busy) if self.overlaps else self.other_ms
 
     def relieved(self, least_left: float, most_left: float) -> tuple[float, float]:
@@ -165,8 +168,9 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
     pipeline = next((item for item in feeding(evidence, data) if item.stages), None)
     if pipeline is None:
         return None
-    found = epochs(evidence)
-    waited = min(evidence.part("input") + (found.unseen_ms if found else 0.0), step_ms)
+    found, inside = epochs(evidence), evaluated_wait(evidence, pipeline)
+    waited = evidence.part("input") + (found.unseen_ms if found else 0.0) + inside.ms
+    waited = min(waited, step_ms)
     if waited < max(least * step_ms, MIN_MS):
         return None
     made = Feed(
@@ -177,19 +181,24 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
         overlaps=overlaps(pipeline),
         cpus=evidence.cpus,
         stalled_ms=_stalled(evidence),
+        batches=inside.batches or pipeline.outputs_per_step or 1.0,
     )
-    return None if made.keeps_up else made
+    return None if made.keeps_up and not inside.traced else made
 
 
 def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
-    """The pipelines that the steps take their batches from; of a work those whose iterators were made in its loop or at
-    the line of its call. Where that can't be told, the only one that no compiled function has."""
+    """The pipelines that the steps take their batches from; of a work those whose iterators were made in its loop, at
+    the line of its call, or where it evaluates or predicts. Where that can't be told, the only one that no compiled
+    function has."""
     if evidence.work is None:
         return [item for item in data.pipelines if item.in_training]
     where = evidence.work.where
     loop = loop_at(evidence, where.file, where.line) if evidence.work.kind == "loop" else None
     last = loop.last if loop is not None else where.line
     found = [item for item in data.pipelines if item.file == where.file and where.line <= item.line <= last]
+    if not found:
+        seen = evaluated.lines(evidence)
+        found = [item for item in data.pipelines if item.way in evaluated.WAYS and (item.file, item.line) in seen]
     outside = [item for item in data.pipelines if not item.in_graph]
     return found or (outside if len(outside) == 1 and not data.steps else [])
 

@@ -39,6 +39,16 @@ def traced(evidence: Evidence) -> Traced | None:
     return Traced(ran.rows, evidence.step_ms / data.wall_ms, name)
 
 
+def waited_share(evidence: Evidence) -> float | None:
+    """The share of a work's traced time in which the training thread waited for a batch; None where the trace is of
+    something else, or there is none."""
+    data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
+    if evidence.work is None or data is None or data.steps or _window(evidence, name) is None:
+        return None
+    whole = sum(data.window_ms.values())
+    return data.window_ms.get("input", 0.0) / whole if whole > 0 else None
+
+
 def reached(evidence: Evidence, file: str, first: int, last: int) -> float | None:
     """How often the seldomest of these lines ran in an iteration of the work, or in its longest stretch: the head of a
     loop runs more often than what stands around it. None when none was counted."""

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
+from eager_builder import traced
 from evidence_builder import FILE, MS, make_samples, make_steps
 from input_builder import BATCH, codes, evidence, mapped, one, pipeline, ranged, stage
+from tfperfkit_probes.input.model import InputData
 from tfperfkit_rules.input import reloading, sequential_stages, waiting
+from tfperfkit_rules.input.evaluated import evaluated_wait
+from tfperfkit_rules.input.feed import feed
 
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
@@ -90,3 +95,74 @@ def test_files_that_are_read_once_each_are_the_work_itself() -> None:
     rows = [opened(f"/data/{n}.npy", 1) for n in range(40)]
     assert not list(reloading.reloads(reading(*rows)))
     assert not list(reloading.reloads(reading(opened("/data/table.npy", 2))))
+
+
+def evaluating(own_ms: float = 9.0, *, traced_share: float | None = None, **fields: Any) -> Any:
+    """``evaluate`` at line 31, called for all of a work of eight seconds, over 200 batches of a dataset."""
+    frame = (Frame(FILE, 1, "<module>", 31),)
+    slow = mapped(own_ms=own_ms, ops=400)
+    given = {"way": "evaluate", "role": "validation", "in_training": False, "line": 31, "outputs_each": 200.0}
+    plain = {"iterators": 4, "outputs_per_step": None, "bound_by": 1, "bound_ms_per_output": own_ms}
+    made = pipeline(BATCH, slow, stage("Range"), **{**given, **plain, **fields})
+    samples = make_samples([(10, "python", frame)])
+    for _ in range(90):
+        samples.add(Stack(frame, "keras", "graph", "evaluate"))
+    table = make_steps(1, 2000.0, warm=0, source="work")
+    data: dict[str, Any] = {}
+    events: list[Any] = []
+    if traced_share is not None:
+        window = {"input": 1000 * traced_share, "graph": 1000 * (1 - traced_share)}
+        data["tfprof"] = traced({}, steps=0, window_ms=window, wall_ms=1000.0)
+        events = [
+            {"kind": kind, "probe": "tfprof", name: at * MS}
+            for kind, name, at in (("opened", "ns", 100), ("window_end", "end_ns", 1100))
+        ]
+    log = SampleLog({1: Stack(frame, "keras", "graph", "evaluate")}, [(n * 20 * MS, 1) for n in range(101)])
+    given = of_work(
+        made,
+        parts_ms={"evaluate": 1800.0, "python": 200.0},
+        account=None,
+        steps=table,
+        samples=samples,
+        log=log,
+        data=data,
+        records={"events": events},
+        iterations=None,
+        kind="call",
+        line=31,
+    )
+    given.work = msgspec.structs.replace(given.work, seconds=8.0)
+    return given
+
+
+def test_what_evaluate_waits_for_is_told_by_the_pipelines_own_times() -> None:
+    finding = one(sequential_stages.sequential(evaluating()))
+    assert finding.code == "INP003" and finding.where[0].line == 7
+    # 4 iterators of 200 batches in 8 s; 9 ms each: 1800 of 2000 ms in a stretch of 2 s
+    assert finding.share_of_step == pytest.approx(0.9)
+    assert "INP001" in finding.absorbs
+
+
+def test_a_pipeline_that_keeps_up_with_evaluate_is_left_in_peace() -> None:
+    assert not codes(evaluating(own_ms=0.3)) & {"INP001", "INP003", "INP007"}
+    assert not codes(evaluating(traced_share=0.01)) & {"INP001", "INP003", "INP007"}
+
+
+def test_a_trace_knows_better_what_evaluate_waits_for() -> None:
+    finding = one(sequential_stages.sequential(evaluating(own_ms=2.0, traced_share=0.8)))
+    assert finding.share_of_step == pytest.approx(0.8 * 0.9)
+
+
+def test_arrays_that_keras_makes_a_dataset_of_are_not_the_persons_pipeline() -> None:
+    own = {"by": "keras", "parameters": {"batch_size": 32}}
+    given = evaluating()
+    pipelines = given.offer(InputData).pipelines
+    kept = tuple(msgspec.structs.replace(item, **own) for item in pipelines[0].stages)
+    assert feed(evaluating()) is not None
+    assert not evaluated_wait(given, msgspec.structs.replace(pipelines[0], stages=kept)).ms
+
+
+def test_the_pipeline_of_an_evaluate_in_a_function_is_found_by_its_line() -> None:
+    given = evaluating()
+    given.work = msgspec.structs.replace(given.work, where=SourceSpan(FILE, 3))
+    assert one(sequential_stages.sequential(given)).code == "INP003"

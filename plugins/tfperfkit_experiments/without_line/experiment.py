@@ -48,6 +48,7 @@ class WithoutLine(Base):
         "SYN001",
         "OPS006",
         "STP007",
+        "STP012",
         "MEM001",
         "RET009",
         "EAG011",

@@ -10,6 +10,7 @@ from tfperfkit_rules.step.measured_again import measured_again
 from tfperfkit_rules.step.on_purpose import collects, waits
 from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python
+from tfperfkit_rules.step.seeds import seeded_each_step
 from tfperfkit_rules.step.short_epochs import short_epochs
 from tfperfkit_rules.step.side_work import hot_path
 from tfperfkit_rules.step.slowing import grows_slower
@@ -26,4 +27,5 @@ RULES: tuple[Rule, ...] = (
     grows_slower,
     every_nth,
     several_steps,
+    seeded_each_step,
 )

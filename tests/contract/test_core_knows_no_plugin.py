@@ -45,7 +45,7 @@ ORDINARY = {
         "reading/host",
         "records/parts",
         "report/children",
-        "report/html/accounts",
+        "report/html/colors",
     },
     "lines": {"launch/child", "launch/child_stacks", "xplane/reader", "xplane/schema"},
     "retrace": {"model", "diagnosis/residual"},

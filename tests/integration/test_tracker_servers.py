@@ -72,6 +72,8 @@ def test_mlflow_has_the_report(stored: Tfperf, server: str, tmp_path: Path) -> N
     with urllib.request.urlopen(asked, timeout=60) as answer:
         (run,) = msgspec.json.decode(answer.read())["runs"]
     assert (run["info"]["run_name"], run["info"]["status"]) == ("made", "FINISHED")
+    tags = {tag["key"]: tag["value"] for tag in run["data"]["tags"]}
+    assert tags["mlflow.note.content"] == next((tmp_path / "kept").rglob("report.md")).read_text(encoding="utf-8")
     names = {path.name for path in (tmp_path / "kept").rglob("*") if path.is_file()}
     assert names == {"report.html", "report.json", "report.md"}
 
@@ -90,6 +92,8 @@ def test_wandb_keeps_it_offline(stored: Tfperf) -> None:
     done = stored("report", "made", "--track", "wandb=mine", env={"WANDB_MODE": "offline"})
     assert done.returncode == 0 and done.stderr.startswith("tfperf: wandb: run "), done.stderr
     assert list(stored.folder.glob("wandb/offline-run-*/*.wandb"))
+    (page,) = stored.folder.glob("wandb/offline-run-*/files/media/html/tfperf_report*.html")
+    assert "tfperfkit" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.long

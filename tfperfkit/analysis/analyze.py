@@ -10,6 +10,7 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.analysis import summary
+from tfperfkit.analysis.beginning import beginning
 from tfperfkit.analysis.family.whole import children
 from tfperfkit.analysis.gather import gather, lost_samples
 from tfperfkit.analysis.history import history
@@ -167,7 +168,7 @@ def study(
         children=family,
         history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
         words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
-        album=album(evidence, outcomes, ranked, captured) if pictures else None,
+        album=album(evidence, outcomes, ranked, captured, beginning(agent, manifest.started_ns)) if pictures else None,
     )
     return report, evidence
 

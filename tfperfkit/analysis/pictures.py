@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from tfperfkit.analysis.beginning import Beginning
 from tfperfkit.analysis.flame import flame, heat, part_lines
+from tfperfkit.analysis.start_line import start_line
 from tfperfkit.analysis.step_bars import timeline
 from tfperfkit.model import Finding, ProbeOutcome, ProbeResult
 from tfperfkit.picture import PictureProbe
@@ -24,8 +26,10 @@ def album(
     outcomes: Sequence[ProbeOutcome],
     findings: Sequence[Finding],
     captured: Callable[[str], tuple[object, Any]],
+    begun: Beginning | None = None,
 ) -> Album:
-    """``captured``: the probe of a name and its capture. A probe that fails to draw draws nothing."""
+    """``captured``: the probe of a name and its capture; ``begun``: when the process did. A probe that fails to draw
+    draws nothing."""
     whole = flame(evidence)
     warm = heat(evidence)
     pictures = [*([whole] if whole is not None else []), *_drawn(outcomes, captured)]
@@ -34,6 +38,7 @@ def album(
     files += [node.file for picture in pictures if isinstance(picture, Tree) for node in picture.nodes if node.file]
     return Album(
         timeline=timeline(evidence),
+        start=start_line(evidence, begun),
         pictures=tuple(pictures[:_MAX_PICTURES]),
         sources=_sources(evidence, files),
         heat=tuple(warm),

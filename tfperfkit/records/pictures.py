@@ -131,6 +131,22 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     happenings: tuple[Happening, ...] = ()
 
 
+class Phase(msgspec.Struct, frozen=True, array_like=True):
+    """A stretch of time, in seconds since the process began."""
+
+    name: str
+    begin_s: float
+    end_s: float
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """From the start of the process to the first steady step, in order: ``phases``, named as the parts of its
+    account, follow each other without a gap; ``steps``: what came before the steps, and the steps of the warm-up."""
+
+    phases: tuple[Phase, ...]
+    steps: tuple[Phase, ...]
+
+
 class LineHeat(msgspec.Struct, frozen=True, array_like=True):
     """What a line takes of the mean step, with all that it calls: ``python_ms`` by stack samples (waiting for compiled
     functions is in it), the others inside of compiled functions, by a trace."""
@@ -147,6 +163,7 @@ class Album(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that can be drawn of a run, and the source that it speaks of, by file."""
 
     timeline: Timeline | None = None
+    start: Start | None = None
     pictures: tuple[Picture, ...] = ()
     sources: dict[str, tuple[str, ...]] = {}
     heat: tuple[LineHeat, ...] = ()

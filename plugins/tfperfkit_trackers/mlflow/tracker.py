@@ -20,6 +20,9 @@ _HASTE = {
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
 
+#: Characters of a description that every version takes.
+_MAX_DESCRIPTION = 5_000
+
 
 class MLflow:
     """``mlflow=http://127.0.0.1:5000``, a store's address, or alone: what ``MLFLOW_TRACKING_URI`` says."""
@@ -55,9 +58,17 @@ class MLflow:
                 ):
                     (Path(folder) / name).write_bytes(content)
                 client.log_artifacts(identity, folder, "tfperf")
-            if ours:
+            if ours:  # somebody else's run has their own words
+                client.set_tag(identity, "mlflow.note.content", _description(record.markdown))
                 client.set_terminated(identity)
         return f"run {identity} of {at}"
+
+
+def _description(markdown: str) -> str:
+    """Whole lines of it, which the first page of a run shows: the headline comes first."""
+    if len(markdown) <= _MAX_DESCRIPTION:
+        return markdown
+    return markdown[: markdown.rfind("\n", 0, _MAX_DESCRIPTION)]
 
 
 def _run(client: Any, record: Record) -> tuple[Any, bool]:

@@ -33,8 +33,12 @@ class WandB:
                 raise RuntimeError("not logged in: wandb login, or set WANDB_MODE=offline")
             settings = wandb.Settings(silent=True, console="off", init_timeout=_TIMEOUT_S, disable_git=True)
             project = target or os.environ.get("WANDB_PROJECT") or "tfperf"
-            run, ours = wandb.init(project=project, name=record.name, job_type="tfperf", settings=settings), True
+            words = {"name": record.name, "job_type": "tfperf", "notes": record.markdown}
+            run, ours = wandb.init(project=project, settings=settings, **words), True
         try:
+            if ours:  # in somebody else's run this would be a step of its history
+                page = record.html.decode("utf-8", "replace")
+                run.log({"tfperf_report": wandb.Html(page, inject=False)})
             _fill(wandb, run, record)
             return f"run {run.id}" + (f" in {run.dir}" if run.offline else f", {run.url}")
         finally:

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfperfkit.model import Report, SourceSpan, StepSummary
-from tfperfkit.records.parts import PARTS, RUN_PARTS, words_of
+from tfperfkit.records.parts import RUN_PARTS, words_of
 from tfperfkit.report import numbers
+from tfperfkit.report.html.colors import color_of, paint_of
+from tfperfkit.report.html.in_order import in_order
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place
@@ -18,20 +20,6 @@ from tfperfkit.report.work import of
 _ROOM = 0.11
 #: One that the key of a bar names; the others are in the list that it opens into.
 _LARGE = 0.01
-#: Parts of the run and of the start in the colours of what is like them in a step.
-_COLORS = {
-    "imports": "copies", "data": "python", "building": "dispatch", "training": "graph", "between": "saving",
-    "validation": "evaluate", "prediction": "evaluate", "tensorflow": "eager_ops", "children": "collectives",
-    "ending": "other", "tfperf": "other", "not sampled": "other", "other imports": "copies",
-    "importing TensorFlow": "input", "data and other Python": "python", "building and setting up": "dispatch",
-    "loading and saving": "saving", "the steps themselves": "graph", "compile and first runs": "tracing",
-}  # fmt: skip
-#: Where a page's own colours are not at hand: on each, white words can be read.
-_PAINT = {
-    "input": "#0b67a3", "python": "#b04a00", "dispatch": "#8d4668", "eager_ops": "#7a5c00", "graph": "#0a6e50",
-    "tracing": "#6d3aa8", "host_sync": "#a82a55", "copies": "#45618f", "collectives": "#2f6b7c", "saving": "#6a5843",
-    "gc": "#56640a", "evaluate": "#04677a", "other": "#5f656e",
-}  # fmt: skip
 _STARTED = {
     "the steps themselves": "computing the warm-up steps",
     "compile and first runs": "compiling and first runs",
@@ -62,7 +50,9 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
         started = {part: _STARTED.get(part, part) for part in warm.parts_s}
         aside = f"{figure(warm.total_s, 's')}, from the start of the process to the first steady step"
         title = "Start and warm-up"
-        made.append(_account(title, "start", aside, warm.parts_s, started, "s", {}, rules, sources))
+        drawn = _account(title, "start", aside, warm.parts_s, started, "s", {}, rules, sources)
+        line = album.start if (album := report.album) is not None else None
+        made.append(drawn if drawn is None or line is None else in_order(drawn, line, started, rules))
     return [item for item in made if item is not None]
 
 
@@ -99,7 +89,7 @@ def _account(
     rows = []
     for part, value in known:
         share = value / total
-        color = part if part in PARTS else _COLORS.get(part, "other")
+        color = color_of(part)
         shown = numbers.beside(value, total) if unit == "ms" else figure(value, unit)
         rows.append(
             {
@@ -109,7 +99,7 @@ def _account(
                 "grow": rules.grow(share),
                 "color": rules.color(color),
                 "percent": f"{share * 100:.2f}",
-                "paint": _PAINT.get(color, _PAINT["other"]),
+                "paint": paint_of(color),
                 "fits": share >= _ROOM,
                 "large": share >= _LARGE,
                 "places": [
@@ -124,4 +114,4 @@ def _account(
             }
         )
     spoken = ", ".join(f"{row['label']} {row['share']}" for row in rows)
-    return {"title": title, "key": key, "aside": name(aside), "rows": rows, "spoken": spoken}
+    return {"title": title, "key": key, "aside": name(aside), "rows": rows, "bar": rows, "ruler": [], "spoken": spoken}

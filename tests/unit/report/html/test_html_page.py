@@ -41,8 +41,10 @@ from tfperfkit.records.pictures import (
     Line,
     LineHeat,
     Node,
+    Phase,
     Series,
     Stage,
+    Start,
     Timeline,
     Tree,
 )
@@ -75,6 +77,10 @@ def report(**fields: Any) -> Report:
         timeline=Timeline(
             bars=(Bar(1, 1, 9.0, 9.0, 9.0, "warmup"), Bar(2, 2, 4.0, 5.0, 6.0, "clean")),
             happenings=(Happening("gc", 2, 3.0),),
+        ),
+        start=Start(
+            phases=(Phase("importing TensorFlow", 0.0, 2.0), Phase("tracing", 2.0, 3.0)),
+            steps=(Phase("before the steps", 0.0, 2.5), Phase("step 1", 2.5, 3.0)),
         ),
         pictures=(
             Tree(
@@ -218,6 +224,14 @@ def test_an_account_opens_into_its_lines() -> None:
     run = html[html.index('id="account-run"') :].partition("</details>")[0]
     assert "9.00 s" in run and "training" in run
     assert 'id="account-start"' in html
+
+
+def test_the_start_is_a_line_of_time() -> None:
+    html = page(report())
+    start = html[html.index('id="account-start"') :].partition("</details>")[0]
+    assert "in order of time" in start and "before the steps <span" in start
+    assert "at 0 s importing TensorFlow for 2.00 s, at 2.00 s tracing for 1.00 s" in start
+    assert start.index("importing TensorFlow 2.00 s</span>") < start.index("tracing 1.00 s</span>")
 
 
 def test_pictures_come_as_data_and_as_words() -> None:

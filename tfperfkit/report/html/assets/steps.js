@@ -177,14 +177,24 @@ for (const item of DATA.series) {
   const drawn = item.lines.filter((line) => line.unit !== "count");
   const beside = item.lines.filter((line) => line.unit === "count");
   const palette = ["--c-input", "--c-python", "--c-graph", "--c-tracing"], dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+  // Where the step is known at each point, it stands at the top: the clock below, the steps above.
+  const step = beside.find((line) => line.label === "step" && line.values.some((value) => value > 0));
+  const stepAt = (value) => {
+    const known = step.values, after = item.x.findIndex((point) => point >= value);
+    if (after < 0) return "";
+    const share = after ? (value - item.x[after - 1]) / (item.x[after] - item.x[after - 1] || 1) : 0;
+    const number = after ? (known[after - 1] || 0) + share * ((known[after] || 0) - (known[after - 1] || 0)) : known[0] || 0;
+    return number >= 1 ? Math.round(number).toLocaleString("en-US") : "–";
+  };
+  const steps = step ? [axis({scale: "x", side: 0, size: 30, label: "step", labelSize: 18, grid: {show: false}, values: (u, ticks) => ticks.map(stepAt).map((text, index, all) => text === all[index - 1] ? "" : text)})] : [];
   let plot = null;
   redraws.push(() => {
     if (plot) plot.destroy();
     plot = new uPlot({
-      width: room(place), height: 230, legend: {show: false}, padding: [10, 8, 0, 0],
+      width: room(place), height: step ? 268 : 230, legend: {show: false}, padding: [10, 8, 0, 0],
       cursor: {drag: {x: true, y: false}},
       scales: {x: {time: false}, y: {range: (u, low, high) => [0, high * 1.08]}},
-      axes: [axis({label: item.x_label, labelSize: 20, size: 34}), axis({size: 82, incrs: drawn[0].unit === "bytes" ? Array.from({length: 46}, (none, power) => 2 ** power) : undefined, values: (u, ticks) => ticks.map((tick) => shown(tick, drawn[0].unit))})],
+      axes: [axis({label: item.x_label, labelSize: 20, size: 34}), axis({size: 82, incrs: drawn[0].unit === "bytes" ? Array.from({length: 46}, (none, power) => 2 ** power) : undefined, values: (u, ticks) => ticks.map((tick) => shown(tick, drawn[0].unit))}), ...steps],
       series: [{}, ...drawn.map((line, number) => ({label: line.label, stroke: color(palette[number % 4]), width: 2, dash: dashes[number % 4], points: {show: false}}))],
       hooks: {setCursor: [(u) => {
         const index = u.cursor.idx;

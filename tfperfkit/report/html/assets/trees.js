@@ -29,7 +29,7 @@ const sourceTable = (file, line, title) => {
     body.append(row);
   });
   const heads = ["line", "Python", "", ...(compiled ? ["in the graph", ""] : []), "source"];
-  const table = make("table", {class: "mono"}, make("caption", {class: "unseen", text: `${name}, ms of a step by line`}), make("thead", {}, make("tr", {}, ...heads.map((text) => text ? make("th", {scope: "col", class: "small soft", text}) : make("td")))), body);
+  const table = make("table", {class: "mono"}, make("caption", {class: "unseen", text: `${name}, ms of a step by line`}), make("thead", {}, make("tr", {}, ...heads.map((text) => text ? make("th", {scope: "col", class: "small soft", text}) : make("td", {class: "none"})))), body);
   const box = make("div", {class: "source scroll", tabindex: "0", role: "region", "aria-label": `Source of ${name}`}, table);
   return [make("figure", {class: "code"}, make("figcaption", {}, make("code", {text: `${name}${line ? `:${line}` : ""}`}), make("span", {class: "soft", text: title})), box), box, here];
 };

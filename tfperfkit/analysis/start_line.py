@@ -1,0 +1,86 @@
+"""The start and the warm-up in order of time: what ran when, by the same records as their account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+
+from tfperfkit.analysis.beginning import Beginning
+from tfperfkit.records.parts import StartPart, start_part_of
+from tfperfkit.records.pictures import Phase, Start
+from tfperfkit.records.spans import Span
+from tfperfkit.rule import Evidence
+
+_NS = 1e9
+#: A stretch that is shorter than this share of the whole belongs to the one before it: no eye would find it.
+_SMALL = 0.004
+#: Steps of the warm-up that are named one by one.
+_MAX_STEPS = 12
+#: With fewer samples than this before the first step what ran there is not known, as in the account.
+_MIN_SAMPLES = 5
+
+Piece = tuple[int, int, StartPart]
+
+
+def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
+    """None where the account of the start is none, either. Times in seconds since the process began."""
+    steps = evidence.steps.steps
+    if not steps or begun is None or evidence.warm_up is None:
+        return None
+    first = steps[0].begin_ns
+    warm = [step for step in steps if step.window == "warmup"]
+    steady = next((step.begin_ns for step in steps if step.window != "warmup"), steps[-1].end_ns)
+    importing = begun.importing if begun.importing is not None else begun.process
+    found: list[Piece] = [(begun.process, importing, "other imports"), (importing, begun.armed, "importing TensorFlow")]
+    found += _traced(evidence, (begun.armed, first), _sampled(evidence, (begun.armed, first)))
+    found += _traced(evidence, (first, steady), [(first, steady, "compile and first runs")])
+
+    def since(when: int) -> float:
+        return round((when - begun.process) / _NS, 4)
+
+    marks = [("before the steps", begun.process, first)]
+    marks += [(f"step {step.number:,}", step.begin_ns, step.end_ns) for step in warm[:_MAX_STEPS]]
+    if len(warm) > _MAX_STEPS:
+        rest = warm[_MAX_STEPS:]
+        marks.append((f"steps {rest[0].number:,} to {rest[-1].number:,}", rest[0].begin_ns, rest[-1].end_ns))
+    return Start(
+        phases=tuple(Phase(part, since(begin), since(end)) for begin, end, part in _coarse(found)),
+        steps=tuple(Phase(name, since(begin), since(end)) for name, begin, end in marks if end > begin),
+    )
+
+
+def _traced(evidence: Evidence, span: Span, around: Sequence[Piece]) -> Iterator[Piece]:
+    """``around`` with what was traced in the span cut out of it."""
+    at = span[0]
+    for begin, end in [*((max(a, span[0]), min(b, span[1])) for a, b in evidence.tracing[:]), (span[1], span[1])]:
+        if begin > end:
+            continue
+        yield from ((max(a, at), min(b, begin), part) for a, b, part in around if max(a, at) < min(b, begin))
+        yield begin, end, "tracing"
+        at = end
+
+
+def _sampled(evidence: Evidence, span: Span) -> list[Piece]:
+    """Each sample stands for what comes until the next one."""
+    kinds = [(when, start_part_of(stack.activity, stack.context)) for when, stack in evidence.log.inside([span])]
+    kinds = [(when, kind) for when, kind in kinds if kind != "tracing"]
+    if len(kinds) < _MIN_SAMPLES:
+        return [(*span, "not sampled")]
+    begins = [span[0], *(when for when, _ in kinds[1:]), span[1]]
+    return [(begin, end, kind) for (begin, end), (_, kind) in zip(pairwise(begins), kinds, strict=True)]
+
+
+def _coarse(pieces: Iterable[Piece]) -> list[Piece]:
+    """Neighbours of one part joined, small ones given to the one before."""
+    joined: list[Piece] = []
+    for part, group in groupby((piece for piece in pieces if piece[1] > piece[0]), key=lambda piece: piece[2]):
+        run = list(group)
+        joined.append((run[0][0], run[-1][1], part))
+    whole = joined[-1][1] - joined[0][0] if joined else 0
+    kept: list[Piece] = []
+    for begin, end, part in joined:
+        if kept and (part == kept[-1][2] or end - begin < _SMALL * whole):
+            kept[-1] = (kept[-1][0], end, kept[-1][2])
+        else:
+            kept.append((begin, end, part))
+    return kept

@@ -88,6 +88,20 @@ OUTLIERS_HALF = Calibration(
     "of the compilations in the traced steps, what comes back at least where outliers don't tell",
     Chosen("the larger half might have been the window's"),
 )
+EACH_STEPS = Calibration(
+    5, "steps", "of which the fastest compiles too, for compiling in each", Chosen("fewer show no pattern")
+)
+WITHOUT_XLA = Calibration(
+    5.0,
+    "number",
+    "what a compiled step takes without XLA, over the own time of its operations with it, at most",
+    Measured(
+        "convolutions over sequences of 60 to 400 frames: operations of 4.6 ms by XLA, 9.8 ms a call without; steps of "
+        "a recurrent network see PRODUCT_LOST and FUSED",
+        TWO_BUSY_CORES,
+        1,
+    ),
+)
 CERTAIN = Calibration(
     0.10,
     "share",

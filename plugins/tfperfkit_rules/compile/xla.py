@@ -11,6 +11,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import compile as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.compile import xla_place
+from tfperfkit_rules.compile.xla_each import every_step
 from tfperfkit_rules.measures import graph_time
 
 
@@ -29,8 +30,10 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     many = len(outliers) >= calibrated.OUTLIERS.value
     most = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
     least = min(traced, excess) if many else calibrated.OUTLIERS_HALF.value * traced
+    least, most = every_step(evidence, data) or (least, most)
     bounds = gain.speedups(least, most)
     function = functions[0]
+    what = "training" if evidence.work is None else evidence.unit.loop
     window = evidence.offered_by(XlaCompilations)
     evidence_of = [
         Measurement("XLA compilations in the traced steps", data.count, "count", window),
@@ -48,7 +51,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         severity="low",
         share_of_step=most,
-        title=f"XLA compiles {function.function} again in the middle of training, without a retrace",
+        title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),

@@ -75,11 +75,15 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     if share < MEDIUM:
         return
     place = at.most_common(1)[0][0]
-    times = _times_ms(evidence, kind, place)
-    if len(times) < calibrated.MIN_MADE.value:
+    calls_of_it = _calls(evidence, kind, place)
+    if len(calls_of_it) < calibrated.MIN_MADE.value:
         return
-    each_ms = statistics.median(times)
+    each_ms = statistics.median(took for _, took in calls_of_it)
     if each_ms <= 0:
+        return
+    # C code of the line before lets no sample through: some of its time is seen as the call's, which was timed.
+    share = min(share, share - at[place] / samples.count + _timed_share(calls_of_it))
+    if share < MEDIUM:
         return
     certain = words.cost_ms / each_ms
     needed_ms = _needed_ms(evidence, place) if kind == "function" else None
@@ -103,7 +107,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),
             Measurement("one call", each_ms, "ms", "run"),
-            Measurement("calls that were timed", float(len(times)), "count", "run"),
+            Measurement("calls that were timed", float(len(calls_of_it)), "count", "run"),
         ),
         advice=words.advice,
         detail=words.detail,
@@ -125,7 +129,16 @@ def _needed_ms(evidence: Evidence, place: Place) -> float | None:
     return max(known) if known and len(known) == len(found) else None
 
 
-def _times_ms(evidence: Evidence, kind: MarkerKind, place: Place) -> list[float]:
-    """How long the calls of this kind at a line took."""
+def _calls(evidence: Evidence, kind: MarkerKind, place: Place) -> list[tuple[float, float]]:
+    """When the calls of this kind at a line began and how long they took, in ms."""
     here = {site.id for site in sites(evidence) if site.kind == kind and (site.file, site.line) == place}
-    return [ms(item.end_ns - item.begin_ns) for item in evidence.markers() if item.site in here]
+    return [(ms(item.begin_ns), ms(item.end_ns - item.begin_ns)) for item in evidence.markers() if item.site in here]
+
+
+def _timed_share(timed: list[tuple[float, float]]) -> float:
+    """The share that the calls take of the time from call to call, at most; pauses are left out."""
+    turns = [(after - begin, took) for (begin, took), (after, _) in zip(timed, timed[1:], strict=False)]
+    longest = calibrated.PAUSE_TURNS.value * statistics.median(turn for turn, _ in turns)
+    turns = [(turn, took) for turn, took in turns if turn <= longest]
+    whole = sum(turn for turn, _ in turns)
+    return min(sum(took for _, took in turns) / calibrated.MARKED_MIN.value / whole, 1.0) if whole > 0 else 1.0

@@ -45,6 +45,22 @@ def test_outliers_widen_the_range() -> None:
     assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.5))
 
 
+def test_where_each_step_compiles_all_that_no_operation_ran_is_compiling() -> None:
+    little = op("XLA", 1.0, where="xla")
+    trace = traced(little, xla_compiles=5, xla_compile_ms=40.0)
+    (finding,) = compiles_again(jit(trace))
+    # of 100 ms 5 stay, 0.1 ms of operations up to five times, a call, and compiling once in 50 steps
+    low, high = finding.predicted_range or (0, 0)
+    assert low == pytest.approx(100 / (5 + 5 * 0.1 + 1 + 2), rel=0.1)
+    assert low < high <= 100 / 5
+
+
+def test_where_the_operations_take_the_time_only_making_machine_code_counts() -> None:
+    trace = traced(op("XLA", 480.0, where="xla"), xla_compiles=5, xla_compile_ms=40.0)
+    (finding,) = compiles_again(jit(trace))
+    assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.6))
+
+
 def test_no_compilation_or_a_retrace_is_none() -> None:
     assert list(compiles_again(jit(traced(XLA), outliers=5))) == []
     assert list(compiles_again(jit(traced(XLA, xla_compiles=3, xla_compile_ms=40.0), tracing=10.0))) == []

@@ -331,8 +331,9 @@ def test_one_predict_in_tiny_batches_is_told_and_one_in_large_ones_is_not() -> N
     assert list(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(30.0)))) == []
 
 
-def calls_of(kind: str, line: int, each_ms: float) -> dict[str, Any]:
-    rows = [[1, 10 * n * MS, int((10 * n + each_ms) * MS), 1] for n in range(100)]
+def calls_of(kind: str, line: int, each_ms: float, turn: float = 1.1) -> dict[str, Any]:
+    """A call in each turn, which takes ``turn`` times as long."""
+    rows = [[1, int(turn * each_ms * n * MS), int((turn * n + 1) * each_ms * MS), 1] for n in range(100)]
     return {"sites": [msgspec.to_builtins(site(1, kind, line, loops=(line - 1,)))], "markers": rows}
 
 
@@ -380,3 +381,23 @@ def test_a_compiled_function_for_little_is_told_while_a_long_call_computes(each_
     stacks = [sampled(100, "graph", frame(6, CALL))]
     evidence = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, each_ms))
     assert [item.code for item in small_calls.called_for_little(evidence)] == (["EAG013"] if told else [])
+
+
+def test_calls_own_no_more_time_than_was_timed_of_them() -> None:
+    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"
+    stacks = [sampled(100, "graph", frame(6, CALL))]
+    half = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=2.0))
+    assert one(small_calls.called_for_little(half)).evidence[0].value == pytest.approx(0.5 / 0.9, abs=0.01)
+    little = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=30.0))
+    assert list(small_calls.called_for_little(little)) == []
+
+
+def test_copies_of_weights_are_no_operations_to_compile() -> None:
+    source = "def follow(target, model):\n    return model.get_weights()\nfor s in steps:\n    follow(a, b)\n"
+    copied = "keras.src.layers.layer:get_weights"
+    inner = frame(2, copied, name="follow")
+    stacks = [sampled(60, "eager_ops", frame(4), inner), sampled(40, "dispatch", frame(4), inner)]
+    assert "EAG008" not in {item.code for item in everything(work_evidence(source, stacks, loop=3))}
+    other = "keras.src.layers.layer:count_params"
+    stacks = [sampled(60, "eager_ops", frame(4), frame(2, other)), sampled(40, "dispatch", frame(4), frame(2, other))]
+    assert "EAG008" in {item.code for item in everything(work_evidence(source, stacks, loop=3))}

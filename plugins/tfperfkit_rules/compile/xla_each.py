@@ -1,0 +1,38 @@
+"""What stays of a step in which XLA compiles each time: what its operations took, and compiling once."""
+
+from __future__ import annotations
+
+from tfperfkit.clock import ms
+from tfperfkit.offers import RanOperations, XlaCompilations
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import compile as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.trace_window import traced
+
+
+def every_step(evidence: Evidence, data: XlaCompilations) -> tuple[float, float] | None:
+    """(the least, the most) that compiling has of the mean step; None where not every step compiles, or the trace does
+    not tell the operations.
+
+    Making machine code, which the trace times, is only the last part of it. Here all of a compiled function's time that
+    none of its operations ran is compiling, as even the fastest step has it.
+    """
+    ran, whole = evidence.offer(RanOperations), evidence.step_ms
+    steps = [ms(step.duration_ns) for step in evidence.steps.clean]
+    if ran is None or not whole or len(steps) < calibrated.EACH_STEPS.value:
+        return None
+    window = traced(evidence) if evidence.work is not None else None
+    scale = window.scale if window is not None else 1 / ran.steps if ran.steps and evidence.work is None else 0.0
+    rows = graph_time.rows(evidence)
+    if not rows or data.count * scale < shared.MOSTLY.value or any(row.type == "XLA function" for row in rows):
+        return None  # TensorFlow 2.16 tells no kernels of XLA on a CPU
+    runs = scale * (sum(row.self_ms for row in rows) + ran.rest_ms)
+    rest = whole - evidence.part("graph")
+    if min(steps) - rest - runs < shared.MOSTLY.value * min(steps):
+        return None
+    call = shared.FUNCTION_CALL_MAX_MS.value
+    left = rest + calibrated.WITHOUT_XLA.value * runs + call + whole / len(steps)
+    most = min(1 - min(rest + shared.FUNCTION_CALL_MIN_MS.value, whole) / whole, shared.MAX_STEP_SHARE.value)
+    least = 1 - left / whole
+    return (min(least, most), most) if least > 0 else None

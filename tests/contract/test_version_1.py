@@ -79,6 +79,6 @@ def test_it_records_and_tells_as_ever(environment: dict[str, str], tmp_path: Pat
 
 def test_options_that_it_states_none_of_are_refused(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("")
-    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nleast_share = 0.5\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nmin_share = 0.5\n")
     done = python(environment, "-m", "tfperfkit", "run", "train.py", cwd=tmp_path)
-    assert done.returncode == 2 and "[tool.tfperf.hello]: the probe has no option 'least_share'" in done.stderr
+    assert done.returncode == 2 and "[tool.tfperf.hello]: the probe has no option 'min_share'" in done.stderr

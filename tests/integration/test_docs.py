@@ -18,6 +18,7 @@ import pytest
 from tfperfkit.analysis.step_account import PARTS
 from tfperfkit.cli import cli
 from tfperfkit.launch.arguments import split
+from tfperfkit.launch.forms import CHOICES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
@@ -144,6 +145,17 @@ def test_every_option_of_run_is_documented() -> None:
         if name.startswith("--") and name not in ("--help",) and name not in text
     ]
     assert missing == []
+
+
+def test_the_readme_names_every_probe() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = {page.stem for page in (ROOT / "docs" / "probes").glob("*.md")}
+    assert pages and {name for name in pages if f"(docs/probes/{name}.md)" not in readme} == set()
+
+
+@pytest.mark.parametrize("form", CHOICES)
+def test_every_form_of_a_report_is_documented(form: str) -> None:
+    assert f"`{form}`" in (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 
 _REPORTED = """clean; window; breakdown; stack samples; self time; Grappler; iteration of the loop; not known; on

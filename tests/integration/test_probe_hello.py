@@ -133,7 +133,7 @@ class Ran:
             "--probes",
             "hello,retrace",
             self.script,  # our options may stand behind it, those of somebody else's probe too
-            "--hello-least-share",
+            "--hello-min-share",
             "0.03",
             "--out",
             folder / "run",
@@ -196,23 +196,23 @@ def test_its_rule_is_found_by_its_entry_point_and_told_as_a_remark(ran: Ran) -> 
 
 
 def test_its_option_is_in_the_help_and_reaches_it(ran: Ran, library: Path, tmp_path: Path) -> None:
-    assert ran.manifest["options"]["hello"] == {"least_share": 0.03}
+    assert ran.manifest["options"]["hello"] == {"min_share": 0.03}
     help_text = in_environment(library, "-m", "tfperfkit", "run", "--help").stdout
-    assert "--hello-least-share SHARE" in help_text.partition("Options of the probe hello:\n")[2]
+    assert "--hello-min-share SHARE" in help_text.partition("Options of the probe hello:\n")[2]
     command = ["-m", "tfperfkit", "report", ran.script.parent / "run", "--json", "-"]
-    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nleast_share = 1.0\n")  # is for runs to come
+    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nmin_share = 1.0\n")  # is for runs to come
     told = json.loads(in_environment(library, *command, cwd=tmp_path).stdout)
     assert "HEL001" in {finding["code"] for finding in told["findings"]}
-    silent = json.loads(in_environment(library, *command, "--hello-least-share", "1.0").stdout)
+    silent = json.loads(in_environment(library, *command, "--hello-min-share", "1.0").stdout)
     assert "HEL001" not in {finding["code"] for finding in silent["findings"]}
 
 
 def test_a_value_that_is_none_is_refused_before_the_script_starts(library: Path, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print('ran')\n")
-    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nleast_share = 'much'\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.tfperf.hello]\nmin_share = 'much'\n")
     done = in_environment(library, "-m", "tfperfkit", "run", "train.py", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "least_share in [tool.tfperf.hello]: takes a number from 0 up, not 'much'" in done.stderr
+    assert "min_share in [tool.tfperf.hello]: takes a number from 0 up, not 'much'" in done.stderr
 
 
 def test_console_shows_its_section_table_and_finding(ran: Ran) -> None:

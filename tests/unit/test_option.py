@@ -14,7 +14,7 @@ from tfperfkit.errors import UsageError
 from tfperfkit.option import Declared, Option, convert, effective, option_problem, spelling
 from tfperfkit.probe import Cost
 
-SHARE = Option(name="least_share", type="float", minimum=0, default=0.02, help="From this share on.")
+SHARE = Option(name="min_share", type="float", minimum=0, default=0.02, help="From this share on.")
 NAMES = Option(name="functions", type="names", flag="--mine", help="These functions.")
 
 
@@ -74,21 +74,21 @@ def test_what_does_not_fit_is_reported_with_its_place(kind: Any, given: object, 
 
 def test_each_way_to_set_one_in_its_order(tmp_path: Path) -> None:
     options = [declared(SHARE), declared(NAMES)]
-    (tmp_path / "pyproject.toml").write_text('[tool.tfperf.mine]\nleast_share = 0.1\nfunctions = ["f", "g"]\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.tfperf.mine]\nmin_share = 0.1\nfunctions = ["f", "g"]\n')
     found = resolve_options({}, tmp_path, {}, options)["mine"]
-    assert (found["least_share"].value, found["functions"].value) == (0.1, ["f", "g"])
-    assert found["least_share"].origin == "[tool.tfperf.mine] in pyproject.toml"
+    assert (found["min_share"].value, found["functions"].value) == (0.1, ["f", "g"])
+    assert found["min_share"].origin == "[tool.tfperf.mine] in pyproject.toml"
 
     environ = {"TFPERF_MINE_LEAST_SHARE": "0.2", "TFPERF_MINE": "h"}
     found = resolve_options({}, tmp_path, environ, options)["mine"]
-    assert (found["least_share"].value, found["functions"].value) == (0.2, ["h"])
+    assert (found["min_share"].value, found["functions"].value) == (0.2, ["h"])
     assert found["functions"].origin == "TFPERF_MINE"
 
-    typed = {"--mine-least-share": "0.3"}
+    typed = {"--mine-min-share": "0.3"}
     found = resolve_options(typed, tmp_path, environ, options)["mine"]
-    assert (found["least_share"].value, found["least_share"].origin) == (0.3, "command line")
-    with pytest.raises(UsageError, match="^--mine-least-share: takes a number from 0 up, not '-1'$"):
-        resolve_options({"--mine-least-share": "-1"}, tmp_path, {}, options)
+    assert (found["min_share"].value, found["min_share"].origin) == (0.3, "command line")
+    with pytest.raises(UsageError, match="^--mine-min-share: takes a number from 0 up, not '-1'$"):
+        resolve_options({"--mine-min-share": "-1"}, tmp_path, {}, options)
 
 
 def test_a_setting_may_stand_in_our_own_table_by_its_spelling(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_a_setting_may_stand_in_our_own_table_by_its_spelling(tmp_path: Path) ->
     ("text", "says"),
     [
         ("[tool.tfperf.other]\nx = 1\n", "[tool.tfperf.other] is for a probe 'other', and none such is installed"),
-        ("[tool.tfperf.mine]\nx = 1\n", "[tool.tfperf.mine]: the probe has no option 'x'; it has least_share"),
-        ("[tool.tfperf.mine]\nleast_share = 'a'\n", "least_share in [tool.tfperf.mine]: takes a number"),
+        ("[tool.tfperf.mine]\nx = 1\n", "[tool.tfperf.mine]: the probe has no option 'x'; it has min_share"),
+        ("[tool.tfperf.mine]\nmin_share = 'a'\n", "min_share in [tool.tfperf.mine]: takes a number"),
     ],
 )
 def test_mistakes_in_a_table_name_the_file(text: str, says: str, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_probe_is_given_its_defaults_and_what_nobody_states_any_more() -> None
     class Stating:
         options = (SHARE, NAMES)
 
-    assert effective(Stating(), {"functions": ["f"], "old": 1}) == {"least_share": 0.02, "functions": ["f"], "old": 1}
+    assert effective(Stating(), {"functions": ["f"], "old": 1}) == {"min_share": 0.02, "functions": ["f"], "old": 1}
     assert effective(object(), {"any": 1}) == {"any": 1}
 
     class Misleading:
@@ -160,5 +160,5 @@ def test_somebody_elses_probe_is_asked_only_when_it_must_be(monkeypatch: pytest.
     flags = {each.flag for each in registry.declared(lambda name: False)}
     assert {"--lines", "--lines-in", "--autograph", "--ops-dump"} <= flags and not Foreign.asked
     found = [each for each in registry.declared() if each.probe == "foreign"]
-    assert [each.flag for each in found] == ["--foreign-least-share"]  # not the one that is no spelling of its own
+    assert [each.flag for each in found] == ["--foreign-min-share"]  # not the one that is no spelling of its own
     assert Foreign.asked

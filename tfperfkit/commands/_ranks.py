@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tfperfkit.errors import UsageError
+from tfperfkit.launch.forms import FORMS
 from tfperfkit.launch.run import Wanted
-
-_ONE_ONLY = ("markdown", "sarif", "agents")
 
 
 def keep(folder: Path, report: Any, evidence: Any) -> None:
@@ -25,9 +24,10 @@ def show(folder: Path, wanted: Wanted) -> None:
     from tfperfkit.launch.output import report_file, write
     from tfperfkit.ranks.command import Shown
 
-    if wanted.form in _ONE_ONLY or wanted.track or wanted.probes:
-        option = "--track" if wanted.track else "--show" if wanted.probes else f"--format {wanted.form}"
-        option = "--for-agents" if wanted.form == "agents" else option
+    wished = FORMS[wanted.form] if wanted.form else None
+    if (wished is not None and not wished.of_ranks) or wanted.track or wanted.probes:
+        option = (wished.option if wished is not None else "") or f"--format {wanted.form}"
+        option = "--track" if wanted.track else "--show" if wanted.probes else option
         raise UsageError(f"{option} is for the report of one rank: name it, as in {folder / 'rank-0000'}")
     shown = Shown(folder)
     piped = False
@@ -40,7 +40,7 @@ def show(folder: Path, wanted: Wanted) -> None:
     if piped:
         return
     if wanted.form:
-        document = shown.json() if wanted.form == "json" else shown.html()
+        document = {"json": shown.json, "html": shown.html}[wanted.form]()
         if wanted.output:
             write(document, Path(wanted.output))
         else:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tfperfkit.commands import HELP
+from tfperfkit.launch.forms import CHOICES
 from tfperfkit.launch.probe_options import ReportOptionsCommand, probe_options
 
 
@@ -20,7 +21,7 @@ from tfperfkit.launch.probe_options import ReportOptionsCommand, probe_options
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "html", "markdown", "sarif"]),
+    type=click.Choice(CHOICES),
     help="What is written to stdout, or to --output. Default: text.",
 )
 @click.option("--for-agents", is_flag=True, help="Write the findings for a coding agent: short, by id, under 4 kB.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from tfperfkit.config import Setting
 from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.launch.forms import FORMS, Examples
 from tfperfkit.report.text import one_line
 from tfperfkit.storage.addresses import Store
 from tfperfkit.storage.run_directory import Exit
@@ -18,8 +19,6 @@ from tfperfkit.storage.run_directory import Exit
 if TYPE_CHECKING:
     from tfperfkit.tracking.destinations import Destination
 
-#: The code of a finding's page before and after its change: (language, code) each.
-Examples = Callable[[str], tuple[tuple[str, str], ...]]
 #: The report with patches, of a report and the evidence that it was made from.
 Patched = Callable[[Any, Any], Any]
 #: Keeps something beside a run, of its folder, its report and the evidence that it was made from.
@@ -92,9 +91,9 @@ def report(
             if track:  # the last: it may take a while
                 forms.callback(send, result, folder, track, examples)
             if files.html is not None:
-                forms.callback(lambda target: write(as_html(result, examples), target), files.html)
+                forms.callback(lambda target: write(FORMS["html"].write(result, examples), target), files.html)
             if files.json is not None:
-                forms.callback(lambda target: write(as_json(result), target), files.json)
+                forms.callback(lambda target: write(FORMS["json"].write(result, examples), target), files.json)
             if file is not None:
                 render(result, file)
     except BrokenPipeError:
@@ -148,39 +147,6 @@ def _silence(file: TextIO) -> None:
     """What is left in its buffer must not fail once more as the interpreter ends: that would be exit status 120."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
-
-
-def as_json(result: Any) -> bytes:
-    """The report for programs."""
-    from tfperfkit.report.json import encode
-
-    return encode(result)
-
-
-def as_html(result: Any, examples: Examples | None = None) -> bytes:
-    """The report for a browser."""
-    from tfperfkit.report.html.render import no_examples, page
-
-    return page(result, examples or no_examples).encode("utf-8", "backslashreplace")
-
-
-def as_form(form: str, result: Any, examples: Examples | None = None) -> bytes:
-    """ "json", "html", "markdown", "sarif" or "agents"."""
-    if form == "json":
-        return as_json(result)
-    if form == "html":
-        return as_html(result, examples)
-    if form == "sarif":
-        from tfperfkit.report.sarif import report_sarif
-
-        return report_sarif(result)
-    if form == "markdown":
-        from tfperfkit.report.markdown import report_markdown
-
-        return report_markdown(result).encode("utf-8", "backslashreplace")
-    from tfperfkit.report.agents import agents
-
-    return agents(result).encode("utf-8", "backslashreplace")
 
 
 def write(document: bytes, target: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ from tfperfkit.config import NAMES, Setting, find_run, resolve, resolve_options,
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import machine, output, supervisor, target
 from tfperfkit.launch.arguments import Split
+from tfperfkit.launch.forms import FORMS, Examples
 from tfperfkit.launch.header import print_header
 from tfperfkit.launch.left_out import LeftOut
 from tfperfkit.launch.revision import revision
@@ -52,7 +52,7 @@ def run(
     declared: Sequence[Declared],
     given: Mapping[str, Any],
     afterwards: Callable[[Path, TextIO], None] | None = None,
-    examples: output.Examples | None = None,
+    examples: Examples | None = None,
     live: Callable[[Path], supervisor.Live] | None = None,
     patched: output.Patched | None = None,
     keep: output.Keep | None = None,
@@ -204,7 +204,7 @@ def show(
     wanted: Wanted,
     declared: Sequence[Declared] = (),
     given: Mapping[str, Any] | None = None,
-    examples: output.Examples | None = None,
+    examples: Examples | None = None,
     patched: output.Patched | None = None,
     keep: output.Keep | None = None,
 ) -> None:
@@ -234,20 +234,17 @@ def show(
     if track:
         output.send(report, find_run(name), track, examples)
     piped = False
-    for path, form in (
-        (wanted.json, output.as_json),
-        (wanted.html, functools.partial(output.as_html, examples=examples)),
-    ):
+    for path, form in ((wanted.json, "json"), (wanted.html, "html")):
         if path == "-":
-            sys.stdout.buffer.write(form(report))
+            sys.stdout.buffer.write(FORMS[form].write(report, examples))
             sys.stdout.flush()
             piped = True
         elif path:
-            output.write(form(report), Path(path))
+            output.write(FORMS[form].write(report, examples), Path(path))
     if piped:
         return
     if wanted.form:
-        document = output.as_form(wanted.form, report, examples)
+        document = FORMS[wanted.form].write(report, examples)
         if wanted.output:
             output.write(document, Path(wanted.output))
         else:

@@ -10,6 +10,7 @@ iteration of the innermost loop that holds every update. All of this is pure: it
 from __future__ import annotations
 
 import bisect
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
@@ -123,6 +124,16 @@ class StepTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The number of the step that was running at a time; 0 before the first step, the last one's after the end."""
         index = bisect.bisect_right(self._begins, when_ns) - 1
         return self.steps[index].number if index >= 0 else 0
+
+    def beginning_at(self, when_ns: int) -> int:
+        """The number of the step that begins at a time read in a callback of ``Recording.on_step``: where the callbacks
+        made a pause, the step begins at its end."""
+        return self.number_at(self.past_pause(when_ns))
+
+    def past_pause(self, when_ns: int) -> int:
+        """The end of the pause that a time is in; the time itself where it is in none."""
+        index = bisect.bisect_right(self.pauses, (when_ns, sys.maxsize)) - 1
+        return max(when_ns, self.pauses[index][1]) if index >= 0 else when_ns
 
     @cached_property
     def _begins(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ class HelloProbe:
     claims: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[tuple[Option, ...]] = (
         Option(
-            name="least_share",
+            name="min_share",
             type="float",
             default=MIN_SHARE,
             minimum=0,

@@ -130,7 +130,7 @@ def _table(generations: Sequence[Generation]) -> Table:
 
 
 def _findings(capture: Capture, inside: Sequence[Collection], full: Generation, steps: int) -> tuple[Finding, ...]:
-    if full.share < capture.options["least_share"]:
+    if full.share < capture.options["min_share"]:
         return ()
     places = [item.place for item in inside if item.generation == 2 and item.place]
     where = max(set(places), key=lambda place: (places.count(place), place)) if places else None

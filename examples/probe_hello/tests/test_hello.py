@@ -99,8 +99,8 @@ def test_warm_up_does_not_count(tmp_path: Path) -> None:
 
 
 def test_threshold_is_an_option(tmp_path: Path) -> None:
-    assert analyzed(tmp_path, full(6, 0.1), least_share=0.01).findings
-    assert not analyzed(tmp_path / "other", full(6, 0.9), least_share=0.5).findings
+    assert analyzed(tmp_path, full(6, 0.1), min_share=0.01).findings
+    assert not analyzed(tmp_path / "other", full(6, 0.9), min_share=0.5).findings
 
 
 def test_it_offers_when_python_collected(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class Phases:
     ``clean`` those of them in which no probe had a window."""
 
     def __init__(self, table: StepTable) -> None:
-        self._steps = table.steps
+        self._table, self._steps = table, table.steps
         self._begins = [step.begin_ns for step in table.steps]
         after = [step for step in table.steps if step.window != "warmup"]
         leave = max(int(len(after) * _SETTLING_PART), min(_SETTLING_STEPS, len(after) // 2))
@@ -50,7 +50,7 @@ class Phases:
         found = []
         for sample in samples:
             if sample.at_boundary and self.begin_ns <= sample.ns <= self.end_ns:
-                step = self.step_at(sample.ns)
+                step = self.step_at(self._table.past_pause(sample.ns))
                 if step is not None and step.window in _STEADY:
                     found.append((float(step.number), float(sample.own_bytes)))
         return found

@@ -313,3 +313,11 @@ def test_three_networks_in_an_inner_loop_are_still_one_step() -> None:
         script.mark(*sites)
     assert in_words(script.definition) == "an iteration of the loop at train.py:30"
     assert script.count == 10
+
+
+def test_what_is_read_as_a_step_begins_is_of_that_step() -> None:
+    steps = tuple(Step(n + 1, n * 100, n * 100 + 90, 1, 0, "clean") for n in range(3))
+    table = StepTable(steps=steps, source="custom", pauses=((90, 100), (195, 200)))
+    assert [table.number_at(when) for when in (95, 198)] == [1, 2]
+    assert [table.beginning_at(when) for when in (90, 95, 100, 101, 198, 201, 10_000)] == [2, 2, 2, 2, 3, 3, 3]
+    assert StepTable(steps=steps).beginning_at(95) == 1

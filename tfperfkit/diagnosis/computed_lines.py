@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tfperfkit import calibration
+from tfperfkit.diagnosis import replaced
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.bounds import plain
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
 
@@ -22,36 +24,67 @@ _PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2d", "Einsum")
 
 
 class ComputedLine(NamedTuple):
-    """A line of the person's, the share of the step that its operations take, and their types, the costliest first.
+    """A line of the person's, or a layer that it calls, the share of the step that its operations take, and their
+    types, the costliest first.
+
     ``usual``: of its time, in what a step is made of: products and convolutions, and arithmetic number by number, of
-    which the rules about fusing know; ``direct``: made by the line itself."""
+    which the rules about fusing know; ``direct``: made by the line itself; ``slow``: in kernels that are far slower
+    than this machine's arithmetic and memory allow.
+    """
 
     where: SourceSpan
     share: float
     types: tuple[str, ...]
     usual: float
     direct: float
+    slow: float = 0.0
+    layer: str = ""
+    operations: tuple[ComputedOperation, ...] = ()
+
+    @property
+    def bound(self) -> str:
+        """What bounds the larger half of its time; "" where that is not known."""
+        walls: dict[str, float] = defaultdict(float)
+        for row in self.operations:
+            walls[row.bound] += row.ms
+        most = max(walls, key=lambda each: walls[each], default="")
+        return most if walls[most] > EXPLAINS * sum(walls.values()) else ""
+
+    @property
+    def costliest(self) -> ComputedOperation:
+        """The slow one that takes most, else the one that takes most."""
+        slow = [row for row in self.operations if row.bound == "kernel"]
+        return max(slow or self.operations, key=lambda row: row.ms)
 
 
 def computed_lines(evidence: Evidence) -> list[ComputedLine]:
     """Each line as the innermost on the way to its operations, forward and backward, the costliest first; what updates
     variables is the optimizer's. Empty without a trace."""
+    return _grouped(evidence, lambda row: "")
+
+
+def computed_parts(evidence: Evidence) -> list[ComputedLine]:
+    """The same, each layer of Keras' own that a line calls apart."""
+    return _grouped(evidence, lambda row: "" if row.direct else row.layer)
+
+
+def _grouped(evidence: Evidence, layer_of: Callable[[ComputedOperation], str]) -> list[ComputedLine]:
     data, account = evidence.offer(ComputedStep), evidence.account
     if data is None or account is None or evidence.work is not None or data.ms <= 0 or not account.mean_ms:
         return []
     scale = min(1.0, evidence.part("graph") / data.ms) / account.mean_ms
-    rows: dict[tuple[str, int], list[ComputedOperation]] = defaultdict(list)
+    rows: dict[tuple[str, int, str], list[ComputedOperation]] = defaultdict(list)
     for row in data.operations:
         if row.file and row.stage != "update":
-            rows[row.file, row.line].append(row)
-    found = [_line(evidence, place, mine, scale) for place, mine in rows.items()]
+            rows[row.file, row.line, layer_of(row)].append(row)
+    found = [_line(place, mine, scale) for place, mine in rows.items()]
     return sorted(found, key=lambda item: -item.share)
 
 
-def _line(evidence: Evidence, place: tuple[str, int], rows: Sequence[ComputedOperation], scale: float) -> ComputedLine:
+def _line(place: tuple[str, int, str], rows: Sequence[ComputedOperation], scale: float) -> ComputedLine:
     types: dict[str, float] = defaultdict(float)
     for row in rows:
-        types[row.type.removeprefix("_Mkl").removeprefix("Native")] += row.ms
+        types[plain(row.type)] += row.ms
     total = sum(row.ms for row in rows)
     return ComputedLine(
         where=SourceSpan(place[0], place[1], ""),
@@ -61,18 +94,24 @@ def _line(evidence: Evidence, place: tuple[str, int], rows: Sequence[ComputedOpe
         ),
         usual=sum(ms for name, ms in types.items() if _is_usual(name)) / total if total else 0.0,
         direct=sum(row.ms for row in rows if row.direct) / total if total else 0.0,
+        slow=sum(row.ms for row in rows if row.bound == "kernel") / total if total else 0.0,
+        layer=place[2],
+        operations=tuple(rows),
     )
 
 
 def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> Iterator[Finding]:
     """A finding for a line whose own operations take a third of a step or more and are not the usual ones (sorting,
-    scattering, gathering, drawing random numbers ...), unless another finding tells of it."""
+    scattering, gathering, drawing random numbers ...), or for a line or layer in which kernels that are slow at what
+    they are given take as much, unless another finding tells of it."""
     told = {(span.file, span.line) for item in findings if not item.work for span in item.where}
-    for line in computed_lines(evidence):
+    for line in computed_parts(evidence):
         if line.share < LOUD:
             return
         own = line.direct > EXPLAINS and line.usual < EXPLAINS
-        if own and (line.where.file, line.where.line) not in told:
+        slow = line.share * line.slow >= LOUD
+        # Of a layer the line is where the model is called: much else stands there.
+        if (own or slow) and (line.layer or (line.where.file, line.where.line) not in told):
             yield _finding(evidence, line, code)
 
 
@@ -81,24 +120,58 @@ def _is_usual(kind: str) -> bool:
 
 
 def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
+    one = line.costliest
+    scale = line.share / sum(row.ms for row in line.operations)
+    runs, kind = max(one.runs, 1.0), plain(one.type)
+    window = evidence.offered_by(ComputedStep)
+    what = f"the layer {line.layer.rpartition('/')[2]}" if line.layer else "one line of a compiled function"
+    figures = [
+        Measurement("share", line.share, "share", "breakdown"),
+        Measurement("time", line.share * (evidence.step_ms or 0.0), "ms", "breakdown"),
+        Measurement(f"of it {kind}, its costliest operation", scale * one.ms / line.share, "share", window),
+        Measurement(f"a run of {kind}", one.ms / runs, "ms", window),
+    ]
+    if one.least_ms:
+        figures.append(
+            Measurement("its arithmetic and bytes, at this machine's best", one.least_ms / runs, "ms", window)
+        )
     return Finding(
         code=code,
         family="graph",
-        title=f"{100 * line.share:.0f} % of {evidence.unit.a} is one line of a compiled function: {words(line)}",
+        title=f"{100 * line.share:.0f} % of {evidence.unit.a} is {what}: {words(line)}",
         severity=severity(line.share),
         share_of_step=line.share,
         predicted_speedup=None,
         ceiling=speedup(line.share),
         where=(line.where,),
-        evidence=(
-            Measurement("share", line.share, "share", "breakdown"),
-            Measurement("time", line.share * (evidence.step_ms or 0.0), "ms", "breakdown"),
-        ),
-        advice="Look at what this line needs: fewer elements, an operation that does less (the largest few in place of "
-        "a sort, a slice in place of a gather), smaller intermediate tensors, or its result once for several steps.",
-        detail="Forward and backward; the operations are the costliest of it, by TensorFlow's names.",
+        evidence=tuple(figures),
+        advice=replaced.advice(kind),
+        detail=" ".join((*_bound(one, evidence.machine_gflops), _PARTS)),
         parts=("graph",),
     )
+
+
+_PARTS = "Forward and backward; the operations are the costliest of it, by TensorFlow's names."
+
+
+def _bound(one: ComputedOperation, peak: float | None) -> Iterable[str]:
+    """What bounds the costliest operation, in a sentence."""
+    kind, runs = plain(one.type), max(one.runs, 1.0)
+    if one.shapes:
+        often = "once" if runs < 1.5 else f"{runs:,.0f} times"
+        yield f"{kind} ({one.shapes}) runs {often} a step."
+    rate = f"{one.flops / (one.ms * 1e6):,.3g}" if one.flops and one.ms else ""
+    of = f" of {peak:,.0f}" if peak else ""
+    if one.bound == "kernel":
+        reached = f" at {rate}{of} GFLOP/s" if rate else ""
+        yield f"It computes{reached}, far below what the other operations of this step get out of the machine: its "
+        yield "kernel is slow at these shapes."
+    elif one.bound == "memory":
+        yield "It is bound by memory: it moves more than it computes."
+    elif one.bound == "arithmetic":
+        yield f"It is bound by its arithmetic: {rate}{of} GFLOP/s."
+    elif one.bound == "starting":
+        yield "A run is so short that most of it is starting and ending."
 
 
 def words(line: ComputedLine) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
-from tfperfkit.diagnosis.computed_lines import LOUD, computed_lines, words
+from tfperfkit.diagnosis.computed_lines import LOUD, ComputedLine, computed_lines, computed_parts, words
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
@@ -139,10 +139,22 @@ def _computed_at(evidence: Evidence) -> str:
     most steps are."""
     if _saw_another(evidence):
         return ", and the windows saw another training than most of these steps are of"
+    layer = next((part for part in computed_parts(evidence) if part.layer), None)
     line = next(iter(computed_lines(evidence)), None)
+    if layer is not None and layer.share >= LOUD:
+        name = layer.layer.rpartition("/")[2]
+        return (
+            f", {100 * layer.share:.0f} % in the layer {name} ({_place(layer.where)}: {words(layer)}{_bound_by(layer)})"
+        )
     if line is None or line.share < LOUD:
         return ""
-    return f", {100 * line.share:.0f} % on one line ({_place(line.where)}: {words(line)})"
+    return f", {100 * line.share:.0f} % on one line ({_place(line.where)}: {words(line)}{_bound_by(line)})"
+
+
+def _bound_by(line: ComputedLine) -> str:
+    """What bounds most of its time, where that is known and the machine's limit."""
+    bound = line.bound
+    return f"; bound by {bound}" if bound in ("arithmetic", "memory") else ""
 
 
 def _saw_another(evidence: Evidence) -> bool:

@@ -143,6 +143,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     layers: list[tuple[str, int]] = []  # name scope -> layer
     layer_calls: list[LayerCall] = []
     work: dict[int, tuple[float, int]] = {}  # operation -> coefficient, power of the batch size
+    takes: dict[int, list[int]] = {}  # operation -> the types of its inputs, of those that move data
+    makes: dict[int, list[int]] = {}  # and of its outputs
 
 
 class Graphs(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,4 +158,5 @@ class Graphs(msgspec.Struct, frozen=True, kw_only=True):
     stacks: list[list[int]]  # frames, outermost first, with LAYER_CALL between them
     areas: list[str]  # by stack: the part of Keras that built it ("layers", "losses" ...), "" for none
     layers: list[Layer]
+    tensors: list[str] = []  # types: "float32[None,28]"
     left_out: int = 0  # operations beyond the limit

@@ -10,6 +10,7 @@ from test_diagnosis import finding
 
 from tfperfkit.diagnosis.computed_lines import computed_lines, words
 from tfperfkit.diagnosis.headline import headline
+from tfperfkit.diagnosis.replaced import advice
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
@@ -91,3 +92,35 @@ def test_products_that_are_fused_or_another_library_s_are_products() -> None:
 
 def test_without_a_trace_nothing_is_said() -> None:
     assert computed_lines(make_evidence(account=make_account({"graph": 10.0}))) == []
+
+
+def slow(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperation:
+    return operation(kind, ms, line, **{"bound": "kernel", "least_ms": ms / 50, "shapes": "8×64 → 8×64", **fields})
+
+
+def test_a_layer_of_keras_own_whose_kernels_are_slow_is_told_with_its_shapes_and_what_replaces_it() -> None:
+    rows = (
+        slow("_MklNativeDepthwiseConv2dNative", 5.0, 19, layer="net/depthwise", direct=False, flops=2e7),
+        operation("_MklMatMul", 3.0, 19, layer="net/dense", direct=False, bound="arithmetic"),
+    )
+    there = finding("INP013", 0.1, severity="info", where=(SourceSpan(FILE, 19),))
+    (found,) = residual(of(*rows), [there])
+    assert found.title == "48 % of a step is the layer depthwise: DepthwiseConv2dNative"
+    assert "8×64 → 8×64" in found.detail and "GFLOP/s" in found.detail
+    assert "depthwise convolution" in found.advice
+    assert found.ceiling == pytest.approx(1 / 0.525, rel=1e-3)
+
+
+def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_line() -> None:
+    dense = operation("_MklMatMul", 8.0, 19, layer="net/dense", direct=False, bound="arithmetic")
+    evidence = of(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))
+    assert list(residual(evidence, [])) == []
+    assert ", 76 % in the layer dense (" in headline([], evidence)
+    assert ":19: MatMul; bound by arithmetic);" in headline([], evidence)
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [("TopKV2", "top_k"), ("Cumsum", "triangular"), ("Transpose", "transpose_b"), ("Foo", "fewer")]
+)
+def test_each_type_has_what_usually_replaces_it(kind: str, word: str) -> None:
+    assert word in advice(kind)

@@ -16,6 +16,7 @@ from tfperfkit.instruments.graphs import flops, tracing
 from tfperfkit.instruments.graphs.building import Added, Building
 from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
 from tfperfkit.instruments.graphs.stacks import Stacks
+from tfperfkit.instruments.graphs.tensors import Tensors
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.records.graphs import BACKWARD, FORWARD, HEAVY, UPDATE, Graph, Graphs, Layer
 
@@ -142,6 +143,7 @@ class _Reading:
     def __init__(self, building: Building, is_user: Callable[[str], bool]) -> None:
         self._building = building
         self._stacks = Stacks(is_user)
+        self._tensors = Tensors()
         self._types: dict[str, int] = {}
         self._layers: dict[int, int] = {}
         self._layer_rows: list[Layer] = []
@@ -177,6 +179,7 @@ class _Reading:
             stacks=stacks.stacks,
             areas=stacks.areas,
             layers=self._layer_rows,
+            tensors=self._tensors.texts,
             left_out=self._left_out,
         )
 
@@ -195,7 +198,12 @@ class _Reading:
         stacks = self._stacks.add(str(number), operations, names, _same_stacks(names, kinds, scopes, added))
         calls: dict[int, list[str]] = {}
         work: dict[int, tuple[float, int]] = {}
+        takes: dict[int, list[int]] = {}
+        makes: dict[int, list[int]] = {}
         for index, kind in enumerate(kinds):
+            types_of = self._tensors.of(operations[index], kind)
+            if types_of is not None:
+                takes[index], makes[index] = types_of
             if kind in HEAVY:
                 amount = flops.work(operations[index])
                 if amount is not None:
@@ -248,6 +256,8 @@ class _Reading:
                 layers=list(layers.items()),
                 layer_calls=repeated,
                 work=work,
+                takes=takes,
+                makes=makes,
             )
 
         return finish

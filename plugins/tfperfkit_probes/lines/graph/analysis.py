@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.probe import Capture
+from tfperfkit.records.bounds import Tensor, moved
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Space, open_space
 from tfperfkit.xplane.hlo import Module, read_modules
@@ -155,6 +157,11 @@ class _Joint:
         ran.runs += usage.runs * share
         if flops := self._flops(origin):
             ran.flops = (ran.flops or 0.0) + flops * usage.runs
+        if origin.tensors is not None and not key.module:  # XLA's kernels keep what they make to themselves
+            ran.shapes = _shapes(origin.tensors, self._lines.batch)
+            amount = moved(origin.type, *origin.tensors, self._lines.batch)
+            if amount is not None:
+                ran.moved = (ran.moved or 0.0) + amount * usage.runs
 
     def work_of(self, function: str, key: Key) -> float:
         """The floating-point operations of one run of an operation; 0 where they are not known."""
@@ -193,6 +200,11 @@ class _Joint:
             described = built if built.function else self._described.get(base_name(function))
             self._origins[built.number] = Origins(built, described)
         return self._origins[built.number]
+
+
+def _shapes(tensors: tuple[Sequence[Tensor], Sequence[Tensor]], batch: int) -> str:
+    takes, makes = (", ".join(each.words(batch) for each in part if each.dtype != "resource") for part in tensors)
+    return f"{takes} → {makes}" if makes else takes
 
 
 def _module_graph(module: str, origins: Origins) -> int | None:

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import Literal
 
 from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.bounds import NOT_MEASURED, AtHand
 from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.analysis import GraphLines
 from tfperfkit_probes.lines.graph.data import PS_PER_MS
+from tfperfkit_probes.lines.graph.limits import bound_of
 from tfperfkit_probes.lines.graph.tree import Ran
 
 _STAGES: dict[str, Literal["forward", "backward", "update"]] = {
@@ -20,7 +22,7 @@ _STAGES: dict[str, Literal["forward", "backward", "update"]] = {
 _KEPT = 400
 
 
-def computed(lines: GraphLines) -> ComputedStep | None:
+def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep | None:
     """None when no compiled function ran in the traced steps, or nothing is known of its operations."""
     functions = [function for function in lines.functions if function.ran]
     if not functions or not lines.steps:
@@ -28,7 +30,7 @@ def computed(lines: GraphLines) -> ComputedStep | None:
     scale = 1 / PS_PER_MS / lines.steps
     ran = [(key, item) for function in functions for key, item in function.ran.items()]
     ran.sort(key=lambda row: -row[1].wall)
-    rows = [_operation(*row, scale, lines.steps) for row in (*ran[:_KEPT], *_summed(ran[_KEPT:]))]
+    rows = [_operation(*row, scale, lines.steps, machine) for row in (*ran[:_KEPT], *_summed(ran[_KEPT:]))]
     return ComputedStep(
         ms=sum(function.wall for function in functions) * scale,
         idle_ms=sum(function.idle for function in functions) * scale,
@@ -39,8 +41,11 @@ def computed(lines: GraphLines) -> ComputedStep | None:
     )
 
 
-def _operation(key: tuple[str, str, str, str], ran: Ran, scale: float, steps: int) -> ComputedOperation:
+def _operation(
+    key: tuple[str, str, str, str], ran: Ran, scale: float, steps: int, machine: AtHand
+) -> ComputedOperation:
     stage, name, kind, layer = key
+    least = max(machine.machine.arithmetic_ms(ran.flops), machine.machine.memory_ms(ran.moved))
     return ComputedOperation(
         name=name,
         type=kind,
@@ -54,6 +59,10 @@ def _operation(key: tuple[str, str, str, str], ran: Ran, scale: float, steps: in
         line=ran.place[1],
         direct=ran.direct,
         of=ran.of,
+        bytes=ran.moved / steps if ran.moved is not None else None,
+        shapes=ran.shapes,
+        bound=bound_of(kind, ran, machine),
+        least_ms=least / steps if least else None,
     )
 
 
@@ -64,6 +73,8 @@ def _summed(rows: Iterable[tuple[tuple[str, str, str, str], Ran]]) -> list[tuple
         total.wall += ran.wall
         total.busy += ran.busy
         total.runs += ran.runs
+        if ran.moved is not None:
+            total.moved = (total.moved or 0.0) + ran.moved
         if ran.flops is not None:
             total.flops = (total.flops or 0.0) + ran.flops
     return list(found.items())

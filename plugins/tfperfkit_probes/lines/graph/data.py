@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from tfperfkit.records.bounds import NOT_MEASURED, AtHand
 from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.analysis import GraphLines
+from tfperfkit_probes.lines.graph.limits import Limit, layer_limits
 from tfperfkit_probes.lines.graph.origin import Node
 from tfperfkit_probes.lines.graph.repeated import BesideTime, RepeatedPass, beside, repeated_passes
 from tfperfkit_probes.lines.graph.tree import Branch, FunctionTime
@@ -61,6 +63,9 @@ class LayerRow(msgspec.Struct, frozen=True, kw_only=True):
     share: float  # of the function's time, 0 to 1
     gflop: float | None
     gflop_per_s: float | None
+    bound: str = ""  # by what, in words
+    gb: float | None = None  # read and written, where the shapes tell
+    operation: str = ""  # the costliest, with the shapes of what it takes and makes
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,8 +103,10 @@ class GraphFunction(msgspec.Struct, frozen=True, kw_only=True):
     beside: tuple[BesideTime, ...] = ()  # metrics and summaries
 
 
-def graph_function(function: FunctionTime, lines: GraphLines, where: str = "step") -> GraphFunction:
-    """The data of one function."""
+def graph_function(
+    function: FunctionTime, lines: GraphLines, where: str = "step", machine: AtHand = NOT_MEASURED
+) -> GraphFunction:
+    """The data of one function. ``machine``: what it reaches at best."""
     owner = function.owner
     to_ms = _scale(lines)
     whole = max(function.wall, 1)
@@ -114,7 +121,7 @@ def graph_function(function: FunctionTime, lines: GraphLines, where: str = "step
         unattributed_ms=(function.idle + function.unmatched_wall) * to_ms,
         lines=tuple(sorted(tops, key=lambda line: (line.file != owner.file, line.file, line.line))),
         innermost=_innermost(function, to_ms),
-        layers=_layers(function, to_ms, lines.steps),
+        layers=_layers(function, to_ms, lines.steps, machine),
         unmatched=tuple(Unmatched(name=name, ms=wall * to_ms) for name, wall in unmatched),
         unmatched_ms=function.unmatched_wall * to_ms,
         divided_share=function.divided_wall / whole,
@@ -198,10 +205,12 @@ def _innermost(function: FunctionTime, to_ms: float) -> tuple[Innermost, ...]:
     return tuple(sorted(rows, key=lambda row: (row.file, row.line)))
 
 
-def _layers(function: FunctionTime, to_ms: float, steps: int) -> tuple[LayerRow, ...]:
+def _layers(function: FunctionTime, to_ms: float, steps: int, machine: AtHand) -> tuple[LayerRow, ...]:
     rows = []
+    limits = layer_limits(function, machine, steps)
     for name, layer in function.layers.items():
         wall = sum(layer.wall.values())
+        limit = limits.get(name, Limit())
         rows.append(
             LayerRow(
                 layer=name,
@@ -213,6 +222,9 @@ def _layers(function: FunctionTime, to_ms: float, steps: int) -> tuple[LayerRow,
                 share=wall / max(function.wall, 1),
                 gflop=layer.flops / 1e9 / max(steps, 1) if layer.flops else None,
                 gflop_per_s=layer.flops / 1e9 / (layer.flops_wall / 1e12) if layer.flops and layer.flops_wall else None,
+                bound=limit.words,
+                gb=limit.bytes / 1e9 / max(steps, 1) if limit.bytes is not None else None,
+                operation=limit.operation,
             )
         )
     return tuple(sorted(rows, key=lambda row: -row.share))

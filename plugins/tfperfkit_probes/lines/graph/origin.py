@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from tfperfkit.records.bounds import Tensor, plain, tensor
 from tfperfkit.records.graphs import BACKWARD, FORWARD, HEAVY, LAYER_CALL, Graph
 from tfperfkit_probes.lines.graph.calls import Calls, Chain
 from tfperfkit_probes.lines.graph.locate import Locator
@@ -37,6 +38,7 @@ class Origin(NamedTuple):
     work: tuple[float, int] | None = None  # coefficient and power of the batch size
     saved: bool = False  # loaded from a SavedModel, which keeps no source lines
     of: str = ""  # the operation that counts, by its name in its own graph: of a gradient the one it differentiates
+    tensors: tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None = None  # that it takes and makes
 
 
 class Owner(NamedTuple):
@@ -69,6 +71,7 @@ class Origins:
         self.calls = Calls(built.graphs)
         self._locator = Locator(built.graphs, self.calls)
         self._known: dict[tuple[int, int, str], Origin | None] = {}
+        self._types: dict[int, Tensor] = {}
 
     @property
     def owner(self) -> Owner:
@@ -108,15 +111,41 @@ class Origins:
         if not walk.path:
             return None
         kind = self._graphs.types[self._graphs.graphs[chain[-1][0]].types[chain[-1][1]]]
-        work = self._work(*chain[-1], kind) or (self._fused_work(*chain[-1]) if "Fused" in runs else None)
-        return Origin(walk.path, stage, kind, work, walk.saved, walk.of)
+        work = self._work(*chain[-1], kind) or (self._fused_work(*chain[-1], runs) if "Fused" in runs else None)
+        return Origin(walk.path, stage, kind, work, walk.saved, walk.of, self._tensors(*chain[-1], runs))
 
-    def _fused_work(self, number: int, index: int) -> tuple[float, int] | None:
+    def _fused_work(self, number: int, index: int, runs: str) -> tuple[float, int] | None:
         """The work of the one product or convolution in the scope of an operation: a layer's, fused with its bias."""
+        fused = self._fused(number, index, runs)
+        return self._graphs.graphs[number].work[fused] if fused is not None else None
+
+    def _fused(self, number: int, index: int, runs: str) -> int | None:
+        """The product or convolution of a layer that runs by the name of its bias: the only one, or of its type."""
         graph = self._graphs.graphs[number]
         scope = graph.operations[index].rpartition("/")[0]
-        found = [work for item, work in graph.work.items() if graph.operations[item].startswith(f"{scope}/")]
+        found = [item for item in graph.work if graph.operations[item].startswith(f"{scope}/")]
+        if len(found) > 1:
+            found = [item for item in found if self._graphs.types[graph.types[item]] == plain(runs)]
         return found[0] if scope and len(found) == 1 else None
+
+    def _tensors(self, number: int, index: int, runs: str) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None:
+        """Of a fused kernel what its product takes; what it makes has the same size."""
+        graph = self._graphs.graphs[number]
+        if "Fused" in runs and index not in graph.work:
+            index = found if (found := self._fused(number, index, runs)) is not None else index
+        if index not in graph.makes:
+            return None
+        takes, makes = (
+            tuple(self._tensor(each) for each in numbers)
+            for numbers in (graph.takes.get(index, []), graph.makes[index])
+        )
+        return takes, makes
+
+    def _tensor(self, number: int) -> Tensor:
+        if number not in self._types:
+            known = self._graphs.tensors
+            self._types[number] = tensor(known[number] if 0 <= number < len(known) else "")
+        return self._types[number]
 
     def _work(self, number: int, index: int, kind: str) -> tuple[float, int] | None:
         """A gradient of a product or a convolution does as much as the operation that it differentiates."""

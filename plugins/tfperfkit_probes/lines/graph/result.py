@@ -11,9 +11,11 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.model import Table
 from tfperfkit.offers import ComputedStep
 from tfperfkit.probe import Capture
+from tfperfkit.records.bounds import Machine
 from tfperfkit_probes.lines.graph.analysis import GraphLines, analyse
 from tfperfkit_probes.lines.graph.computed import computed
 from tfperfkit_probes.lines.graph.data import PS_PER_MS, GraphFunction, graph_function
+from tfperfkit_probes.lines.graph.limits import at_hand
 from tfperfkit_probes.lines.graph.model import DEPTH
 from tfperfkit_probes.lines.graph.tables import layers_table, lines_table, pipeline_table
 
@@ -41,7 +43,8 @@ def report(capture: Capture) -> GraphReport:
         lines = analyse(capture)
     except Unavailable as reason:
         return GraphReport(notes=(str(reason),) if "--probes" in str(reason) else ())
-    functions = tuple(graph_function(item, lines) for item in lines.functions)
+    machine = at_hand(lines.functions, _machine(capture))
+    functions = tuple(graph_function(item, lines, machine=machine) for item in lines.functions)
     pipeline = tuple(graph_function(item, lines, "pipeline") for item in lines.pipeline)
     step_ms = lines.wall / PS_PER_MS / max(lines.steps, 1)
     outside_ms = (lines.wall - lines.graph_wall) / PS_PER_MS / max(lines.steps, 1)
@@ -51,7 +54,7 @@ def report(capture: Capture) -> GraphReport:
         notes=(*lines.notes, *_unseen(functions)),
         step_ms=step_ms,
         outside_ms=outside_ms,
-        computed=computed(lines),
+        computed=computed(lines, machine),
         cost_share=_cost(lines),
     )
 
@@ -77,7 +80,7 @@ def _tables(
     for function in shown:
         rest = step_ms - (function.ms_per_step or 0.0)
         tables.append(lines_table(function, capture.source, step_ms=step_ms, outside_ms=rest, cores=cores, depth=depth))
-        layers = layers_table(function, _machine(capture)) if function is shown[0] else None
+        layers = layers_table(function, _machine(capture).gflops) if function is shown[0] else None
         if layers is not None:
             tables.append(layers)
     for function in pipeline[:1]:
@@ -86,11 +89,11 @@ def _tables(
     return tuple(tables)
 
 
-def _machine(capture: Capture) -> float | None:
-    """What a float32 matrix product reaches, where a processor computes."""
-    gflops = capture.run.machine.get("float32_gflops")
+def _machine(capture: Capture) -> Machine:
+    """What a float32 matrix product and a copy of memory reach, where a processor computes."""
     on_gpu = any("GPU" in str(name) or "TPU" in str(name) for name in capture.run.machine.get("devices", ()) or ())
-    return float(gflops) if isinstance(gflops, (int, float)) and gflops > 0 and not on_gpu else None
+    known = [None if on_gpu else capture.run.machine.get(name) for name in ("float32_gflops", "copy_gb_per_s")]
+    return Machine(*(float(each) if isinstance(each, (int, float)) and each > 0 else None for each in known))
 
 
 def depth_of(options: Mapping[str, Any]) -> int:

@@ -16,6 +16,10 @@ _SAME = 0.9
 #: A layer's own operations get a row from this share of it on.
 _OWN = 0.1
 
+_BOUNDS = (
+    "arithmetic; memory, with the bytes that it moves for a FLOP; starting small operations; elementwise functions; or "
+    "a kernel that is slow at these shapes"
+)
 Source = Callable[[str], Sequence[str]]
 Row = tuple[str | int | float | None, ...]
 
@@ -211,6 +215,7 @@ def layers_table(function: GraphFunction, machine_gflops: float | None = None) -
         return None
     first = shown[0].layer.partition("/")[0] + "/"
     root = first if all(row.layer.startswith(first) for row in shown) else ""
+    bounds = any(row.bound for row in shown)
     return Table(
         title=f"Layers in {function.function} ({_short(function.file)}:{function.line})",
         columns=(
@@ -222,6 +227,7 @@ def layers_table(function: GraphFunction, machine_gflops: float | None = None) -
             Column("GFLOP", "number"),
             Column("GFLOP/s", "number"),
             *([Column("of machine", "share")] if machine_gflops else []),
+            *([Column("bound by")] if bounds else []),
         ),
         rows=tuple(
             (
@@ -233,11 +239,13 @@ def layers_table(function: GraphFunction, machine_gflops: float | None = None) -
                 _rounded(row.gflop),
                 _rounded(row.gflop_per_s),
                 *([_share(row.gflop_per_s, machine_gflops) if row.gflop_per_s else None] if machine_gflops else []),
+                *([row.bound or None] if bounds else []),
             )
             for row in shown
         ),
         note="its own operations in a step; GFLOP/s while its matrix products and convolutions ran"
-        + (f"; of machine: of the {machine_gflops:,.0f} of a float32 matrix product here" if machine_gflops else ""),
+        + (f"; of machine: of the {machine_gflops:,.0f} of a float32 matrix product here" if machine_gflops else "")
+        + (f"; bound by what most of its time is: {_BOUNDS}" if bounds else ""),
     )
 
 

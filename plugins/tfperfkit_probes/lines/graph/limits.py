@@ -1,0 +1,74 @@
+"""What bounds the layers of a compiled function, by their operations in the trace."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit.records.bounds import AtHand, Bound, Machine, plain
+from tfperfkit_probes.lines.graph.tree import FunctionTime, Ran
+
+PS_PER_MS = 1_000_000_000
+#: Of a layer's time: bound by what the larger part of it is.
+_LARGEST = 0.4
+
+
+class Limit(NamedTuple):
+    """What bounds a layer, in words, "" where nothing is known; its costliest operation with the shapes of what that
+    takes and makes; bytes that it moves, None where not known."""
+
+    words: str = ""
+    operation: str = ""
+    bytes: float | None = None
+
+
+def at_hand(functions: Iterable[FunctionTime], machine: Machine) -> AtHand:
+    """The machine as the operations of these functions had it, with what else it was doing."""
+    return AtHand(machine, (_run(ran) for function in functions for ran in function.ran.values()))
+
+
+def bound_of(kind: str, ran: Ran, machine: AtHand) -> Bound:
+    """What bounds an operation, by its mean run."""
+    return machine.bound(plain(kind), *_run(ran))
+
+
+def _run(ran: Ran) -> tuple[float, float | None, float | None]:
+    runs = max(ran.runs, 1.0)
+    flops = ran.flops / runs if ran.flops is not None else None
+    moved = ran.moved / runs if ran.moved is not None else None
+    return ran.wall / PS_PER_MS / runs, flops, moved
+
+
+def layer_limits(function: FunctionTime, machine: AtHand, steps: int) -> dict[str, Limit]:
+    """By layer."""
+    rows: dict[str, list[tuple[str, Ran]]] = defaultdict(list)
+    for (_, _, kind, layer), ran in function.ran.items():
+        if layer:
+            rows[layer].append((kind, ran))
+    return {layer: _limit(mine, machine, steps) for layer, mine in rows.items()}
+
+
+def _limit(rows: list[tuple[str, Ran]], machine: AtHand, steps: int) -> Limit:
+    walls: dict[Bound, float] = defaultdict(float)
+    bounds = [bound_of(kind, ran, machine) for kind, ran in rows]
+    for each, (_, ran) in zip(bounds, rows, strict=True):
+        walls[each] += ran.wall
+    known = [ran.moved for _, ran in rows if ran.moved is not None]
+    kind, costliest = max(rows, key=lambda row: row[1].wall)
+    operation = f"{plain(kind)} {costliest.shapes}".strip()
+    most = max(walls, key=lambda each: walls[each])
+    if not most or walls[most] < _LARGEST * sum(walls.values()):
+        return Limit("", operation, sum(known) if known else None)
+    mine = [row for each, row in zip(bounds, rows, strict=True) if each == most]
+    return Limit(_words(most, mine, steps), operation, sum(known) if known else None)
+
+
+def _words(most: Bound, rows: list[tuple[str, Ran]], steps: int) -> str:
+    if most == "memory":
+        counted = [ran for _, ran in rows if ran.flops and ran.moved]
+        flops, moved = sum(ran.flops or 0.0 for ran in counted), sum(ran.moved or 0.0 for ran in counted)
+        return f"memory, {moved / flops:.1g} B/FLOP" if flops else "memory"
+    if most == "starting":
+        return f"{sum(ran.runs for _, ran in rows) / max(steps, 1):,.0f} small ops"
+    return {"numbers": "elementwise", "kernel": "slow kernel"}.get(most, most)

@@ -167,7 +167,7 @@ SEEDED_OFTEN = Calibration(
     Chosen("below it most steps keep their kernels"),
 )
 KERNELS_LEFT = Calibration(
-    0.1,
+    0.02,
     "share",
     "of the time between operations whose kernels are made anew, what is left at most when they are kept",
     Measured(

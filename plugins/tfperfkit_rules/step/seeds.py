@@ -43,7 +43,7 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
         Finding(
             code="STP012",
             family="step",
-            title=f"Setting the seed at each step makes it start anew: {100 * share:.0f} % of a step",
+            title=f"The seed is set at each step, so all kernels are made anew: {100 * share:.0f} % of a step",
             severity=severity(1 - 1 / bounds[0]),
             share_of_step=share,
             predicted_speedup=None,

@@ -79,7 +79,7 @@ def test_each_way_to_set_one_in_its_order(tmp_path: Path) -> None:
     assert (found["min_share"].value, found["functions"].value) == (0.1, ["f", "g"])
     assert found["min_share"].origin == "[tool.tfperf.mine] in pyproject.toml"
 
-    environ = {"TFPERF_MINE_LEAST_SHARE": "0.2", "TFPERF_MINE": "h"}
+    environ = {"TFPERF_MINE_MIN_SHARE": "0.2", "TFPERF_MINE": "h"}
     found = resolve_options({}, tmp_path, environ, options)["mine"]
     assert (found["min_share"].value, found["functions"].value) == (0.2, ["h"])
     assert found["functions"].origin == "TFPERF_MINE"

@@ -308,3 +308,24 @@ def test_the_pipeline_of_evaluate_is_measured_without_a_step(tfperf: Tfperf) -> 
         assert 2 <= pipeline["outputs_each"] <= 240
         assert stage(pipeline, "Map")["self_ms_per_output"] > 0
     assert found["evaluate"]["line"] == line(EVALUATE, "model.evaluate")
+
+
+STEPS = (
+    MODEL
+    + """
+model.compile("sgd", "mse")
+data = tf.data.Dataset.from_tensor_slices((x, y)).batch(48)
+held = data.repeat()
+model.fit(data, steps_per_epoch=8, epochs=3, validation_data=held, validation_steps=20, verbose=0)
+model.evaluate(data, verbose=0)
+"""
+)
+
+
+def test_the_steps_that_keras_was_given_and_data_that_ran_out(tfperf: Tfperf) -> None:
+    data = run(tfperf, STEPS)
+    fit = {row["validation"]: row for row in data["keras"] if row["way"] == "fit"}
+    assert (fit[False]["steps"], fit[True]["steps"]) == (8, 20)
+    (short,) = data["ran_out"]
+    assert (short["asked"], short["had"], short["way"], short["validation"]) == (8, 10, "fit", False)
+    assert short["line"] == line(STEPS, "model.fit")

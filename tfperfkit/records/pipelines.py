@@ -89,7 +89,8 @@ class Padding(msgspec.Struct, frozen=True, kw_only=True):
 
 class KerasData(msgspec.Struct, frozen=True, kw_only=True):
     """Data given to a Keras model. ``place``: the person's ``__getitem__`` or generator. ``arrays_bytes``: of arrays
-    in memory. ``dataset``: the number of the tf.data dataset, where it is one. None: not told."""
+    in memory. ``steps``: steps_per_epoch, validation_steps or steps, as given. ``dataset``: the number of the tf.data
+    dataset, where it is one. None: not told."""
 
     kind: str
     way: str  # "fit", "evaluate", "predict"
@@ -107,8 +108,21 @@ class KerasData(msgspec.Struct, frozen=True, kw_only=True):
     shuffle: bool | None = None
     arrays_bytes: int = 0
     padding: Padding | None = None
+    steps: int | None = None
     dataset: int = 0
     ns: int = 0
+
+
+class RanOut(msgspec.Struct, frozen=True, kw_only=True):
+    """Keras' ``fit`` or ``evaluate`` was to take ``asked`` batches (of an epoch), and there were ``had`` in all."""
+
+    way: str
+    validation: bool
+    file: str
+    line: int
+    function: str
+    asked: int
+    had: int
 
 
 #: The name under which a reading of an iterator's model stands in a trace.

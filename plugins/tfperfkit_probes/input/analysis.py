@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -9,14 +10,24 @@ import msgspec
 from tfperfkit.clock import ms
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import each, read
-from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator
+from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator, RanOut
 from tfperfkit.records.samples import read_samples
 from tfperfkit.records.steps import Marker, Site
 from tfperfkit_probes.input.loaders import constant_functions, loaders, typical_step_ms
-from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline
+from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData
 from tfperfkit_probes.input.nodes import Measurement, measure
 from tfperfkit_probes.input.pipelines import likeness, make, span
-from tfperfkit_probes.input.streams import COUNTS, DATASETS, ITERATORS, KERAS, READINGS, RETURNED, Reading, Watched
+from tfperfkit_probes.input.streams import (
+    COUNTS,
+    DATASETS,
+    ITERATORS,
+    KERAS,
+    RAN_OUT,
+    READINGS,
+    RETURNED,
+    Reading,
+    Watched,
+)
 from tfperfkit_probes.input.structure import Built, build
 from tfperfkit_probes.input.trace import TracedPipeline, read_trace
 
@@ -63,6 +74,7 @@ def analyse(capture: Capture) -> InputData:
             step_ms,
         ),
         keras=keras,
+        ran_out=_ran_out(read(capture, RAN_OUT, RanOut)),
         constant_functions=constant_functions(watched, samples),
         steps=capture.steps.count,
         step_ms=step_ms,
@@ -224,10 +236,17 @@ def _keras(
             shuffle=data.shuffle,
             arrays_bytes=data.arrays_bytes,
             padding=data.padding,
+            steps=data.steps,
             pipeline=index,
             item_ms=item_ms,
         )
     return found, tuple(rows.values())
+
+
+def _ran_out(found: Sequence[RanOut]) -> tuple[ShortData, ...]:
+    times = Counter(msgspec.structs.replace(row, had=0) for row in found)
+    had = {msgspec.structs.replace(row, had=0): row.had for row in reversed(found)}
+    return tuple(ShortData(**{**msgspec.structs.asdict(row), "had": had[row]}, times=n) for row, n in times.items())
 
 
 def _pipeline_of(data: KerasData, built: Sequence[Built], pipelines: Sequence[Pipeline]) -> int | None:

@@ -106,7 +106,8 @@ class KerasInput(msgspec.Struct, frozen=True, kw_only=True):
     """What was given to a Keras model at one line. ``kind``: "PyDataset", "generator", "arrays", "tf.data", "torch".
 
     ``place``: the person's ``__getitem__`` or generator function. ``item_ms``: time for one batch in it, from the
-    pipeline that Keras makes of it (``pipeline``: its index); None where that is not measured.
+    pipeline that Keras makes of it (``pipeline``: its index); None where that is not measured. ``steps``:
+    steps_per_epoch, validation_steps or steps, as given.
     """
 
     kind: str
@@ -125,9 +126,24 @@ class KerasInput(msgspec.Struct, frozen=True, kw_only=True):
     shuffle: bool | None = None
     arrays_bytes: int = 0
     padding: Padding | None = None
+    steps: int | None = None
     times: int = 1
     pipeline: int | None = None
     item_ms: float | None = None
+
+
+class ShortData(msgspec.Struct, frozen=True, kw_only=True):
+    """Data that ran out before the steps that Keras was given: ``asked`` batches (of an epoch), ``had`` in all.
+    ``times``: that Keras warned of it. ``validation``: given to ``fit`` as such."""
+
+    way: str
+    validation: bool
+    file: str
+    line: int
+    function: str
+    asked: int
+    had: int
+    times: int = 1
 
 
 class ConstantFunction(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +170,7 @@ class InputData(msgspec.Struct, frozen=True, kw_only=True):
     pipelines: tuple[Pipeline, ...] = ()
     loaders: tuple[Loader, ...] = ()
     keras: tuple[KerasInput, ...] = ()
+    ran_out: tuple[ShortData, ...] = ()
     constant_functions: tuple[ConstantFunction, ...] = ()
     steps: int = 0
     step_ms: float | None = None

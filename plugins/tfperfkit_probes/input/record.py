@@ -16,8 +16,18 @@ from tfperfkit.instruments.input.evaluated_batches import EvaluatedBatches
 from tfperfkit.instruments.input.keras import KerasDatasets
 from tfperfkit.instruments.input.returns import Returns
 from tfperfkit.probe import Recording
-from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator
-from tfperfkit_probes.input.streams import COUNTS, DATASETS, ITERATORS, KERAS, READINGS, RETURNED, Reading, Watched
+from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator, RanOut
+from tfperfkit_probes.input.streams import (
+    COUNTS,
+    DATASETS,
+    ITERATORS,
+    KERAS,
+    RAN_OUT,
+    READINGS,
+    RETURNED,
+    Reading,
+    Watched,
+)
 
 #: The first iterators of one line are all recorded; later ones when their number is a power of two.
 _ALL_ITERATORS = 16
@@ -44,7 +54,7 @@ class Recorder:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._pipelines = Pipelines(self, recording.is_user_code)
-        self._keras = KerasDatasets(self._told, recording.is_user_code, self._pipelines.number)
+        self._keras = KerasDatasets(self._told, recording.is_user_code, self._pipelines.number, self._ended)
         self._within = EvaluatedBatches(self._evaluates)
         self._reader = iterator_model.Reader(recording.directory / "model.pb")
         self._live: list[tuple[int, weakref.ref[Any]]] = []
@@ -54,7 +64,7 @@ class Recorder:
         self._last_ns = self._readings = self._last_step = self._fresh = self._cost_ns = 0
         self._watching: Returns | None = None
         self._candidates: set[tuple[str, int]] | None = None  # None: not looked yet
-        self._thread = 0
+        self._thread = self._out = 0
 
     def open(self) -> None:
         """Raises Unavailable when tf.data is not there."""
@@ -108,6 +118,12 @@ class Recorder:
         for file in (data.file, data.place.file if data.place else ""):
             self._keep(file)
         self._recording.append(KERAS, data)
+
+    def _ended(self, data: RanOut) -> None:
+        self._out += 1
+        if self._out <= _MAX_READINGS:
+            self._keep(data.file)
+            self._recording.append(RAN_OUT, data)
 
     # --- steps --------------------------------------------------------------------------------------------------
 

@@ -6,13 +6,14 @@ import msgspec
 
 from tfperfkit.records.pipelines import Node, Returned
 
-DATASETS, ITERATORS, KERAS, READINGS, RETURNED, COUNTS = (
+DATASETS, ITERATORS, KERAS, READINGS, RETURNED, COUNTS, RAN_OUT = (
     "datasets",
     "iterators",
     "keras",
     "readings",
     "returned",
     "counts",
+    "ran_out",
 )
 
 

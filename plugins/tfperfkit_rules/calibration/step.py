@@ -109,6 +109,9 @@ EPOCH_ENDS_MIN_SHARE = Calibration(
 EPOCHS_MIN = Calibration(
     3, "epochs", "after which it was seen, for 'after each epoch'", Chosen("fewer tell no habit, and cost little")
 )
+PASSES_MIN = Calibration(
+    1.5, "number", "passes over its data in one validation, from which on it is told", Chosen("half of it again")
+)
 EPOCHS_LEFT_MIN = Calibration(
     0.2, "share", "of what follows each epoch, what is left at best", Derived("the advice: every fifth epoch")
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.step.data_steps import steps_beyond_data
 from tfperfkit_rules.step.epoch_ends import after_epochs
 from tfperfkit_rules.step.fit_calls import one_call_a_step
 from tfperfkit_rules.step.joined_steps import several_steps
@@ -22,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     waits,
     collects,
     after_epochs,
+    steps_beyond_data,
     measured_again,
     short_epochs,
     grows_slower,

@@ -13,7 +13,7 @@ from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.frame_locals import local
 from tfperfkit.instruments.input.padding import padding_of
 from tfperfkit.instruments.steps.updates import own_code
-from tfperfkit.records.pipelines import KerasData, Padding, Place
+from tfperfkit.records.pipelines import KerasData, Padding, Place, RanOut
 
 _ADAPTERS = "keras.src.trainers.data_adapters."
 _CLASSES = {
@@ -24,6 +24,7 @@ _CLASSES = {
     "torch_data_loader_adapter": "TorchDataLoaderAdapter",
     "grain_dataset_adapter": "GrainDatasetAdapter",
 }
+_EPOCHS = ("keras.src.trainers.epoch_iterator", "EpochIterator", "_interrupted_warning")
 KINDS = {
     "PyDatasetAdapter": "PyDataset",
     "GeneratorDataAdapter": "generator",
@@ -35,12 +36,17 @@ KINDS = {
 
 
 class KerasDatasets:
-    """Installs the seams. ``told(data)`` is called on the thread of the ``fit``."""
+    """Installs the seams. ``told(data)`` and ``ran_out(data)`` are called on the thread of the ``fit``."""
 
     def __init__(
-        self, told: Callable[[KerasData], None], is_user: Callable[[str], bool], number: Callable[[Any], int]
+        self,
+        told: Callable[[KerasData], None],
+        is_user: Callable[[str], bool],
+        number: Callable[[Any], int],
+        ran_out: Callable[[RanOut], None],
     ) -> None:
         self._told = told
+        self._ran_out = ran_out
         self._is_user = is_user
         self._number = number
         self._restores: list[Callable[[], None]] = []
@@ -58,6 +64,12 @@ class KerasDatasets:
                 self._restores.append(method_seam.install(owner, "__init__", self._before, self._after))
             except Unavailable as error:
                 self.reasons.append(f"data passed to Keras as {KINDS[name]} can't be described ({error})")
+        module, name, method = _EPOCHS
+        try:
+            owner = getattr(sys.modules[module], name)
+            self._restores.append(method_seam.install(owner, method, self._interrupted, _nothing))
+        except (Unavailable, AttributeError, KeyError) as error:
+            self.reasons.append(f"data that ran out within Keras can't be seen ({error})")
         return True
 
     def restore(self) -> None:
@@ -65,23 +77,55 @@ class KerasDatasets:
             undo()
         self._restores.clear()
 
-    def _before(self, adapter: Any) -> tuple[Any, str, tuple[str, int, str]]:
+    def _interrupted(self, epochs: Any) -> None:
+        """Keras warns that its input ran out; without a number of steps that is how each epoch ends."""
+        asked = _number(getattr(epochs, "steps_per_epoch", None))
+        if not asked:
+            return
+        had = _number(getattr(epochs, "_num_batches", None)) or _number(getattr(epochs, "_steps_seen", None)) or 0
+        ways, place = [], ("", 0, "")
         frame: FrameType | None = sys._getframe(2)
-        way = ""
         while frame is not None:
             name = frame.f_code.co_filename
             if self._is_user(name):
-                return adapter, way, (name, frame.f_lineno, frame.f_code.co_name)
+                place = name, frame.f_lineno, frame.f_code.co_name
+                break
+            if "keras" in name and frame.f_code.co_name in ("fit", "evaluate", "predict"):
+                ways.append(frame.f_code.co_name)
+            frame = frame.f_back
+        if ways:
+            file, line, function = place
+            self._ran_out(
+                RanOut(
+                    way=ways[-1],
+                    validation=len(ways) > 1,
+                    file=file,
+                    line=line,
+                    function=function,
+                    asked=asked,
+                    had=had,
+                )
+            )
+
+    def _before(self, adapter: Any) -> tuple[Any, str, tuple[str, int, str], int | None]:
+        frame: FrameType | None = sys._getframe(2)
+        way, steps = "", None
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if self._is_user(name):
+                return adapter, way, (name, frame.f_lineno, frame.f_code.co_name), steps
+            if frame.f_code.co_name == "get_data_adapter":
+                steps = _number(local(frame, "steps_per_epoch"))
             if not way and "keras" in name and frame.f_code.co_name in ("fit", "evaluate", "predict"):
                 way = frame.f_code.co_name
                 # ``fit`` makes the iterator of the training data first; once a call, so its locals may be read.
                 if way == "fit" and local(frame, "epoch_iterator") is not None:
                     way = "validation"
             frame = frame.f_back
-        return adapter, way, ("", 0, "")
+        return adapter, way, ("", 0, ""), steps
 
-    def _after(self, token: tuple[Any, str, tuple[str, int, str]], called: bool) -> None:
-        adapter, way, (file, line, function) = token
+    def _after(self, token: tuple[Any, str, tuple[str, int, str], int | None], called: bool) -> None:
+        adapter, way, (file, line, function), steps = token
         if not called:
             return
         kind = KINDS.get(type(adapter).__name__, type(adapter).__name__)
@@ -120,10 +164,15 @@ class KerasDatasets:
                 line=line,
                 function=function,
                 batches=batches,
+                steps=steps,
                 ns=now_ns(),
                 **about,
             )
         )
+
+
+def _nothing(token: Any, called: bool) -> None:
+    """Never called: the call is of no interest when it ends."""
 
 
 def _padding(arrays: list[Any], batch_size: int | None) -> Padding | None:

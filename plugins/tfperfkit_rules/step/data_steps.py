@@ -1,0 +1,160 @@
+"""STP013: the numbers of steps that ``fit`` is given do not fit the size of its data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData, Stage
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.step.epoch_ends import moments
+
+CODE = "STP013"
+#: What gives as many elements as it takes.
+_KEEPS = ("Map", "ParallelMap", "Shuffle", "Prefetch", "Cache", "MemoryCache", "Options", "Repeat", "AssertCardinality")
+_BATCHES = ("Batch", "ParallelBatch", "PaddedBatch")
+
+
+def steps_beyond_data(evidence: Evidence) -> Iterable[Finding]:
+    """For validation that goes through its data several times, for epochs as long as there are examples, and, as a
+    remark, for data that ran out."""
+    data = evidence.offer(InputData)
+    if data is None:
+        return
+    for row in data.keras:
+        pipeline = data.pipelines[row.pipeline] if row.pipeline is not None else None
+        size = _size(pipeline) if pipeline is not None and row.kind == "tf.data" and row.steps else None
+        if size is None or row.way != "fit":
+            continue
+        examples, batch = size
+        if row.validation:
+            yield from _validated(evidence, row, examples, batch)
+        elif evidence.work is None and row.steps == examples and batch >= calibrated.EPOCHS_MIN.value:
+            yield _counted_examples(row, examples, batch)
+    if evidence.work is None:
+        yield from (_short(row) for row in data.ran_out if row.had < row.asked or row.times > 1)
+
+
+def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -> Iterator[Finding]:
+    assert row.steps is not None
+    passes = row.steps * batch / examples
+    if passes < calibrated.PASSES_MIN.value:
+        return
+    ns = seen = 0
+    for _, stack, took in moments(evidence):
+        leaf = stack.frames[-1] if stack.frames else None
+        if stack.context == "evaluate" and leaf is not None and (leaf.file, leaf.line) == (row.file, row.line):
+            ns, seen = ns + took, seen + 1
+    share = min(ns / (evidence.run.wall_s * 1e9), 1.0) if evidence.run.wall_s else 0.0
+    saved = 1 - math.ceil(examples / batch) / row.steps
+    if seen < MIN or share * saved < calibrated.EPOCH_ENDS_MIN_SHARE.value:
+        return
+    work = evidence.work  # of the work that it is, nearly all of it; of the run, its share
+    own = min(ns / (work.seconds * 1e9), 1.0) if work is not None else share
+    low, high = interval(own, seen)
+    bounds = speedups(low * saved, high * saved)
+    yield Finding(
+        code=CODE,
+        family="step",
+        title=f"Each validation goes through its data {passes:,.1f} times",
+        severity=severity(share * saved),
+        basis="run" if work is None else "step",
+        share_of_step=own * saved,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=(SourceSpan(row.file, row.line, row.function),),
+        evidence=(
+            Measurement("batches of each validation", float(row.steps), "count", "run"),
+            Measurement("examples that there are", float(examples), "count", "run"),
+            Measurement("examples in a batch", float(batch), "count", "run"),
+            Measurement("validation, of the run", share, "share", "samples"),
+        ),
+        advice=(
+            f"Give it as many steps as there are batches: validation_steps={math.ceil(examples / batch)}; or leave "
+            "validation_steps and the repeat() of this dataset out."
+        ),
+        detail="validation_steps counts batches, not examples. A repeated dataset never ends by itself.",
+        absorbs=("STP006", "STP010"),
+        absorbs_here=("INP012", "INP001", "RET012"),
+        parts=("evaluate", "dispatch", "input", "tracing", "graph"),
+    )
+
+
+def _counted_examples(row: KerasInput, examples: int, batch: int) -> Finding:
+    return Finding(
+        code=CODE,
+        family="step",
+        title=f"steps_per_epoch is the number of examples: each epoch goes through the data {batch:,} times",
+        severity="medium",
+        basis="run",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=(SourceSpan(row.file, row.line, row.function),),
+        evidence=(
+            Measurement("batches of an epoch", float(row.steps or 0), "count", "run"),
+            Measurement("examples that there are", float(examples), "count", "run"),
+            Measurement("examples in a batch", float(batch), "count", "run"),
+        ),
+        advice=(
+            f"steps_per_epoch counts batches: {math.ceil(examples / batch)} are one pass over the data. Or leave it "
+            "and repeat() out."
+        ),
+        detail="An epoch is then so many times shorter; whether the model has learnt enough by then is yours to say.",
+    )
+
+
+def _short(row: ShortData) -> Finding:
+    what = "validation_steps" if row.validation else "steps_per_epoch" if row.way == "fit" else "steps"
+    return Finding(
+        code=CODE,
+        family="step",
+        title=f"The data ran out: {what} is {row.asked:,}, and there are {row.had:,} batches",
+        severity="info",
+        basis="run",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=(SourceSpan(row.file, row.line, row.function),),
+        evidence=(
+            Measurement("batches asked for", float(row.asked), "count", "run"),
+            Measurement("batches that there were", float(row.had), "count", "run"),
+            Measurement("epochs that ended early", float(row.times), "count", "run"),
+        ),
+        advice=f"Leave {what} out: then an epoch is one pass over the data. Or add .repeat() to the dataset.",
+        detail=(
+            "Keras warns of it and ends the epoch there. With a number of steps the next epoch goes on where the last "
+            "one ended; the iterator, and what its buffers hold, is made anew only once the data are at their end."
+        ),
+    )
+
+
+def _size(pipeline: Pipeline) -> tuple[int, int] | None:
+    """(examples that a pass has, examples of a batch) of a pipeline that repeats without end; None where its stages
+    don't tell."""
+    stages = [stage for stage in pipeline.stages if not stage.added]
+    if not any(stage.kind == "Repeat" and stage.parameters.get("count") in (-1, None) for stage in stages):
+        return None
+    *above, source = stages
+    batch, limit = 1, math.inf
+    for stage in above:
+        size = stage.parameters.get("batch_size")
+        count = stage.parameters.get("count")
+        if stage.kind in _BATCHES and isinstance(size, int):
+            batch *= size
+        elif stage.kind == "Take" and isinstance(count, int) and count > 0 and batch == 1:
+            limit = min(limit, count)
+        elif stage.kind not in _KEEPS:
+            return None
+    examples = _examples(source)
+    return (min(examples, int(limit) if limit < math.inf else examples), batch) if examples else None
+
+
+def _examples(source: Stage) -> int | None:
+    """Of arrays whose rows are the elements."""
+    if source.kind != "TensorSlice" or not source.bytes_per_element or not source.memory_bytes:
+        return None
+    return source.memory_bytes // source.bytes_per_element

@@ -19,6 +19,8 @@ from tfperfkit.watch import Run
 
 _USAGE = "%%tfperf [--probes NAMES] [--steps N] [--out DIR]"
 _VALUES = {"--probes": "probes", "--steps": "steps", "--out": "out"}
+#: Where the run is left.
+_VARIABLE = "tfperf_run"
 
 
 def load(shell: Any) -> None:
@@ -36,11 +38,12 @@ def tfperf(shell: Any, line: str, cell: str | None) -> Run | None:
         watched = watch(**options)
         code = line if cell is None else cell
         with watched as run:
+            run._called = _VARIABLE
             _run(shell, code)
     except TfperfError as error:
         print(one_line(f"tfperf: {error}"))
         return None
-    shell.user_ns["tfperf_run"] = run
+    shell.user_ns[_VARIABLE] = run
     return None
 
 

@@ -53,6 +53,8 @@ class Run:
         self.report: Report | None = None
         self.nested = False
         self._cells: dict[str, str] = {}
+        #: The variable that holds it, as far as we know: what a cell shows names it.
+        self._called = "run"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -110,7 +112,7 @@ class Run:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from tfperfkit.notebook.show import bundle
 
-        return bundle(self.report, self.directory)
+        return bundle(self.report, self.directory, self._called)
 
     def _repr_html_(self) -> str | None:
         return self._repr_mimebundle_().get("text/html")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from chromium import Browser, find
 from firefox import Firefox
@@ -20,7 +21,9 @@ from PIL import Image
 from tfperf_runner import Tfperf
 
 from tfperfkit.analysis.analyze import analyze
+from tfperfkit.model import Measured
 from tfperfkit.report.html.fragment import fragment
+from tfperfkit.report.html.render import page as rendered
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "pictures" / "train.py"
@@ -99,6 +102,25 @@ def test_it_draws_and_asks_nobody(browser: Browser, page: Path, width: int, tmp_
     assert colors is not None and len(colors) > 50
     # Nothing sticks out: a page that scrolls sideways can't be read on a phone.
     assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_measured_gain_leaves_room_for_the_title(browser: Browser, page: Path, tmp_path: Path) -> None:
+    """Only the trial is made up."""
+    report = analyze(page.parent / "run", pictures=True)
+    measured = Measured(
+        experiment="patch:RET001", keeps="results", verdict="faster", speedup=3.9, interval=(3.1, 5.0), pairs=3,
+        first_minute=2.0, processor=3.5, memory_bytes=-5e7, results="same bits",
+    )  # fmt: skip
+    first = msgspec.structs.replace(report.findings[0], measured=measured)
+    made = msgspec.structs.replace(report, findings=(first, *report.findings[1:]))
+    (tmp_path / "proven.html").write_text(rendered(made), encoding="utf-8")
+    for width in WIDTHS:
+        loaded(browser, tmp_path / "proven.html", width=width)
+        title, card = (
+            browser.evaluate(f"document.querySelector({what!r}).getBoundingClientRect().width")
+            for what in ("article.finding h3", "article.finding")
+        )
+        assert title > card / 3, width
 
 
 def test_a_deep_link_leads_to_its_finding(browser: Browser, page: Path) -> None:

@@ -62,7 +62,9 @@ def test_the_magic_of_a_cell_takes_options_and_shows_the_last_value(notebook: tu
 
 
 def test_the_magic_of_a_line(notebook: tuple[Any, Path]) -> None:
-    assert "tfperf-report" in html(notebook, 7)
+    made = html(notebook, 7)
+    assert "tfperf-report" in made and "tfperf_run.save_html" in made  # where it is left
+    assert ">run.save_html" in html(notebook, 3)
 
 
 def test_a_mistake_is_one_line(notebook: tuple[Any, Path]) -> None:

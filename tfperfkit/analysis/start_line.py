@@ -9,6 +9,7 @@ from tfperfkit.analysis.beginning import Beginning
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.pictures import Phase, Start
 from tfperfkit.records.spans import Span
+from tfperfkit.records.steps import Step
 from tfperfkit.rule import Evidence
 
 _NS = 1e9
@@ -33,7 +34,8 @@ def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
     importing = begun.importing if begun.importing is not None else begun.process
     found: list[Piece] = [(begun.process, importing, "other imports"), (importing, begun.armed, "importing TensorFlow")]
     found += _traced(evidence, (begun.armed, first), _sampled(evidence, (begun.armed, first)))
-    found += _traced(evidence, (first, steady), [(first, steady, "compile and first runs")])
+    ordinary = evidence.account.ordinary_ms * 1e6 if evidence.account is not None else 0.0
+    found += _traced(evidence, (first, steady), list(_stepped(warm, (first, steady), ordinary)))
 
     def since(when: int) -> float:
         return round((when - begun.process) / _NS, 4)
@@ -58,6 +60,17 @@ def _traced(evidence: Evidence, span: Span, around: Sequence[Piece]) -> Iterator
         yield from ((max(a, at), min(b, begin), part) for a, b, part in around if max(a, at) < min(b, begin))
         yield begin, end, "tracing"
         at = end
+
+
+def _stepped(warm: Sequence[Step], span: Span, ordinary_ns: float) -> Iterator[Piece]:
+    """Of each step the end, as long as an ordinary one, is the step itself; what came before was for the first time."""
+    at = span[0]
+    for step in warm:
+        own = max(at, step.begin_ns, step.end_ns - round(ordinary_ns * step.count))
+        yield at, own, "compile and first runs"
+        yield own, step.end_ns, "the steps themselves"
+        at = step.end_ns
+    yield at, max(at, span[1]), "compile and first runs"
 
 
 def _sampled(evidence: Evidence, span: Span) -> list[Piece]:

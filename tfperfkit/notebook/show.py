@@ -20,10 +20,10 @@ def words(report: Report | None, directory: object = "") -> str:
     return one_line(f"<tfperf run: {figures}; {codes or 'no findings'}>")
 
 
-def bundle(report: Report | None, directory: object = "") -> dict[str, str]:
-    """By MIME type."""
+def bundle(report: Report | None, directory: object = "", called: str = "run") -> dict[str, str]:
+    """By MIME type. ``called``: the run's name in the cell."""
     made = {"text/plain": words(report, directory)}
-    return made | {"text/html": fragment(report)} if report is not None else made
+    return made | {"text/html": fragment(report, called)} if report is not None else made
 
 
 def display(run: Any) -> None:

@@ -57,6 +57,20 @@ def test_what_ran_stands_in_order_and_leaves_no_gap() -> None:
     ]
 
 
+def test_an_ordinary_step_is_no_warm_up_of_its_own() -> None:
+    """Of each first step as much as an ordinary one takes is the step, at its end."""
+    table = StepTable(steps=STEPS, source="custom")
+    given: dict[str, Any] = {"steps": table, "parts_ms": {"graph": 400.0}, "warm_up": WarmUp(total_s=13.0)}
+    found = start_line(make_evidence(**given), BEGUN)
+    assert found is not None
+    assert names(found)[-4:] == [
+        ("compile and first runs", 11.0, 11.6),
+        ("the steps themselves", 11.6, 12.0),
+        ("compile and first runs", 12.0, 12.6),
+        ("the steps themselves", 12.6, 13.0),
+    ]
+
+
 def test_without_samples_what_ran_before_the_steps_is_not_known() -> None:
     assert ("not sampled", 4.0, 11.0) in names(made([], []))
 

@@ -43,7 +43,7 @@ def accounts(report: Report, rules: Rules, sources: Sources) -> list[dict[str, A
     if run is not None:
         lines = {part: [(row.where, row.seconds) for row in rows] for part, rows in run.lines.items()}
         labels = {part: RUN_PARTS.get(part, part) for part in run.parts_s}
-        aside = f"{figure(run.total_s, 's')}, from the start of the process to its end"
+        aside = f"{figure(run.total_s, 's')}, from its start to its end"
         made.append(_account("The whole run", "run", aside, run.parts_s, labels, "s", lines, rules, sources))
     warm = report.steps.warm_up
     if warm is not None:

@@ -15,6 +15,7 @@ from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
 from tfperfkit.report.source import clean_source
 from tfperfkit.report.terminal import Screen
+from tfperfkit.report.trials import verdict_words
 
 #: The example of a code's page: (language, code) pairs; () where there is none.
 Examples = Callable[[str], tuple[tuple[str, str], ...]]
@@ -28,6 +29,8 @@ _WINDOWS = {
 }
 _MARKS = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
 _EXCERPTS, _PLACES = 2, 8
+#: What a trial of a finding's patch is called.
+_PATCH = "patch:"
 
 
 def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) -> tuple[list[Any], list[Any]]:
@@ -97,6 +100,8 @@ def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: R
             for item in finding.evidence[:60]
         ],
         "measured": text(proof_words(finding.measured, Screen())) if finding.measured is not None else "",
+        "measured_gain": text(verdict_words(finding.measured)) if finding.measured is not None else "",
+        "patch_ran": finding.measured is not None and finding.measured.experiment.startswith(_PATCH),
     }
 
 

@@ -10,7 +10,7 @@ _COLORS = {
     "validation": "evaluate", "prediction": "evaluate", "tensorflow": "eager_ops", "children": "collectives",
     "ending": "other", "tfperf": "other", "not sampled": "other", "other imports": "copies",
     "importing TensorFlow": "input", "data and other Python": "python", "building and setting up": "dispatch",
-    "loading and saving": "saving", "the steps themselves": "graph", "compile and first runs": "tracing",
+    "loading and saving": "saving", "the steps themselves": "graph", "compile and first runs": "host_sync",
 }  # fmt: skip
 #: Where a page's own colours are not at hand: on each, white words can be read.
 _PAINT = {

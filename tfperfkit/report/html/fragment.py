@@ -15,17 +15,17 @@ from tfperfkit.report.summary import ending
 _FINDINGS, LIMIT = 5, 60_000
 
 
-def fragment(report: Report) -> str:
-    """HTML of at most ``LIMIT`` bytes; with fewer findings where they are long."""
+def fragment(report: Report, called: str = "run") -> str:
+    """HTML of at most ``LIMIT`` bytes; with fewer findings where they are long. ``called``: the run's variable."""
     made = ""
     for most in (_FINDINGS, 2, 1, 0):
-        made = _fragment(report, most)
+        made = _fragment(report, most, called)
         if len(made.encode("utf-8", "backslashreplace")) <= LIMIT:
             break
     return made
 
 
-def _fragment(report: Report, most: int) -> str:
+def _fragment(report: Report, most: int, called: str) -> str:
     sources = Sources(report)
     found, remarks = cards(report, no_examples, sources, Rules())
     return str(
@@ -35,6 +35,7 @@ def _fragment(report: Report, most: int) -> str:
             figures=figures(report),
             accounts=[item for item in accounts(report, Rules(), sources) if item["key"] in ("step", "run")],
             findings=found[:most],
+            called=called,
             more=len(found[most:]) + len(remarks),
         )
     )

@@ -62,6 +62,7 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             data=_script_json(data),
             title=_title(report),
             headline=text(report.headline.removeprefix("First: "), report.run.folder),
+            handle=name(report.run.handle or "RUN"),
             command=name(shlex.join(report.run.argv)),
             warnings=[text(note) for note in (ending(report.run), *report.overhead.notes) if note],
             findings=found,

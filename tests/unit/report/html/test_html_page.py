@@ -17,6 +17,7 @@ from tfperfkit.model import (
     Column,
     Finding,
     LineTime,
+    Measured,
     Measurement,
     Outlier,
     Overhead,
@@ -254,6 +255,15 @@ def test_places_are_short_and_the_cost_stands_beside_the_line() -> None:
 def test_several_findings_of_one_code_have_addresses_of_their_own() -> None:
     html = page(report(findings=(finding(), finding(), finding())))
     assert [f'id="{anchor}"' in html for anchor in ("INP002", "INP002-2", "INP002-3")] == [True] * 3
+
+
+def test_a_measured_gain_stands_beside_the_predicted_one() -> None:
+    measured = Measured(experiment="patch:INP002", keeps="results", verdict="faster", speedup=3.9, interval=(3.1, 5.0))
+    html = page(report(findings=(finding(measured=measured, patch="--- a/train.py\n+++ b/train.py\n-old\n+new\n"),)))
+    assert "Do this first (4.3x faster predicted; measured: 3.9x faster):" in html
+    assert "<strong>Measured:</strong> 3.9x faster · 95 %: 3.10x to 5.00x" in html
+    assert "and run in a trial" in html
+    assert '<span class="minus">-old' in html and '<span class="plus">+new' in html and "<span>+++ b/" in html
 
 
 def test_without_pictures_the_words_stand() -> None:

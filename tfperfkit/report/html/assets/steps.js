@@ -85,8 +85,12 @@ const room = (element) => Math.max(element.clientWidth, 240);
     }
     context.fillStyle = context.strokeStyle = color("--high"); context.lineWidth = 2 * ratio;
     causes.forEach((cause, number) => {
-      for (const [step, ms] of byCause.get(cause)) if (step >= seen[0] && step <= seen[1])
-        shape(context, SHAPES[number % SHAPES.length], u.valToPos(step, "x", true), Math.max(u.valToPos(Math.min(ms, bound), "y", true) - 7 * ratio, up + 40 * ratio), 4.5 * ratio);
+      for (const [step, ms] of byCause.get(cause)) if (step >= seen[0] && step <= seen[1]) {
+        const at = u.valToPos(step, "x", true), y = Math.max(u.valToPos(Math.min(ms, bound), "y", true) - 7 * ratio, up + 40 * ratio);
+        // On a bar, too, a sign is seen.
+        context.fillStyle = color("--card"); context.fillRect(at - 7 * ratio, y - 7 * ratio, 14 * ratio, 14 * ratio); context.fillStyle = color("--high");
+        shape(context, SHAPES[number % SHAPES.length], at, y, 4.5 * ratio);
+      }
     });
     context.restore();
     // Lanes above the picture: windows, and what happened in which step.

@@ -96,7 +96,11 @@ SEAMS = (
                 "devices",
                 "where their operations run is not recorded",
             ),
-            ("graphs.sources graphs.repeats graphs.flops graphs.tensors", "lines", "traces are counted, but their arguments"),
+            (
+                "graphs.sources graphs.repeats graphs.flops graphs.tensors",
+                "lines",
+                "traces are counted, but their arguments",
+            ),
         )
     ),
     Seam(

@@ -414,3 +414,101 @@ def test_a_matrix_that_stays(function: Makes, shapes: Any) -> None:
 )
 def test_a_matrix_that_changes(function: Makes, shapes: Any) -> None:
     assert "solve" not in kinds(function, *shapes)
+
+
+def assigned(makes: Makes, rows: int = 5000) -> Makes:
+    """A function that assigns to a variable what ``makes`` makes of it and of its rows."""
+    held = tf.Variable(tf.zeros((rows, 8)), trainable=False)
+
+    def function(x: Any) -> Any:
+        held.assign(makes(held, x))
+        return tf.reduce_sum(x)
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [
+        lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4)[:, None], x),
+        lambda v, x: tf.tensor_scatter_nd_add(v, tf.random.uniform((4, 1), 0, 5000, tf.int32), x),
+        lambda v, x: tf.keras.ops.scatter_update(v, tf.range(4)[:, None], x),
+        lambda v, x: tf.concat([v[4:], x], 0),
+        lambda v, x: tf.concat([x, v[:-4]], 0),
+        lambda v, x: tf.keras.ops.concatenate([x, v[:-4]], axis=0),
+    ],
+)
+def test_a_variable_that_is_copied_to_write_rows(makes: Makes) -> None:
+    (one,) = found(assigned(makes), (4, 8))
+    assert one.kind == "copied"
+    assert (one.figures["rows"], one.figures["written"]) == (5000, 4)
+    assert one.left == pytest.approx(4 / 5000)
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [
+        lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4)[:, None], x) * 0.9,  # all of it is new
+        lambda v, x: tf.tensor_scatter_nd_update(v * 0.9, tf.range(4)[:, None], x),
+        lambda v, x: tf.tensor_scatter_nd_update(tf.zeros_like(v), tf.range(4)[:, None], x),
+        lambda v, x: tf.concat([tf.reverse(v[4:], [0]), x], 0),
+        lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4000)[:, None], tf.repeat(x, 1000, axis=0)),
+        lambda v, x: 0.99 * v + 0.01 * tf.reduce_mean(x),
+    ],
+)
+def test_a_variable_that_is_new_in_whole(makes: Makes) -> None:
+    assert "copied" not in kinds(assigned(makes), (4, 8))
+
+
+def test_rows_written_in_place_are_no_copy() -> None:
+    held = tf.Variable(tf.zeros((5000, 8)), trainable=False)
+    other = tf.Variable(tf.zeros((5000, 8)), trainable=False)
+
+    def in_place(x: Any) -> Any:
+        held.scatter_nd_update(tf.range(4)[:, None], x)
+        other.assign(tf.tensor_scatter_nd_update(held, tf.range(4)[:, None], x))  # another variable's value
+        return tf.reduce_sum(x)
+
+    assert kinds(in_place, (4, 8)) == set()
+
+
+def jacobian(taken: Makes, outputs: int = 1) -> Makes:
+    net = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(8, "tanh"), tf.keras.layers.Dense(outputs)])
+
+    def function(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = net(x)
+            made = tf.squeeze(made, 1) if outputs == 1 else made
+        return taken(tape, made, x)
+
+    return function
+
+
+_EQUAL = [
+    (1, lambda t, y, x: tf.gather_nd(t.jacobian(y, x), tf.stack([tf.range(16), tf.range(16)], 1))),
+    (1, lambda t, y, x: tf.einsum("bbj->bj", t.jacobian(y, x))),
+    (4, lambda t, y, x: tf.einsum("bibj->bij", t.jacobian(y, x))),
+    (4, lambda t, y, x: tf.linalg.diag_part(tf.transpose(t.jacobian(y, x), [1, 3, 0, 2]))),
+]
+
+
+@pytest.mark.parametrize(("outputs", "taken"), _EQUAL)
+def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
+    (one,) = (each for each in found(jacobian(taken, outputs), (16, 3)) if each.kind == "diagonal")
+    assert one.figures == {"examples": 16.0}
+    assert one.left == pytest.approx(1 / 16)
+    assert sum("/pfor/" in name for name in one.operations) > 10
+
+
+@pytest.mark.parametrize(
+    ("outputs", "taken"),
+    [
+        (4, lambda t, y, x: t.batch_jacobian(y, x)),
+        (4, lambda t, y, x: tf.linalg.diag_part(t.batch_jacobian(y, x)[:, :3])),
+        (1, lambda t, y, x: t.jacobian(y, x)),
+        (1, lambda t, y, x: tf.linalg.diag_part(tf.matmul(x, x, transpose_b=True)[None])),
+    ],
+)
+def test_a_jacobian_that_is_needed(outputs: int, taken: Makes) -> None:
+    assert "diagonal" not in kinds(jacobian(taken, outputs), (16, 3))

@@ -20,6 +20,8 @@ REPEATED_ROWS = "GRF015"
 SAME_MATRIX = "GRF016"
 PICKED_BRANCH = "GRF017"
 PADDING = "GRF018"
+COPIED_VARIABLE = "GRF019"
+JACOBIAN_DIAGONAL = "GRF020"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -47,6 +49,8 @@ TITLES = {
     SAME_MATRIX: "A matrix that stays the same is factorised each time",
     PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
     PADDING: "Sequences are mostly padding",
+    COPIED_VARIABLE: "A whole variable is copied to write a few rows",
+    JACOBIAN_DIAGONAL: "A whole jacobian for the blocks on its diagonal",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -165,7 +165,9 @@ class Origins:
         of = graph.forward.get(index)
         found = self._locator.index(of[0], of[1]) if of is not None else None
         if of is not None and found is not None:
-            return self.target(of[0], found, depth + 1)
+            # The gradient of a jacobian ends at what makes its rows one by one, which nothing else is the gradient of.
+            known = (of[0], found) if self._graphs.graphs[of[0]].stacks[found] >= 0 else None
+            return self.target(of[0], found, depth + 1) or known
         return self._by_name(graph, graph.operations[index], depth, within)
 
     def _by_name(self, graph: Graph, name: str, depth: int, within: tuple[int, ...]) -> tuple[int, int] | None:

@@ -12,6 +12,8 @@ from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
+from tfperfkit_probes.ops.waste.copied import copied
+from tfperfkit_probes.ops.waste.diagonals import diagonals
 from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.products import products
@@ -32,6 +34,8 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     repeats,
     solves,
     picked,
+    copied,
+    diagonals,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000

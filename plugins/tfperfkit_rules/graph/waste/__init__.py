@@ -7,6 +7,8 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.graph.waste.copied import copied
+from tfperfkit_rules.graph.waste.diagonals import diagonals
 from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.products import products
@@ -16,4 +18,4 @@ from tfperfkit_rules.graph.waste.sorts import sorts
 from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
 
-RULES: tuple[Rule, ...] = (sorts, spread, products, pairs, tables, repeats, solves, picked)
+RULES: tuple[Rule, ...] = (sorts, spread, products, pairs, tables, repeats, solves, picked, copied, diagonals)

@@ -129,7 +129,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         rows = [
             row
             for row in step.operations
-            if row.of in names and row.stage != "update" and (row.file, row.line) in lines
+            if row.stage != "update"
+            and ((row.of in names and (row.file, row.line) in lines) or _at_once(row.name, names))
         ]
         forward = scale * sum(row.ms for row in rows if row.stage == "forward")
         whole = scale * sum(row.ms for row in rows)
@@ -143,6 +144,12 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
     part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
     return _Shares(mine.share * min(1.0, part / total) if total > 0 else 0.0)
+
+
+def _at_once(name: str, names: set[str]) -> bool:
+    """A gradient that is made for many numbers at once goes by the operation that it differentiates; its own name,
+    which nothing else has, tells it."""
+    return "/pfor/" in name and _is_one_of(name, names)
 
 
 def _is_one_of(name: str, names: set[str]) -> bool:

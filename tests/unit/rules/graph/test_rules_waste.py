@@ -24,12 +24,16 @@ FIGURES: dict[str, dict[str, float]] = {
     "repeats": {"rows": 50, "times": 1500},
     "solve": {"size": 480, "columns": 4, "loop": 1.0},
     "picked": {"branches": 12},
+    "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
+    "diagonal": {"examples": 96},
 }
 CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
     "table": "GRF014",
     "repeats": "GRF015",
     "solve": "GRF016",
     "picked": "GRF017",
+    "copied": "GRF019",
+    "diagonal": "GRF020",
 }
 
 
@@ -115,3 +119,24 @@ def test_a_variable_that_the_step_assigns_to_beside_its_function_may_be_the_matr
     ran_ = RanOperations(steps=10, rows=(row,))
     assert not told(step(of_a_variable, offers=(ran_,)))
     assert told(step(waste("solve"), offers=(ran_,)))
+
+
+def test_a_queue_becomes_a_ring_and_a_scatter_is_done_in_place() -> None:
+    (scatter,) = told(step(waste("copied")))
+    assert "scatter_nd_update(indices, rows)" in scatter.advice
+    queue = msgspec.structs.replace(waste("copied"), figures=FIGURES["copied"] | {"queue": 1.0})
+    (ring,) = told(step(queue))
+    assert "oldest" in ring.advice
+
+
+def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
+    at_once = msgspec.structs.replace(waste("diagonal"), operations=["gradient_tape/net/Tanh/pfor/mul"])
+    evidence = step(at_once)
+    assert not told(evidence)
+    data = evidence.offer(ComputedStep)
+    name = "StatefulPartitionedCall/gradient_tape/net/Tanh/pfor/mul"
+    rows = (*data.operations, msgspec.structs.replace(ran("Mul", 6.0, "backward"), name=name, of="net/Tanh"))
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[at_once]))
+    calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
+    (finding,) = told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))
+    assert finding.code == "GRF020"

@@ -1,0 +1,93 @@
+"""A whole jacobian of which only the blocks on the diagonal are used: each example's result by its own input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.sizes import RESHAPES
+from tfperfkit_probes.ops.waste.view import View
+
+KIND = "diagonal"
+#: ``tape.jacobian`` is one gradient for each number, made all at once: TensorFlow names what that takes so.
+_AT_ONCE = "/pfor/"
+_GRADIENT = "gradient_tape/"
+_MIN_EXAMPLES = 8
+#: Between the jacobian and what takes the diagonal.
+_DEEPEST = 8
+_MOST_OPERATIONS = 20_000
+_PASSES = RESHAPES | {"Transpose", "Cast", "Mul", "Neg"}
+
+
+def diagonals(view: View) -> Iterator[Wasted]:
+    """By ``tf.linalg.diag_part``, an einsum such as ``bibj->bij`` and ``tf.gather_nd`` by equal indices."""
+    for node in view.forward:
+        examples = _diagonal(view, node)
+        if examples < _MIN_EXAMPLES:
+            continue
+        made = _jacobian(view, node)
+        work = _at_once(view, made) if made is not None else []
+        if not work:
+            continue
+        places = [each.place for each in (node, *work) if each.place is not None]
+        yield Wasted(
+            kind=KIND,
+            where=node.place,
+            places=list(dict.fromkeys(places)),
+            operations=[node.name, *(each.name for each in work)],
+            left=1 / examples,
+            figures={"examples": float(examples)},
+        )
+
+
+def _diagonal(view: View, node: Node) -> int:
+    """How many examples it picks the blocks of; 0 for anything else."""
+    if node.type.startswith("MatrixDiagPart"):
+        shape = view.shape(*node.inputs[0]) or ()
+        return shape[-1] if len(shape) > 2 and shape[-1] == shape[-2] else 0
+    if node.type == "Einsum" and len(node.inputs) == 1:
+        labels, _, result = node.text_attr("equation").partition("->")
+        twice = [each for each in labels if labels.count(each) > 1 and each in result]
+        shape = view.shape(*node.inputs[0]) or ()
+        return shape[labels.index(twice[0])] if twice and len(shape) == len(labels) else 0
+    if node.type == "GatherNd" and len(node.inputs) > 1:
+        pairs, shape = view.source(node, 1), view.shape(*node.inputs[0]) or ()
+        sides = [view.source(pairs, number) for number in (0, 1)] if pairs is not None and pairs.type == "Pack" else []
+        ranges = len(sides) == 2 and all(each is not None and each.type == "Range" for each in sides)
+        return shape[0] if ranges and len(shape) > 1 and shape[0] == shape[1] else 0
+    return 0
+
+
+def _jacobian(view: View, node: Node) -> Node | None:
+    """What came of many gradients at once, past what gives it another order or shape; None where that is used
+    otherwise."""
+    current = view.source(node, 0)
+    for _ in range(_DEEPEST):
+        if current is None or _AT_ONCE in f"{current.name}/":
+            return current
+        if current.type not in _PASSES or current.name in view.results:
+            return None
+        if len({use.node.name for use in view.uses(current)}) > 1:
+            return None
+        current = view.source(current, 0)
+    return None
+
+
+def _at_once(view: View, last: Node) -> list[Node]:
+    """The operations that make all these gradients."""
+    found: dict[str, Node] = {}
+    pending = [last.name]
+    while pending and len(found) < _MOST_OPERATIONS:
+        node = view.nodes.get(pending.pop())
+        if node is None or node.name in found or _AT_ONCE not in f"{node.name}/":
+            continue
+        found[node.name] = node
+        pending += [owner for owner, _ in node.inputs]
+    # Where the jacobian is differentiated again (a penalty on gradients), that is made at once too, in its own scopes.
+    scopes = {name.partition(_AT_ONCE)[0] for name in found}
+    for node in view.nodes.values():
+        scope, at_once, _ = node.name.partition(_AT_ONCE)
+        if at_once and scope.startswith(_GRADIENT) and scope.removeprefix(_GRADIENT) in scopes:
+            found.setdefault(node.name, node)
+    return list(found.values())

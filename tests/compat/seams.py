@@ -302,6 +302,15 @@ SEAMS = (
         "gradients are told by the call for them",
     ),
     Seam("kinds", "graphs.building", "tensorflow.python.eager.record", "record_operation", "signature"),
+    Seam(
+        "kinds",
+        "graphs.building",
+        "tensorflow.python.distribute.mirrored_run",
+        "_MirroredReplicaThread",
+        "absent",
+        "lines",
+        "lines of replicas do not stand below strategy.run",
+    ),
     Seam("kinds", "graphs.building", f"{_KERAS}backend.tensorflow.core", "name_scope.__enter__", "compiled"),
     Seam("kinds", "graphs.sources", f"{_POLYMORPHIC}atomic_function", "from_func_graph", "signature"),
     Seam(

@@ -13,6 +13,7 @@ from tfperfkit.records.convert import each, read
 from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator, RanOut
 from tfperfkit.records.samples import read_samples
 from tfperfkit.records.steps import Marker, Site
+from tfperfkit_probes.input.divided import divided, random_order
 from tfperfkit_probes.input.loaders import constant_functions, loaders, typical_step_ms
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData
 from tfperfkit_probes.input.nodes import Measurement, measure
@@ -80,6 +81,8 @@ def analyse(capture: Capture) -> InputData:
         step_ms=step_ms,
         watched=tuple(row.step for row in watched),
         datasets={name: n for name, n in made.items() if isinstance(n, int)} if isinstance(made, dict) else {},
+        divided=divided(datasets),
+        random_order=random_order(datasets),
         recording_ms=ms((own if isinstance(own, int) else 0) + sum(row.own_ns for row in readings)),
         notes=_notes(pipelines, watched),
     )

@@ -164,8 +164,21 @@ class ConstantFunction(msgspec.Struct, frozen=True, kw_only=True):
     share_of_step: float | None
 
 
+class Divided(msgspec.Struct, frozen=True, kw_only=True):
+    """A pipeline that a strategy divides among workers. ``policy``: "AUTO", "FILE", "DATA" of AutoShardPolicy, "" where
+    not known. ``reads_files``: so that it can be divided by files. ``by_hand``: a ``shard`` of the person's stands in
+    it. The place is the line that gave it to the strategy."""
+
+    policy: str
+    reads_files: bool
+    by_hand: SourceSpan | None
+    file: str
+    line: int
+
+
 class InputData(msgspec.Struct, frozen=True, kw_only=True):
-    """The probe's record. ``steps`` all training steps; ``watched``: numbers of those in which values were watched."""
+    """The probe's record. ``steps`` all training steps; ``watched``: numbers of those in which values were watched.
+    ``random_order``: something shuffles without a seed."""
 
     pipelines: tuple[Pipeline, ...] = ()
     loaders: tuple[Loader, ...] = ()
@@ -176,5 +189,7 @@ class InputData(msgspec.Struct, frozen=True, kw_only=True):
     step_ms: float | None = None
     watched: tuple[int, ...] = ()
     datasets: dict[str, int] = {}  # made in all, by class
+    divided: tuple[Divided, ...] = ()
+    random_order: bool = False
     recording_ms: float = 0.0
     notes: tuple[str, ...] = ()

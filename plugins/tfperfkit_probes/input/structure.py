@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -49,7 +49,7 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
     grouped: dict[tuple[object, ...], list[int]] = {}
     chains: dict[int, tuple[Link, ...]] = {}
     for number in sorted(ends):
-        links = chains[number] = _chain(known, number)
+        links = chains[number] = chain(known, number)
         if links:
             key = tuple(_key(link) for link in links)
             grouped.setdefault(key, []).append(number)
@@ -77,7 +77,7 @@ def _key(link: Link) -> tuple[object, ...]:
     return made.cls, made.origin, link.nested, made.about.element if made.origin.by == "keras" else ""
 
 
-def _chain(known: dict[int, MadeDataset], root: int) -> tuple[Link, ...]:
+def chain(known: Mapping[int, MadeDataset], root: int) -> tuple[Link, ...]:
     """From the end to the sources; what a stage's function makes comes right after the stage."""
     links: list[Link] = []
 

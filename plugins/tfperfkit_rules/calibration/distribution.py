@@ -76,6 +76,12 @@ DIVIDED_MIN_GAIN = Calibration(
     "the factor for examples a second, at least, from which on a batch that replicas divide is reported",
     Chosen("a larger batch is another training: less is no fault, and stands as headroom"),
 )
+MADE_BY_ALL_MIN = Calibration(
+    0.05,
+    "share",
+    "of a step that waits for examples which other workers drop, from which on it is reported",
+    Chosen("what repeats show"),
+)
 UNEVEN_SERVERS = Calibration(
     1.5,
     "ratio",

@@ -9,6 +9,7 @@ SMALL_EXCHANGES = "DST003"
 ONE_DEVICE = "DST004"
 DIVIDED = "DST005"
 UNEVEN = "DST006"
+UNDIVIDED = "DST007"
 
 #: What each code means, without numbers or names: the heading of its page.
 TITLES = {
@@ -18,4 +19,5 @@ TITLES = {
     ONE_DEVICE: "A distribution strategy has one device",
     DIVIDED: "A batch is divided among replicas, and each has little of it",
     UNEVEN: "One parameter server holds most of the variables",
+    UNDIVIDED: "Workers do not divide the data among them as they should",
 }

@@ -6,6 +6,7 @@ The hooks are in place only while a tf.function is being traced:
   tape later hands to the gradient function: the tuple's identity tells whose gradient it is.
 - The gradient function that the runtime calls back and the Python functions given to ``record.record_operation``
   (custom gradients, calls of a tf.function): what they add to the graph is the gradient.
+- The threads of a strategy's replicas, as they are made: the stacks of what they build begin in them.
 - ``name_scope`` of Keras' backend, which each layer enters under its name.
 """
 
@@ -13,8 +14,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from tfperfkit.instruments.stacks import call_site
+from tfperfkit.model import SourceSpan
 
 _KERAS_SCOPES = "keras.src.backend.tensorflow.core"
 _KERAS_OPTIMIZERS = "keras.src.optimizers.base_optimizer"
@@ -29,6 +33,19 @@ class Added(NamedTuple):
     operation: str
 
 
+class Started(NamedTuple):
+    """Replicas of a strategy began when a graph had ``begin`` operations. ``frames``: of the person's code that called
+    ``strategy.run``, innermost first: the replicas' threads don't have them."""
+
+    begin: int
+    frames: tuple[SourceSpan, ...]
+
+
+def started_before(started: Sequence[Started], index: int) -> Started:
+    """The call that an operation of this number in its graph was built under, if a replica built it."""
+    return next((each for each in reversed(started) if each.begin <= index), started[0])
+
+
 class Building:
     """Notes of the traces that are under way. Graphs go by ``id()``: they live until the outermost trace ends."""
 
@@ -37,6 +54,8 @@ class Building:
         #: graph -> name scope -> the Keras layer or optimizer that entered it. A scope is entered once: each name is
         #: made unique in its graph.
         self.scopes: dict[int, dict[str, Any]] = {}
+        #: graph -> where replicas began, in order
+        self.replicas: dict[int, list[Started]] = {}
         self._recorded: dict[int, tuple[int, str]] = {}  # id of the attributes -> graph and operation
         self._undo: list[Callable[[], None]] = []
         self._lock = threading.Lock()
@@ -52,6 +71,7 @@ class Building:
                 ("gradients are told by the call for them, not by what they differentiate", self._hook_gradients),
                 ("custom gradients are not told from what they differentiate", self._hook_custom),
                 ("operations are not told by the Keras layer that built them", self._hook_keras),
+                ("lines of replicas do not stand below strategy.run", self._hook_replicas),
             ):
                 try:
                     install()
@@ -65,7 +85,7 @@ class Building:
         with self._lock:
             while self._undo:
                 self._undo.pop()()
-            self.gradients, self.scopes = {}, {}
+            self.gradients, self.scopes, self.replicas = {}, {}, {}
             self._recorded = {}
 
     def _hook_gradients(self) -> None:
@@ -98,6 +118,27 @@ class Building:
         self._undo.append(lambda: _restore(execute, "record_gradient", record_gradient, record))
         register(gradient_function)
         self._undo.append(lambda: register(differentiate))
+
+    def _hook_replicas(self) -> None:
+        """A replica's thread is made by the one that calls ``strategy.run``; it has done nothing when this returns."""
+        module = sys.modules.get("tensorflow.python.distribute.mirrored_run")
+        if module is None:
+            return
+        thread = module._MirroredReplicaThread
+        original = thread.__init__
+
+        def made(self_: Any, *arguments: Any, **named: Any) -> None:
+            original(self_, *arguments, **named)
+            try:
+                started = Started(self_.graph.version, call_site.user_frames(sys._getframe(1)))
+                kept = self.replicas.setdefault(id(self_.graph), [])
+                if kept[-1:] != [started]:  # one for all replicas
+                    kept.append(started)
+            except Exception:  # its lines then stand by themselves, as they did
+                return
+
+        thread.__init__ = made
+        self._undo.append(lambda: _restore(thread, "__init__", made, original))
 
     def _hook_custom(self) -> None:
         from tensorflow.python.eager import record

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfperfkit import clock
 from tfperfkit.instruments.graphs import flops, tracing
-from tfperfkit.instruments.graphs.building import Added, Building
+from tfperfkit.instruments.graphs.building import Added, Building, Started, started_before
 from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
 from tfperfkit.instruments.graphs.stacks import Stacks
 from tfperfkit.instruments.graphs.tensors import Tensors
@@ -148,6 +148,7 @@ class _Reading:
         self._layers: dict[int, int] = {}
         self._layer_rows: list[Layer] = []
         self._kept = self._left_out = 0
+        self._started: dict[int, Sequence[Started]] = {}  # by number of a graph: where replicas began in it
 
     def read(self, roots: list[tuple[str, Any]]) -> Graphs:
         functions: dict[str, int] = {}
@@ -164,6 +165,7 @@ class _Reading:
                 nested = getattr(graph, "_functions", None) or {}
                 waiting += [(_text(key), getattr(item, "graph", None)) for key, item in nested.items()]
             functions[name] = numbers[id(graph)]
+        self._find_started(graphs, functions)
         rows = [self._graph(graph, numbers) for graph in graphs]
         self._stacks.finish()
         records = []
@@ -195,7 +197,8 @@ class _Reading:
         number = numbers[id(graph)]
         scopes = self._building.scopes.get(id(graph), {})
         added = self._building.gradients.get(id(graph), [])
-        stacks = self._stacks.add(str(number), operations, names, _same_stacks(names, kinds, scopes, added))
+        same = _same_stacks(names, kinds, scopes, added)
+        stacks = self._stacks.add(str(number), operations, names, same, self._started.get(number, ()))
         calls: dict[int, list[str]] = {}
         work: dict[int, tuple[float, int]] = {}
         takes: dict[int, list[int]] = {}
@@ -261,6 +264,20 @@ class _Reading:
             )
 
         return finish
+
+    def _find_started(self, graphs: list[Any], functions: dict[str, int]) -> None:
+        """Where replicas began; of loops and conditions that they built, where in the graph around."""
+        known = self._building.replicas
+        waiting = [number for number, graph in enumerate(graphs) if id(graph) in known]
+        self._started = {number: known[id(graphs[number])] for number in waiting}
+        while waiting:
+            outer = waiting.pop()
+            for index, operation in enumerate(graphs[outer].get_operations()[:MAX_OPERATIONS]):
+                for name in _called(operation) if operation.type in _CALLING else ():
+                    inner = functions.get(name)
+                    if inner is not None and inner not in self._started:
+                        self._started[inner] = [started_before(self._started[outer], index)._replace(begin=0)]
+                        waiting.append(inner)
 
     def _stages(
         self, inputs: list[list[int]], stacks: list[int], added: list[Added], numbers: dict[int, int]

@@ -6,9 +6,10 @@ at each operation's traceback from Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfperfkit.instruments.graphs.building import Started, started_before
 from tfperfkit.instruments.stacks import call_site
 from tfperfkit.records.graphs import LAYER_CALL
 
@@ -19,6 +20,7 @@ _GRADIENT_FILES = (
     "/tensorflow/python/eager/imperative_grad.py",
 )
 _CONTROL_FLOW = "/tensorflow/python/autograph/operators/"
+_REPLICA_FILE = "/tensorflow/python/distribute/mirrored_run.py"
 _LAYER_FILES = ("/keras/src/layers/layer.py", "/tf_keras/src/engine/base_layer.py")
 
 
@@ -36,12 +38,16 @@ class Stacks:
         self._frame_ids: dict[tuple[str, int, str], int] = {}
         self._stack_ids: dict[tuple[Any, ...], int] = {}
         self._builder = _builder()
-        self._waiting: list[tuple[str, list[int], list[str], list[int]]] = []
+        self._replica: list[bool] = []  # by stack: of a replica's own thread
+        self._waiting: list[tuple[str, list[int], list[str], list[int], Sequence[Started]]] = []
 
-    def add(self, key: str, operations: list[Any], names: list[str], same: list[int]) -> list[int]:
+    def add(
+        self, key: str, operations: list[Any], names: list[str], same: list[int], started: Sequence[Started] = ()
+    ) -> list[int]:
         """The stacks of a graph's operations; the list is filled in by ``finish``.
 
         ``same`` tells for each operation which one's stack to take: its own number, another one's, or -1 for none.
+        ``started``: where replicas began in the graph; what they built stands below the calls that started them.
         """
         found = [-1] * len(operations)
         for index, operation in enumerate(operations):
@@ -54,16 +60,18 @@ class Stacks:
                 self._builder.AccumulateStackTrace(key, names[index], traceback)
             else:
                 found[index] = self._intern([(f.filename, f.lineno, f.name) for f in traceback])
-        self._waiting.append((key, found, names, same))
+        self._waiting.append((key, found, names, same, started))
         return found
 
     def finish(self) -> None:
         """Fill in the lists that ``add`` gave."""
         traces, numbers = self._built() if self._builder is not None else ({}, {})
-        for key, found, names, same in self._waiting:
+        for key, found, names, same, started in self._waiting:
             for index, source in enumerate(same):
                 if source == index and self._builder is not None:
                     found[index] = traces.get(numbers.get(f"{names[index]}@{key}", 0), -1)
+                if started and source == index and found[index] >= 0 and self._replica[found[index]]:
+                    found[index] = self._below(started, index, found[index])
             for index, source in enumerate(same):
                 if source >= 0:
                     found[index] = found[source]
@@ -92,7 +100,7 @@ class Stacks:
 
     def _intern(self, frames: list[tuple[str, int, str]]) -> int:
         kept: list[int] = []
-        area, gradient = "", False
+        area, gradient, replica = "", False, False
         last: tuple[str, int, str] | None = None  # the frame before, if only a loop or a condition lies between
         control = False
         for frame in frames:
@@ -106,20 +114,32 @@ class Stacks:
                 continue
             place = file.replace("\\", "/")
             control = control or _CONTROL_FLOW in place
+            replica = replica or (frame[2] == "run" and place.endswith(_REPLICA_FILE))
             if place.endswith(_LAYER_FILES) and frame[2] == "__call__":
                 kept.append(LAYER_CALL)
                 last = None
             if place.endswith(_GRADIENT_FILES):
                 gradient = True
             area = _area(place) or area
-        key = (tuple(kept), area, gradient)
+        return self._number(kept, area, gradient, replica)
+
+    def _number(self, kept: list[int], area: str, gradient: bool, replica: bool) -> int:
+        key = (tuple(kept), area, gradient, replica)
         number = self._stack_ids.get(key)
         if number is None:
             number = self._stack_ids[key] = len(self.stacks)
             self.stacks.append(kept)
             self.areas.append(area)
             self.gradient.append(gradient)
+            self._replica.append(replica)
         return number
+
+    def _below(self, started: Sequence[Started], index: int, number: int) -> int:
+        """The stack of a replica's operation below the call that started the replica."""
+        calls = started_before(started, index).frames
+        frames = [(place.file, place.line, place.function) for place in reversed(calls)]
+        above = [self._frame(frame) for frame in frames if self._is_user(frame[0])]
+        return self._number([*above, *self.stacks[number]], self.areas[number], self.gradient[number], False)
 
     def _frame(self, frame: tuple[str, int, str]) -> int:
         number = self._frame_ids.get(frame)

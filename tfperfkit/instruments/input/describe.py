@@ -43,6 +43,8 @@ def describe(dataset: Any, generator: Place | None = None) -> tuple[Description,
     for name in _PARAMETERS:
         if hasattr(dataset, f"_{name}"):
             parameters[name] = _value(getattr(dataset, f"_{name}"))
+    if type(dataset).__name__.startswith("_AutoShard"):
+        parameters["policy"] = dataset.options().experimental_distribute.auto_shard_policy.name
     tensors = getattr(dataset, "_tensors", None) or ()
     return Description(
         parameters=parameters,

@@ -1,0 +1,133 @@
+"""DST007: the data of a training by several workers is divided twice, not at all, or after each has made all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.model import Divided, InputData
+
+from tfperfkit.gain import severity, speedup
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import distribution as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.distribution import codes
+from tfperfkit_rules.distribution.exchange import exchanging, workers
+
+_GIVEN = (
+    "tensorflow.distribute.MultiWorkerMirroredStrategy().experimental_distribute_dataset",
+    "tensorflow.distribute.MultiWorkerMirroredStrategy().distribute_datasets_from_function",
+)
+#: Where a script asks which of the workers it is: attributes of TensorFlow's, variables of launchers, MPI's ranks.
+_WHICH = (
+    r"\b(input_pipeline_id|num_input_pipelines|cluster_resolver|task_id|task_index|Get_rank|get_rank)\b"
+    r"|\b(TF_CONFIG|RANK|WORLD_SIZE|(OMPI|PMI|PMIX|SLURM|HOROVOD)_\w+)\b|\.rank\(\)"
+)
+_SHARD = (
+    "Divide it before anything is done to it: strategy.distribute_datasets_from_function(make), and in make(context) "
+    "data.shard(context.num_input_pipelines, context.input_pipeline_id) right after the source"
+)
+
+
+def undivided_data(evidence: Evidence) -> Iterator[Finding]:
+    """By the datasets that were made: what a strategy divides, by which policy, whether a ``shard`` stands there."""
+    data = evidence.offer(InputData)
+    function = exchanging(evidence) if evidence.work is None else None
+    if data is None or function is None or not data.datasets:
+        return
+    count = workers(function.marks.exchanged)
+    if count < 2:
+        return
+    twice = next((row for row in data.divided if row.by_hand is not None), None)
+    late = next((row for row in data.divided if not _by_files(row)), None)
+    if twice is not None:
+        yield _twice(twice, count)
+    elif late is not None:
+        yield from _all_made(evidence, late, count)
+    elif not data.divided and not any("Shard" in name for name in data.datasets) and not evidence.find(_WHICH):
+        yield _alike(evidence, data, count)
+
+
+def _by_files(row: Divided) -> bool:
+    return row.policy == "FILE" or (row.policy != "DATA" and row.reads_files)
+
+
+def _twice(row: Divided, count: int) -> Finding:
+    places = (row.by_hand, SourceSpan(row.file, row.line))
+    return _finding(
+        f"The data is divided among {count} workers twice: by shard, and by the strategy",
+        "medium",
+        places,
+        count,
+        "Let one of them do it: either take .shard(...) away, or give the dataset with options.experimental_distribute"
+        ".auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF.",
+        f"Each worker gets one part in {count * count} of the examples, and most of them are never trained on.",
+        Measurement("share of the examples that any worker sees", 1 / count, "share", "run"),
+    )
+
+
+def _alike(evidence: Evidence, data: InputData, count: int) -> Finding:
+    order = "each in an order of its own" if data.random_order else "in the same order"
+    return _finding(
+        f"All {count} workers train on all examples, {order}",
+        "info" if data.random_order else "medium",
+        tuple(evidence.calls(*_GIVEN)),
+        count,
+        f"{_SHARD}; or leave the policy at AutoShardPolicy.AUTO with experimental_distribute_dataset.",
+        "Nothing divides the data, and the script does not ask which worker it is. "
+        + (
+            "An epoch has all workers go through all examples."
+            if data.random_order
+            else "All compute the same gradients, so one of them would do."
+        )
+        + " Where the files differ from host to host, all is well.",
+    )
+
+
+def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]:
+    """Costs only where the step waits for its input: then at most the part that is made in vain."""
+    share = min(evidence.share("input") * (1 - 1 / count), shared.MAX_STEP_SHARE.value)
+    if share < calibrated.MADE_BY_ALL_MIN.value:
+        return
+    yield _finding(
+        f"Each of {count} workers makes all examples and drops those of the others",
+        severity(share / 2),
+        (SourceSpan(row.file, row.line),),
+        count,
+        f"{_SHARD}; or read from as many files as there are workers or more, which the strategy divides.",
+        "The strategy divides by examples at the end of the pipeline, where there are no files to divide: reading, "
+        "decoding and mapping are done for all of them on each worker.",
+        Measurement("share of the step in waiting for input", evidence.share("input"), "share", "breakdown"),
+        share=share,
+    )
+
+
+def _finding(
+    title: str,
+    how: Severity,
+    where: tuple[SourceSpan | None, ...],
+    count: int,
+    advice: str,
+    detail: str,
+    *more: Measurement,
+    share: float = 0.0,
+) -> Finding:
+    bounds = (1.0, speedup(share)) if share else None
+    return Finding(
+        code=codes.UNDIVIDED,
+        family="distribution",
+        title=title,
+        severity=how,
+        basis="step" if share else "risk",
+        share_of_step=share,
+        predicted_speedup=sum(bounds) / 2 if bounds else None,
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(place for place in where if place is not None and place.file))[
+            : shared.MAX_PLACES.value
+        ],
+        evidence=(Measurement("workers", float(count), "count", "run"), *more),
+        advice=advice,
+        detail=detail,
+        absorbs=("INP001",) if share else (),
+        parts=("input",) if share else (),
+    )

@@ -20,6 +20,7 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import signals
 from tfperfkit.launch.keeper import Keeper
+from tfperfkit.launch.preload import Preload
 from tfperfkit.storage.reserved_space import SMALL, Room
 from tfperfkit.storage.run_directory import Exit, RunDirectory
 
@@ -163,10 +164,12 @@ def supervise(
     started.
     """
     keeper = Keeper(run.path)
+    # Who draws or judges meanwhile imports for itself.
+    preload = Preload(run) if environ is not None and live is None and beside is None else None
 
     def look() -> None:
         keeper.look()
-        for looking in (live, beside):
+        for looking in (live, beside, preload):
             if looking is not None:
                 looking.look()
 
@@ -182,6 +185,8 @@ def supervise(
         finally:
             if live is not None:
                 live.close()
+            if preload is not None:
+                preload.finish()
     interrupted = relay.interrupted or returncode == -signal.SIGINT
     exit_record = Exit(status=returncode, ended_ns=now_ns(), interrupted=interrupted)
     restored = keeper.restore()

@@ -129,10 +129,10 @@ RUN_PARTS: dict[RunPart, str] = {
     "validation": "validation",
     "prediction": "prediction",
     "saving": "loading and saving",
-    "tensorflow": "other TensorFlow work",
+    "tensorflow": "TensorFlow outside of training",
     "input": "going through datasets",
     "children": "waiting for child processes",
-    "ending": "exit",
+    "ending": "ending the process",
     "tfperf": "tfperf",
     "not sampled": "not sampled",
 }

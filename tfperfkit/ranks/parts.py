@@ -8,11 +8,13 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.errors import UsageError
+from tfperfkit.model import Finding
 from tfperfkit.ranks import arrival, clocks, kept
 from tfperfkit.ranks.alone import Alone, alone
 from tfperfkit.ranks.cause import Cause, cause, sentence
 from tfperfkit.ranks.differing import differing
 from tfperfkit.ranks.endings import endings
+from tfperfkit.ranks.found import findings
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.studied import studied
 
@@ -26,7 +28,8 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     to end first. ``late``: for whom the others wait, None where that can't be told; ``wait_ms``: of a step, of the
     middle one of the others. ``transfer_ms``: of a step, the exchange without
     waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that ranks trace
-    or compile differently, in words."""
+    or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are
+    in its part."""
 
     schema: int
     parts: tuple[Part, ...]
@@ -44,6 +47,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     transfer_ms: float | None = None
     waits_ms: dict[str, float] = {}
     traced: arrival.Traced | None = None
+    findings: tuple[Finding, ...] = ()
     differing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -109,6 +113,7 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         transfer_ms=seen.transfer_ms if seen is not None else None,
         waits_ms=waited,
         traced=seen,
+        findings=findings(found, why, max((part.turn_ms or 0.0 for part in workers), default=0.0)),
         differing=tuple(differing(workers)),
         notes=tuple(notes),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfperfkit.model import Column, Table
+from tfperfkit.model import Column, Finding, Table
 from tfperfkit.ranks.arrival import own_ms
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import Whole
@@ -128,12 +128,13 @@ def table(whole: Whole, parts: Sequence[Part]) -> Table:
 
 
 def merged(whole: Whole) -> list[str]:
-    """Each finding with the ranks that have it, what most have first."""
+    """What all ranks together show, with its gain; then each finding with the ranks that have it, what most have
+    first."""
     found: dict[str, tuple[str, list[str]]] = {}
     for part in whole.parts:
         for finding in part.loud:
             found.setdefault(finding.code, (finding.title, []))[1].append(part.label)
-    lines = []
+    lines = [f"{each.code}  {each.title}{_gain(each)}: {each.advice}" for each in whole.findings]
     for code, (title, who) in sorted(found.items(), key=lambda item: -len(item[1][1])):
         names = list(dict.fromkeys(who))
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
@@ -141,3 +142,10 @@ def merged(whole: Whole) -> list[str]:
         ranks = every if len(names) == sum(part.looked for part in whole.parts) else ", ".join(names[:_MOST]) + more
         lines.append(f"{code}  {title}: {ranks}")
     return lines
+
+
+def _gain(found: Finding) -> str:
+    if found.predicted_range is None:
+        return f", at most {found.ceiling:.2g}x" if found.ceiling else ""
+    low, high = found.predicted_range
+    return f", step {low:.2g}x to {high:.2g}x faster"

@@ -106,6 +106,27 @@ def test_who_is_late_and_why() -> None:
     assert made.cause is not None and (made.cause.kind, made.cause.code) == ("Python", "STP004")
 
 
+def test_a_late_rank_is_a_finding_of_all() -> None:
+    (late,) = together(part(0, 28, 28), part(1, 28, 8, found(0.7))).findings
+    assert (late.code, late.title, late.basis) == ("DST008", "Rank 1 comes late to the exchange", "turn")
+    assert late.share_of_step == pytest.approx(20 / 28) and late.where[0].line == 30
+    assert late.predicted_range == (pytest.approx(28 / 18), pytest.approx(28 / 8))
+    assert together(part(0, 28, 28), part(1, 28, 28)).findings == ()
+
+
+def test_a_rank_that_evaluates_has_a_page_of_its_own() -> None:
+    made = together(part(0, 28, 28), part(1, 28, 8, outside_ms={"evaluate": 20.0}))
+    assert [each.code for each in made.findings] == ["DST009"]
+    text = " ".join(line.plain.strip() for line in lines(made, Path("out"), Screen(width=200)))
+    assert "DST009  Rank 1 evaluates while the others wait, step 1.6x to 3.5x faster: Evaluate on all ranks" in text
+
+
+def test_a_late_rank_without_a_cause_has_a_ceiling_only() -> None:
+    spread = {"python": 7.0, "saving": 6.5, "gc": 6.5}
+    (late,) = together(part(0, 28, 28), part(1, 28, 8, outside_ms=spread)).findings
+    assert (late.predicted_range, late.where, late.ceiling) == (None, (), pytest.approx(28 / 8))
+
+
 def test_a_finding_that_is_too_small_is_not_the_cause() -> None:
     made = together(part(0, 28, 28), part(1, 28, 8, found(0.1)))
     assert (made.late, made.cause and made.cause.code) == ("rank 1", "")

@@ -8,7 +8,7 @@ from tfperfkit.report.html.cards import cards
 from tfperfkit.report.html.render import figures, no_examples, template
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import text
+from tfperfkit.report.html.words import headline, text
 from tfperfkit.report.summary import ending
 
 #: Findings in a cell; bytes of it, at most.
@@ -30,7 +30,7 @@ def _fragment(report: Report, most: int, called: str) -> str:
     found, remarks = cards(report, no_examples, sources, Rules())
     return str(
         template("fragment.html").render(
-            headline=text(report.headline.removeprefix("First: "), report.run.folder) or "No cause was found.",
+            headline=headline(report) or "No cause was found.",
             warnings=[text(note) for note in (ending(report.run), *report.overhead.notes) if note],
             figures=figures(report),
             accounts=[item for item in accounts(report, Rules(), sources) if item["key"] in ("step", "run")],

@@ -24,7 +24,8 @@ from tfperfkit.report.html.drawn import drawn, flows, ledgers
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.tables import probes
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import figure, name, text
+from tfperfkit.report.html.words import figure, headline, name, text
+from tfperfkit.report.paths import short_path
 from tfperfkit.report.summary import ending, windows
 from tfperfkit.report.terminal import Screen
 
@@ -61,8 +62,8 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             scripts=scripts,
             data=_script_json(data),
             title=_title(report),
-            headline=text(report.headline.removeprefix("First: "), report.run.folder),
-            handle=name(report.run.handle or "RUN"),
+            headline=headline(report),
+            handle=_handle(report),
             command=name(shlex.join(report.run.argv)),
             warnings=[text(note) for note in (ending(report.run), *report.overhead.notes) if note],
             findings=found,
@@ -81,6 +82,14 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             notes=[text(note, report.run.folder) for note in report.notes],
         )
     )
+
+
+def _handle(report: Report) -> str:
+    """What to type for this run, on the machine that it was made on."""
+    directory = report.run.directory.rstrip("/")
+    short = short_path(directory)
+    known = report.run.handle or (directory if short.startswith("~") else short)
+    return name(shlex.quote(known)) if known else "RUN"
 
 
 def figures(report: Report) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import Report, SourceSpan
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import CELL, short_path, with_short_paths
 from tfperfkit.report.text import shorten, visible
@@ -22,6 +22,15 @@ def text(value: object, folder: str = "") -> str:
 def name(value: object) -> str:
     """A name as it is, its middle left out where it is endless."""
     return visible(shorten(str(value)))
+
+
+def headline(report: Report) -> str:
+    """The first line as a title: the letter that was made small inside of a sentence is a large one again."""
+    said = report.headline.removeprefix("First: ")
+    title = report.findings[0].title if report.findings else ""
+    if len(title) > 1 and said[1:].startswith(title[1:]):
+        said = title[0] + said[1:]
+    return text(said, report.run.folder)
 
 
 def place(span: SourceSpan, folder: str) -> str:

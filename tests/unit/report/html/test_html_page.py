@@ -266,6 +266,15 @@ def test_a_measured_gain_stands_beside_the_predicted_one() -> None:
     assert '<span class="minus">-old' in html and '<span class="plus">+new' in html and "<span>+++ b/" in html
 
 
+def test_the_headline_begins_as_its_finding_does() -> None:
+    the_step = finding(title="The step runs as 9 operations")
+    html = page(report(findings=(the_step,), headline="First: the step runs as 9 operations (train.py:4)."))
+    assert "<h1>The step runs as 9 operations (train.py:4).</h1>" in html
+    named = finding(title="train_step is traced again")
+    html = page(report(findings=(named,), headline="First: train_step is traced again (train.py:4)."))
+    assert "<h1>train_step is traced" in html
+
+
 def test_without_pictures_the_words_stand() -> None:
     html = page(report(album=None))
     assert "Steps over the run" not in html and data_of(html)["trees"] == []

@@ -371,3 +371,29 @@ MARKED_MIN = Calibration(
 PAUSE_TURNS = Calibration(
     20.0, "number", "times the usual time from call to call: beyond it something else ran", Chosen("as for RARE_SITE")
 )
+ADAPT_BATCH = Calibration(
+    1024, "examples", "in a batch, as the advice makes it", Chosen("small in memory, rarely called")
+)
+ADAPT_BATCH_MAX = Calibration(
+    64,
+    "examples",
+    "in a batch of an adapt, up to which each is mostly its operations' calls",
+    Chosen("a sixteenth of it"),
+)
+ADAPT_LEFT_MIN = Calibration(
+    0.01,
+    "share",
+    "of an adapt over batches of one, what is left at least with large ones",
+    Measured(
+        "6,000 rows of 8 numbers in batches of one 6.7 to 20.5 s, of 1024 0.03 to 0.06; 6,000 texts 62 to 108 s and "
+        "0.16 to 0.36; batches of 32 left 0.14 to 0.31 of what they took",
+        TWO_BUSY_CORES,
+        3,
+    ),
+)
+ADAPT_LEFT_MAX = Calibration(
+    0.2, "share", "of it, what is left at most", Chosen("what the pipeline itself takes for each example is not known")
+)
+ADAPT_PASSES = Calibration(
+    3, "count", "passes over the data by adapt: fewer are two layers", Chosen("a pattern that grows with the columns")
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.eager.adapting import adapted
 from tfperfkit_rules.eager.by_batch import trained_by_batch
 from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eagerly
 from tfperfkit_rules.eager.many_fits import fit_in_loop
@@ -33,4 +34,5 @@ RULES: tuple[Rule, ...] = (
     models_made_again,
     batches_too_small,
     called_for_little,
+    adapted,
 )

@@ -45,6 +45,8 @@ WEIGHTS = Api(
     frozenset({"get_weights", "set_weights"}),
     frozenset({"get_weights", "set_weights"}),
 )
+#: A preprocessing layer learns from data.
+ADAPT = Api(("keras.src.layers.preprocessing.",), frozenset({"adapt"}), frozenset({"adapt"}))
 METRIC = Api(
     ("keras.src.metrics.", "keras.src.utils.metrics_utils"),
     methods=frozenset({"update_state", "result", "reset_state", "reset_states"}),

@@ -1,0 +1,106 @@
+"""EAG015: a layer of Keras is adapted over batches that are too small, or over the data again and again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit_probes.input.model import InputData, Pipeline
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import ADAPT, called_at, calls, receiver
+from tfperfkit_rules.measures.turns import where
+
+_BATCHES = ("Batch", "ParallelBatch", "PaddedBatch", "RaggedBatch")
+
+
+class _Words(NamedTuple):
+    title: str
+    advice: str
+    detail: str
+
+
+def adapted(evidence: Evidence) -> Iterable[Finding]:
+    """The finding; its share is what samples saw in ``adapt``."""
+    samples, data = evidence.samples, evidence.offer(InputData)
+    if evidence.work is None or samples.count < MIN or data is None:
+        return
+    at: Counter[Place] = Counter()
+    for stack, count in samples.stacks.items():
+        if stack.frames and calls(evidence, stack.frames[-1], ADAPT):
+            at[stack.frames[-1].file, stack.frames[-1].line] += count
+    share = at.total() / samples.count
+    if share < calibrated.MIN_SHARE.value:
+        return
+    place = at.most_common(1)[0][0]
+    pipelines = [item for item in data.pipelines if (item.file, item.line) in at and item.stages]
+    batch = max((_batch(item) for item in pipelines), default=0)
+    passes = sum(item.iterators for item in pipelines)
+    low, high = interval(share, samples.count)
+    high = min(high, shared.MAX_STEP_SHARE.value)
+    layer = receiver(called_at(evidence, place, ADAPT), "layer")
+    if 0 < batch <= calibrated.ADAPT_BATCH_MAX.value:
+        ratio = batch / calibrated.ADAPT_BATCH.value
+        least, most = calibrated.ADAPT_LEFT_MAX.value, calibrated.ADAPT_LEFT_MIN.value
+        bounds = speedups(low * (1 - max(least, ratio)), high * (1 - max(most, ratio)))
+        words = _small(layer, batch)
+    elif passes >= calibrated.ADAPT_PASSES.value:
+        bounds = speedups(low * (1 - 1 / passes) / 2, high * (1 - 1 / passes))
+        words = _again(layer, passes)
+    else:
+        return
+    yield Finding(
+        code="EAG015",
+        family="eager",
+        title=words.title,
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where(evidence, [item for item, _ in at.most_common(3)]),
+        evidence=(
+            Measurement("time in adapt", share, "share", "samples"),
+            *([Measurement("examples in a batch", float(batch), "count", "run")] if batch else []),
+            Measurement("passes over the data", float(passes), "count", "run"),
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=words.advice,
+        detail=words.detail,
+        absorbs=("EAG008", "INP001", "INP003", "INP004", "INP007", "INP012"),
+        absorbs_here=("LIN001", "SYN001", "STP003"),
+        parts=("eager_ops", "dispatch", "input", "python", "host_sync", "tracing", "other"),
+    )
+
+
+def _small(layer: str, batch: int) -> _Words:
+    size = "one" if batch == 1 else f"{batch}"
+    return _Words(
+        f"{layer}.adapt goes through the data in batches of {size}",
+        f"Give it large batches: .batch({calibrated.ADAPT_BATCH.value}) for the dataset of {layer}.adapt, or, when the "
+        f"data are in memory, the array itself: {layer}.adapt(array).",
+        "Keras works on each batch operation by operation, from Python, whatever is in it. The result is the same.",
+    )
+
+
+def _again(layer: str, passes: int) -> _Words:
+    return _Words(
+        f"{layer}.adapt goes through the data {passes} times",
+        "Take what all layers need in one pass: read the data once into arrays and give each layer its own, "
+        f"{layer}.adapt(columns[name]); or .cache() the dataset before the first adapt.",
+        "Each adapt reads and prepares all of the data anew, to use one column of it. The result is the same.",
+    )
+
+
+def _batch(pipeline: Pipeline) -> int:
+    """Examples in an element at its end; 0 where that is not known."""
+    sizes = [stage.parameters.get("batch_size") for stage in pipeline.stages if stage.kind in _BATCHES]
+    if sizes:
+        return sizes[0] if isinstance(sizes[0], int) else 0
+    known = ("TensorSlice", "TextLine", "TFRecord", "Range")
+    return 1 if pipeline.stages[-1].kind in known and not any(stage.is_python for stage in pipeline.stages) else 0

@@ -35,7 +35,7 @@ def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
     found: list[Piece] = [(begun.process, importing, "other imports"), (importing, begun.armed, "importing TensorFlow")]
     found += _traced(evidence, (begun.armed, first), _sampled(evidence, (begun.armed, first)))
     ordinary = evidence.account.ordinary_ms * 1e6 if evidence.account is not None else 0.0
-    found += _traced(evidence, (first, steady), list(_stepped(warm, (first, steady), ordinary)))
+    found += _traced(evidence, (first, steady), _stepped(warm, (first, steady), ordinary))
 
     def since(when: int) -> float:
         return round((when - begun.process) / _NS, 4)
@@ -51,15 +51,21 @@ def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
     )
 
 
-def _traced(evidence: Evidence, span: Span, around: Sequence[Piece]) -> Iterator[Piece]:
-    """``around`` with what was traced in the span cut out of it."""
-    at = span[0]
-    for begin, end in [*((max(a, span[0]), min(b, span[1])) for a, b in evidence.tracing[:]), (span[1], span[1])]:
-        if begin > end:
-            continue
-        yield from ((max(a, at), min(b, begin), part) for a, b, part in around if max(a, at) < min(b, begin))
-        yield begin, end, "tracing"
-        at = end
+def _traced(evidence: Evidence, span: Span, around: Iterable[Piece]) -> Iterator[Piece]:
+    """``around``, which covers the span in order, with what was traced in it cut out."""
+    cuts = [(max(a, span[0]), min(b, span[1])) for a, b in evidence.tracing[:] if a < span[1] and b > span[0]]
+    upcoming = 0
+    for begin, end, part in around:
+        at = begin
+        while upcoming < len(cuts) and cuts[upcoming][0] < end:
+            cut = cuts[upcoming]
+            yield at, cut[0], part
+            yield max(at, cut[0]), min(end, cut[1]), "tracing"
+            at = max(at, min(end, cut[1]))
+            if cut[1] > end:  # it goes on in the next piece
+                break
+            upcoming += 1
+        yield at, end, part
 
 
 def _stepped(warm: Sequence[Step], span: Span, ordinary_ns: float) -> Iterator[Piece]:

@@ -71,6 +71,15 @@ def test_an_ordinary_step_is_no_warm_up_of_its_own() -> None:
     ]
 
 
+def test_a_trace_across_several_steps_and_samples_is_one_piece() -> None:
+    samples = [(14 * S + number * S, Stack((), "", "python")) for number in range(7)]
+    assert names(made([(15 * S, int(22.4 * S))], samples))[2:] == [
+        ("data and other Python", 4.0, 5.0),
+        ("tracing", 5.0, 12.4),
+        ("compile and first runs", 12.4, 13.0),
+    ]
+
+
 def test_without_samples_what_ran_before_the_steps_is_not_known() -> None:
     assert ("not sampled", 4.0, 11.0) in names(made([], []))
 

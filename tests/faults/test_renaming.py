@@ -26,6 +26,7 @@ LONG = (
     "loss_per_example",
     "streaming_fit",
     "reinforce_episodes",
+    "spectra_stacked_up",
     "prioritised_replay",
     "checkpoint_each_batch",
     "many_metrics",

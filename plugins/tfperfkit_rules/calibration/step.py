@@ -179,3 +179,15 @@ KERNELS_LEFT = Calibration(
         1,
     ),
 )
+COPIES_LEFT = Calibration(
+    0.2,
+    "share",
+    "of copying an array whole at each turn, what is left at most when its parts are joined once",
+    Chosen("a list that grows and one copy, where a hundred turns copied fifty times as much"),
+)
+COPIES_GROW = Calibration(
+    1.5,
+    "number",
+    "times as many samples in the second half of the turns, from which a join takes longer the longer its array is",
+    Derived("3 where all of it grows from nothing (a quarter and three quarters); 1 where nothing does"),
+)

@@ -1,0 +1,101 @@
+"""STP014: an array is copied whole, turn by turn, to make it longer."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.parts import PartName, part_of
+from tfperfkit.records.samples import MIN, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.step_shares import callers, span
+from tfperfkit_rules.measures.whole_copies import Copied, whole_copies
+
+#: What Python does in such a call, and what an operation called from Python does. A compiled one is another matter.
+_PARTS: tuple[PartName, ...] = ("python", "eager_ops", "dispatch")
+_Place = tuple[str, Copied]  # the file
+
+
+def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
+    """By the samples that were in such a call, or at its line where it stands alone there."""
+    if evidence.samples.count < MIN:
+        return
+    at: defaultdict[_Place, list[Stack]] = defaultdict(list)
+    for stack in evidence.samples.stacks:
+        copied = _in(evidence, stack) if part_of(stack.activity) in _PARTS else None
+        if copied is not None:
+            at[stack.frames[-1].file, copied].append(stack)
+    found = [(sum(evidence.samples.stacks[stack] for stack in stacks), place, stacks) for place, stacks in at.items()]
+    for number, (file, copied), stacks in sorted(found, key=lambda row: -row[0])[:1]:
+        share = number / evidence.samples.count
+        if share < MEDIUM or number < calibrated.MIN_SAMPLES.value or not _is_the_copying(evidence, copied, stacks):
+            continue
+        parts = Counter(part for stack in stacks if (part := part_of(stack.activity)) is not None)
+        yield _finding(evidence, file, copied, share, tuple(part for part, _ in parts.most_common()))
+
+
+def _in(evidence: Evidence, stack: Stack) -> Copied | None:
+    leaf = stack.frames[-1] if stack.frames else None
+    syntax = evidence.syntax(leaf.file) if leaf is not None else None
+    if leaf is None or syntax is None:
+        return None
+    running = syntax.running(leaf.line, leaf.span)
+    return next((copied for copied in whole_copies(syntax) if copied.call in running), None)
+
+
+def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> bool:
+    """Whether it takes longer the longer the array is. What keeps a part only has reached its size. An operation that
+    is called from Python takes time for that alone, so there it must be seen."""
+    if copied.kept:
+        return True
+    clean, mine = evidence.steps.clean, set(stacks)
+    if len(clean) < calibrated.TREND_GROUPS.value:
+        return all(part_of(stack.activity) == "python" for stack in stacks)
+    half = len(clean) // 2
+    early, late = (
+        sum(stack in mine for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in steps]))
+        for steps in (clean[:half], clean[half:])
+    )
+    return late >= calibrated.COPIES_GROW.value * early
+
+
+def _finding(evidence: Evidence, file: str, copied: Copied, share: float, parts: tuple[PartName, ...]) -> Finding:
+    low, high = interval(share, evidence.samples.count)
+    left = calibrated.COPIES_LEFT.value
+    bounds = speedups(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value))
+    line, unit = copied.call.lineno, evidence.unit
+    return Finding(
+        code="STP014",
+        family="step",
+        title=f"{copied.name} is copied whole each time to make it longer: {100 * share:.0f} % of {unit.a}",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((span(evidence, file, line), *callers(evidence, (file, line))))),
+        evidence=(
+            Measurement(f"share of {unit.the}", share, "share", "samples"),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=_advice(copied),
+        detail="A join makes a new array of all that it is given, so each turn copies all that came before it.",
+        absorbs_here=("LIN001", "EAG008", "STP003", "STP007"),
+        parts=parts,
+    )
+
+
+def _advice(copied: Copied) -> str:
+    if copied.kept:
+        return (
+            f"Make {copied.name} once, in its full size, and write into it: {copied.name}[position] = row, with "
+            "position = (position + 1) % size, as in a ring."
+        )
+    return (
+        "Put what is new into a list and join it once: parts = [] before the loop, parts.append(new) in it, "
+        f"{copied.name} = {copied.join} behind it. Where the number of rows is known, write into an array "
+        "that has them all from the start."
+    )

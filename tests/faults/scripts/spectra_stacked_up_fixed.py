@@ -1,0 +1,18 @@
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.default_rng(11)
+weights = tf.constant(rng.normal(size=(96, 192)).astype("float32"))
+
+
+@tf.function
+def spectrum(signal):
+    return tf.abs(tf.matmul(tf.sin(signal), weights))
+
+
+parts = []
+for number in range(900):
+    signal = rng.normal(size=(64, 96)).astype("float32")
+    parts.append(spectrum(signal).numpy())
+spectra = np.vstack(parts)
+print("spectra", spectra.shape, round(float(spectra.mean()), 2))

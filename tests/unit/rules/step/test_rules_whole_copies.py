@@ -1,0 +1,84 @@
+"""STP014: an array that is copied whole to make it longer; silent where nothing grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
+from tfperfkit_rules.measures.whole_copies import whole_copies
+from tfperfkit_rules.step.whole_copies import copied_to_grow
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.steps import Loop, Step, StepTable
+from tfperfkit.syntax.names import parse
+
+HEAD = "import numpy as np\nimport tensorflow as tf\n"
+LOOP = HEAD + "for batch in data:\n    kept = np.append(kept, embed(batch), axis=0)\n"
+COPYING = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 11, 48)),), "numpy", "python")
+EMBEDDING = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 27, 39)),), "tensorflow", "graph")
+
+
+def looped(source: str = LOOP, *, copying: Stack = COPYING, first: int = 10, last: int = 50) -> Any:
+    """100 iterations of 10 ms; of the samples of the first half so many were in the copy, of the second so many."""
+    steps = tuple(Step(n + 1, n * 10 * MS, (n + 1) * 10 * MS, window="clean") for n in range(100))
+    taken = []
+    for n in range(100):
+        copies = n % 50 < (first if n < 50 else last)
+        taken.append((n * 10 * MS + MS, 1 if copies else 2))
+    rows = [(first + last, copying), (100 - first - last, EMBEDDING)]
+    samples = make_samples([])
+    for number, stack in rows:
+        samples.add(stack, number)
+    return make_evidence(
+        account=make_account({"python": 6.0, "graph": 4.0}),
+        steps=StepTable(steps=steps, source="custom", loop=Loop(FILE, 3)),
+        source=source,
+        log=SampleLog({1: copying, 2: EMBEDDING}, taken),
+        samples=samples,
+    )
+
+
+def test_a_copy_that_grows_is_told_with_its_line_and_how_to_join_once() -> None:
+    (finding,) = copied_to_grow(looped())
+    assert (finding.code, finding.severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
+    assert finding.title == "kept is copied whole each time to make it longer: 60 % of a step"
+    assert "kept = np.concatenate(parts)" in finding.advice
+    low, high = finding.predicted_range or (0, 0)
+    assert 1.5 < low < high < 4
+
+
+def test_what_else_runs_on_the_line_is_not_the_copy() -> None:
+    assert not list(copied_to_grow(looped(copying=EMBEDDING)))
+
+
+def test_a_copy_that_takes_as_long_at_the_end_is_left_in_peace() -> None:
+    assert not list(copied_to_grow(looped(first=30, last=30)))
+
+
+def test_a_memory_of_a_fixed_size_need_not_grow() -> None:
+    ring = LOOP.replace("axis=0)", "axis=0)[-500:]")
+    (finding,) = copied_to_grow(looped(ring, first=30, last=30))
+    assert "as in a ring" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("for x in d: kept = np.append(kept, x)", True),
+        ("for x in d: kept = np.concatenate([kept, x])", True),
+        ("for x in d: kept = tf.concat((kept, x), axis=0)", True),
+        ("while x: kept = np.vstack([x, kept])[-9:]", True),
+        ("def add(self, x): self.kept = np.vstack([self.kept, x])", True),
+        ("kept = np.append(kept, x)", False),
+        ("def add(kept, x): kept = np.append(kept, x)", False),
+        ("for x in d: kept = np.concatenate([kept[1:], x])", False),
+        ("for x in d: both = np.concatenate([kept, x])", False),
+        ("for x in d: kept = join(kept, x)", False),
+        ("for x in d: kept.append(x)", False),
+    ],
+)
+def test_what_copies_an_array_to_make_it_longer(line: str, found: bool) -> None:
+    syntax = parse((*HEAD.splitlines(keepends=True), f"{line}\n"))
+    assert syntax is not None and bool(whole_copies(syntax)) == found

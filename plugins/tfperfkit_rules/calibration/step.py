@@ -73,6 +73,24 @@ SIDE_LEFT_MIN = Calibration(
 SIDE_LEFT_MAX = Calibration(
     0.2, "share", "of side work, what is left at worst when it is done rarely", Chosen("every fifth step")
 )
+SIDE_SELDOM = Calibration(
+    100,
+    "steps",
+    "between two times that side work is done, from which on that is as seldom as the advice asks for",
+    Derived("the advice: every hundred steps, every few hundred, once an epoch"),
+)
+SIDE_LONG = Calibration(
+    3,
+    "samples",
+    "of one time, from which on none of the times was missed",
+    Chosen("two would be the least that can last"),
+)
+SIDE_LARGE = Calibration(
+    0.3,
+    "share",
+    "of the loop, from which on side work is told however seldom it is",
+    Chosen("the share at which the breakdown's unexplained parts are told"),
+)
 CALLBACK_SHARE = Calibration(
     calibration.SEVERITY_HIGH.value,
     "share",

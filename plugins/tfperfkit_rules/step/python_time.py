@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.records.samples import Frame, Place, Stack
+from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
@@ -35,11 +35,19 @@ _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 #: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.
 _OF_DATA = ("keras data", "images", "reading")
+#: NumPy that calls back for each element (``np.vectorize``) is the person's to write otherwise; TensorFlow's and Keras'
+#: Python have a part of their own.
+_NO_DRIVERS = ("numpy", *TENSORFLOW)
 
 
 def hot_python(evidence: Evidence) -> Iterable[Finding]:
     """The function of the person's whose own lines take most; two at most."""
-    rows = line_shares(evidence, ("python", "dispatch"), lambda stack: _place(evidence, stack))
+    drivers = _drivers(evidence)
+    rows = line_shares(
+        evidence,
+        ("python", "dispatch"),
+        lambda stack: None if stack.frames and stack.frames[-1] in drivers else _place(evidence, stack),
+    )
     rows = [row for row in rows if not _is_plain_call(evidence, row)]
     functions: dict[tuple[str, str, int], list[LineShare]] = defaultdict(list)
     for row in rows:
@@ -51,6 +59,18 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
             continue
         if not _done_once(evidence, own):
             yield _finding(evidence, own)
+
+
+def _drivers(evidence: Evidence) -> frozenset[Frame]:
+    """The lines that hand the steps over to a library: an optimizer of SciPy's that calls for loss and gradient. What
+    it does between two calls is its algorithm, which no line of the person's can do elsewhere."""
+    return frozenset(
+        frame
+        for stack in evidence.samples.stacks
+        if stack.activity == "graph"
+        for frame in stack.frames[:-1]
+        if frame.calls and frame.calls[0].partition(".")[0].partition(":")[0] not in _NO_DRIVERS
+    )
 
 
 def _done_once(evidence: Evidence, own: list[LineShare]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, TRAINER, called_at, calls, doing
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
+from tfperfkit_rules.measures.source_calls import given
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import line_shares, span
@@ -28,11 +30,12 @@ MIN_SHARE = MEDIUM
 LEFT = calibrated.SIDE_LEFT_MIN.value, calibrated.SIDE_LEFT_MAX.value
 #: Of Keras and TensorFlow, what reads a model or its weights; the others of these modules write.
 _LOADS = re.compile(r"(^|\.)(load\w*|restore\w*|read\w*|model_from_\w+|from_pretrained|_?load_\w+|TFSMLayer)$")
-#: Classes of Keras that save or write, and how they are told how often.
+#: Classes of Keras that save or write, by which argument they are told how often, and what it is when nobody says.
 _CALLBACKS = {
-    "saving": (("ModelCheckpoint", "BackupAndRestore"), 'save_freq="epoch"'),
-    "summary": (("TensorBoard",), 'update_freq="epoch"'),
+    "saving": (("ModelCheckpoint", "BackupAndRestore"), "save_freq"),
+    "summary": (("TensorBoard",), "update_freq"),
 }
+_BY_DEFAULT = "epoch"
 
 
 #: Each ``evaluate`` makes a dataset and an iterator of its own, and traces the dataset's functions; a model that is
@@ -91,13 +94,35 @@ def hot_path(evidence: Evidence) -> Iterable[Finding]:
     compiled = bool(
         reached(evidence, "call", "loop_call", "batch", "train_on_batch") and not reached(evidence, "apply")
     )
-    for found in beside(evidence, partial(_kind, evidence, compiled))[:2]:
-        if found.share >= MIN_SHARE and found.often:
+    after_epochs = frozenset(kind for kind in _CALLBACKS if _at_epoch_ends(evidence, kind))
+    for found in beside(evidence, partial(_kind, evidence, compiled, after_epochs))[:2]:
+        if found.share >= MIN_SHARE and found.often and not _seldom(evidence, found):
             yield _finding(evidence, found, compiled)
 
 
-def _kind(evidence: Evidence, compiled: bool, stack: Stack) -> str:
+def _at_epoch_ends(evidence: Evidence, kind: str) -> bool:
+    """Whether Keras' callbacks of a kind are made with nothing said of how often: once an epoch (STP006 tells that)."""
+    classes, word = _CALLBACKS[kind]
+    return bool(evidence.calls(*(f"keras.callbacks.{name}" for name in classes))) and not given(
+        evidence, word, lambda value: not (isinstance(value, ast.Constant) and value.value == _BY_DEFAULT)
+    )
+
+
+def _seldom(evidence: Evidence, found: Beside) -> bool:
+    """Whether it is done as seldom as the advice says already. Each time takes several samples, so none was missed."""
+    clean = sum(step.count for step in evidence.steps.clean)
+    return (
+        evidence.work is None
+        and found.steps * calibrated.SIDE_SELDOM.value <= clean
+        and found.samples >= calibrated.SIDE_LONG.value * found.steps
+        and found.share < calibrated.SIDE_LARGE.value
+    )
+
+
+def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stack: Stack) -> str:
     leaf = stack.frames[-1] if stack.frames else None
+    if leaf is not None and stack.activity in after_epochs and calls(evidence, leaf, FIT):
+        return ""
     if leaf is not None and evidence.work is None and not _again(evidence, stack):
         return ""
     if stack.activity == "saving":
@@ -197,7 +222,8 @@ def _where(evidence: Evidence, kind: str, at: Counter[tuple[str, int]]) -> tuple
     spans = [span(evidence, *place) for place in lines]
     example = "if step % 1000 == 0"
     if kind in _CALLBACKS and lines and called_at(evidence, lines[0], FIT) is not None:
-        classes, example = _CALLBACKS[kind]
+        classes, word = _CALLBACKS[kind]
+        example = f'{word}="{_BY_DEFAULT}"'
         made = [
             span(evidence, item.file, item.line)
             for item in evidence.calls(*(f"keras.callbacks.{name}" for name in classes))

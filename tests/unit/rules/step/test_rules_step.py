@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from eager_builder import leaf, op, seen, site, sites, traced
-from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
 from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.step import fit_calls, python_time, side_work
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.records.samples import Frame
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.steps import Step, StepTable
 
 SOURCE = """\
 def encode(text):
@@ -188,13 +189,13 @@ model.fit(x, y, callbacks=[callback])
 """
 
 
-def saving(count: int, *, bunched: bool = False) -> Any:
+def saving(count: int, *, bunched: bool = False, source: str = CHECKPOINT) -> Any:
     table = make_steps(60)
     spied = seen(table, [(count, "saving", leaf(4)), (100 - count, "graph", leaf(4))], "callback")
     given = make_evidence(
         parts_ms={"saving": count / 10, "graph": 10 - count / 10},
         steps=table,
-        source=CHECKPOINT,
+        source=source,
         **spied._asdict(),
         records=sites(site(1, "batch", 4)),
     )
@@ -215,9 +216,48 @@ def test_a_checkpoint_at_each_step_is_reported_at_the_callback() -> None:
     assert "LIN001" in finding.absorbs_here
 
 
+def test_a_checkpoint_that_nobody_asks_for_more_often_is_one_an_epoch() -> None:
+    """That is what the advice would say; its price is STP006's."""
+    for written, told in ((" save_freq=1,", True), (' save_freq="epoch",', False), ("", False)):
+        source = CHECKPOINT.replace(" save_freq=1,", written)
+        assert bool(list(side_work.hot_path(saving(60, source=source)))) == told
+
+
+@pytest.mark.parametrize(("each_ms", "told"), [(330, False), (900, True)])
+def test_an_evaluation_every_hundred_steps_is_what_the_advice_asks_for(each_ms: int, told: bool) -> None:
+    """Three times in 400 steps of 10 ms; if it takes the largest part, it is told all the same."""
+    names = ("keras.src.backend.tensorflow.trainer:evaluate",)
+    evaluating = Stack((Frame(FILE, 1, "<module>", 2, None, names),), "keras", "dispatch", "evaluate")
+    computing = Stack((Frame(FILE, 1, "<module>", 3, None, ()),), "tensorflow", "graph")
+    steps, taken, when = [], [], 0
+    for number in range(1, 401):
+        end = when + (10 + each_ms * (number in (100, 200, 300))) * MS
+        taken += [(at, 2 if at < when + 10 * MS else 1) for at in range(when + MS, end, 10 * MS)]
+        steps.append(Step(number, when, end, window="clean"))
+        when = end
+    given = make_evidence(
+        parts_ms={"graph": 10.0},
+        steps=StepTable(steps=tuple(steps), source="custom"),
+        source="for i in r:\n    net.evaluate(x)\n    train(x)\n",
+        log=SampleLog({1: evaluating, 2: computing}, taken),
+        samples=make_samples([(100, "graph", computing.frames)]),
+    )
+    assert bool(list(side_work.hot_path(given))) == told
+
+
 def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:
     assert not list(side_work.hot_path(saving(3)))
     assert not list(side_work.hot_path(saving(20, bunched=True)))
+
+
+@pytest.mark.parametrize(("library", "told"), [("scipy.optimize._minimize:minimize", 0), ("numpy:vectorize", 1)])
+def test_a_library_that_calls_the_steps_is_no_python_of_the_persons(library: str, told: int) -> None:
+    driver = Frame(FILE, 1, "<module>", 4, None, (library,))
+    step = Frame(FILE, 1, "objective", 2, None, ("tensorflow.python.eager:__call__",))
+    samples = make_samples([(40, "python", (driver,)), (60, "graph", (driver, step))])
+    source = "def objective(x):\n    return train_step(x)\n\nfound = minimize(objective, start)\n"
+    given = make_evidence(parts_ms={"python": 4.0, "graph": 6.0}, source=source, samples=samples)
+    assert len(list(python_time.hot_python(given))) == told
 
 
 def test_prints_and_files_of_each_step_are_reported_at_their_lines() -> None:

@@ -389,7 +389,7 @@ SEAMS = (
     ),
     Seam(
         "inside",
-        "graphs.snapshot graphs.stacks graphs.autograph_xla",
+        "graphs.snapshot graphs.stacks graphs.autograph_xla graphs.zeros",
         _OPS,
         "Operation.traceback",
         "raising",

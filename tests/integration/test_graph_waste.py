@@ -512,3 +512,40 @@ def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
 )
 def test_a_jacobian_that_is_needed(outputs: int, taken: Makes) -> None:
     assert "diagonal" not in kinds(jacobian(taken, outputs), (16, 3))
+
+
+def _links(filled: float, rows: int = 600) -> Any:
+    """A matrix in NumPy of which this share is not zero."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    return ((rng.random((rows, rows)) < filled) * rng.random((rows, rows))).astype("float32")
+
+
+@pytest.mark.parametrize(
+    "multiplied",
+    [
+        lambda a, x: tf.matmul(a, x),
+        lambda a, x: a @ tf.nn.relu(x),
+        lambda a, x: tf.einsum("ij,jk->ik", a, x),
+        lambda a, x: tf.function(lambda y: tf.matmul(a, y))(x),
+        lambda a, x: tf.matmul(x, a, transpose_a=True),
+    ],
+)
+@pytest.mark.parametrize("constant", [tf.constant, lambda a: a], ids=["captured", "in the graph"])
+def test_a_matrix_of_zeros_is_multiplied(multiplied: Makes, constant: Makes) -> None:
+    matrix = constant(_links(0.004))
+    (one,) = found(lambda x: tf.reduce_sum(multiplied(tf.convert_to_tensor(matrix), x)), (600, 8))
+    assert one.kind == "zeros"
+    assert one.figures["numbers"] == 360_000
+    assert one.figures["filled"] == pytest.approx(0.004, abs=0.0015)
+
+
+def test_a_matrix_that_is_full_small_or_not_constant_is_left_in_peace() -> None:
+    some, full, small = tf.constant(_links(0.05)), tf.constant(_links(1.0)), tf.constant(_links(0.004, 100))
+    held = tf.Variable(_links(0.004))
+    for matrix in (some, full, held):
+        assert kinds(lambda x, matrix=matrix: tf.matmul(matrix, x), (600, 8)) == set()
+    assert kinds(lambda x: tf.matmul(small, x), (100, 8)) == set()
+    sparse = tf.sparse.from_dense(_links(0.004))
+    assert kinds(lambda x: tf.sparse.sparse_dense_matmul(sparse, x), (600, 8)) == set()

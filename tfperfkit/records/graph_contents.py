@@ -24,6 +24,7 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     captures: list[str]  # those of captured tensors and variables
     results: list[str]  # the operations behind the function's results
     large_constants: bool = False  # contents of constants were too much to be copied
+    zeros: dict[str, float] = {}  # captures and constants that are nearly all zeros: the share of zeros
 
 
 class AutographCode(msgspec.Struct, frozen=True, kw_only=True):

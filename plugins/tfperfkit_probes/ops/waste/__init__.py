@@ -24,6 +24,7 @@ from tfperfkit_probes.ops.waste.spread import spread
 from tfperfkit_probes.ops.waste.staying import Staying, staying
 from tfperfkit_probes.ops.waste.tables import tables
 from tfperfkit_probes.ops.waste.view import View
+from tfperfkit_probes.ops.waste.zeros import known_zeros, zeros
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     sorts,
@@ -36,6 +37,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     picked,
     copied,
     diagonals,
+    zeros,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000
@@ -57,12 +59,13 @@ def wasted(graph: Graph, open_size: int | None, unchanged: frozenset[str] = froz
         whole_flops += runs * (cost(visit.graph, visit.node, open_size) or 0.0)
         whole_bytes += runs * moved(visit.graph, visit.node, open_size)
     same = staying(graph, unchanged)
+    empty = known_zeros(graph)
     found: dict[tuple[str, SourceSpan | None], Wasted] = {}
     for body in bodies.values():
         if len(body.nodes) > _MAX_OPERATIONS:
             continue
         stays = same.get(body.name) or Staying(body, frozenset())
-        view = View(body, open_size, stays.names, in_loop=stays.in_loop)
+        view = View(body, open_size, stays.names, in_loop=stays.in_loop, zeros=empty.get(body.name))
         for pattern in _PATTERNS:
             for each in pattern(view):
                 mine = _measured(view, each, times[body.name])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -31,11 +31,19 @@ class Use(NamedTuple):
 
 class View:
     """``open_size`` stands for open leading dimensions, as in the function's first call. ``stays``: the placeholders
-    whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call."""
+    whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call. ``zeros``: constants and
+    placeholders that are nearly all zeros, with their share."""
 
     def __init__(
-        self, graph: Graph, open_size: int | None, stays: frozenset[str] = frozenset(), *, in_loop: bool = False
+        self,
+        graph: Graph,
+        open_size: int | None,
+        stays: frozenset[str] = frozenset(),
+        *,
+        in_loop: bool = False,
+        zeros: Mapping[str, float] | None = None,
     ) -> None:
+        self.zeros = zeros or {}
         self.stays = stays
         self.in_loop = in_loop
         self.graph = graph

@@ -17,5 +17,6 @@ from tfperfkit_rules.graph.waste.solves import solves
 from tfperfkit_rules.graph.waste.sorts import sorts
 from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
+from tfperfkit_rules.graph.waste.zeros import zeros
 
-RULES: tuple[Rule, ...] = (sorts, spread, products, pairs, tables, repeats, solves, picked, copied, diagonals)
+RULES: tuple[Rule, ...] = (sorts, spread, products, pairs, tables, repeats, solves, picked, copied, diagonals, zeros)

@@ -26,6 +26,7 @@ FIGURES: dict[str, dict[str, float]] = {
     "picked": {"branches": 12},
     "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
     "diagonal": {"examples": 96},
+    "zeros": {"numbers": 1.6e7, "filled": 0.0012},
 }
 CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
     "table": "GRF014",
@@ -34,6 +35,7 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "picked": "GRF017",
     "copied": "GRF019",
     "diagonal": "GRF020",
+    "zeros": "GRF021",
 }
 
 

@@ -1,0 +1,32 @@
+"""GRF021: a product with a constant matrix of which nearly all numbers are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
+
+
+def zeros(evidence: Evidence) -> Iterator[Finding]:
+    """GRF021, by what its numbers were when the function was traced."""
+    for part in found(evidence, "zeros"):
+        figures = part.waste.figures
+        filled = figures["filled"]
+        yield finding(
+            evidence,
+            part,
+            codes.NEARLY_ALL_ZEROS,
+            f"A constant matrix is multiplied, of whose {often(figures['numbers'])} numbers {100 * filled:.2g} % are "
+            "not zero",
+            "Keep it sparse: sparse = tf.sparse.from_dense(matrix) once, before the function (better: a "
+            "tf.SparseTensor of its indices and values, so that the dense one is never made), and "
+            "tf.sparse.sparse_dense_matmul(sparse, x) in place of matrix @ x. Where it holds the links between nodes "
+            "tf.math.unsorted_segment_sum(tf.gather(x, sources) * weights[:, None], targets, n) does the same.",
+            "A dense product multiplies the zeros too, forward and backward. A sparse one takes some 70 times as "
+            "long for a number, so it pays from about 1 % on; the order of sums differs by rounding.",
+            count("numbers of the matrix", figures["numbers"]),
+            Measurement("of them not zero, by a sample", filled, "share", "run"),
+        )

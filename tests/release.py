@@ -28,7 +28,7 @@ print("trained")
 
 def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
-    # For every platform: an index takes no wheel for "linux" as such. The archive builds the C code where it is installed.
+    # For every platform: an index takes no wheel for "linux" as such. The archive builds the C code on installation.
     _run(sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT), env={**os.environ, "TFPERF_PURE": "1"})
     wheel, archive = next(DIST.glob("*.whl")), next(DIST.glob("*.tar.gz"))
     assert wheel.name.endswith("-py3-none-any.whl"), wheel.name

@@ -11,7 +11,7 @@ from input_builder import mapped, pipeline, stage
 from retrace_builder import analyzed, shape, trace
 from tfperfkit_probes.input.model import InputData
 from tfperfkit_probes.input.pictures import pictures as input_pictures
-from tfperfkit_probes.memory.model import MemoryData
+from tfperfkit_probes.memory.model import Grower, MemoryData
 from tfperfkit_probes.memory.pictures import pictures as memory_pictures
 from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_probes.ops.pictures import pictures as ops_pictures
@@ -61,6 +61,14 @@ def test_memory_is_a_series_and_says_what_grows() -> None:
     assert isinstance(series, Series)
     assert [line.values[-1] for line in series.lines] == [300, 70, 2]
     assert "does not grow" in series.note
+    grower = Grower(
+        name="codes", kind="tensors", container="list", per_step=1.0, bytes_per_step=None, first=3, last=1308,
+        file="/project/train.py", line=27, function="main",
+    )  # fmt: skip
+    grown = msgspec.structs.replace(data, growth_bytes_per_step=2048.0, growth_is_significant=True, growers=(grower,))
+    (series,) = memory_pictures(plain(grown))
+    assert isinstance(series, Series)
+    assert series.note == "It grows by 2 KiB at each step: codes at train.py:27 went from 3 to 1,308 elements."
     assert memory_pictures(plain(MemoryData())) == []
 
 

@@ -397,3 +397,26 @@ ADAPT_LEFT_MAX = Calibration(
 ADAPT_PASSES = Calibration(
     3, "count", "passes over the data by adapt: fewer are two layers", Chosen("a pattern that grows with the columns")
 )
+LIST_MS = Calibration(
+    0.2,
+    "ms",
+    "for a tensor: of a list it takes more, of an array of up to 200,000 numbers less",
+    Measured("arrays of 256 to 200,000 numbers 0.01 to 0.09 ms", TWO_BUSY_CORES, 3),
+)
+LIST_LEFT_MIN = Calibration(
+    0.02,
+    "share",
+    "of making a tensor of a list, what is left at least",
+    Measured(
+        "48 rows of 400 numbers: convert_to_tensor of lists 1.9 ms, tf.constant of them 0.1, of an array 0.02; "
+        "tf.constant of a list of arrays 1.06, of stacked ones 0.03",
+        TWO_BUSY_CORES,
+        5,
+    ),
+)
+LIST_LEFT_MAX = Calibration(
+    0.3,
+    "share",
+    "of it, what is left at most",
+    Measured("through NumPy, made of the same lists: 0.16 to 0.2", TWO_BUSY_CORES, 5),
+)

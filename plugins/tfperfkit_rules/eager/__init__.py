@@ -9,6 +9,7 @@ from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eage
 from tfperfkit_rules.eager.many_fits import fit_in_loop
 from tfperfkit_rules.eager.model_calls import model_called, predict_in_loop
 from tfperfkit_rules.eager.numpy_in_step import numpy_inside
+from tfperfkit_rules.eager.python_lists import made_of_lists
 from tfperfkit_rules.eager.python_loops import python_loop
 from tfperfkit_rules.eager.remade import models_made_again
 from tfperfkit_rules.eager.small_batches import batches_too_small
@@ -35,4 +36,5 @@ RULES: tuple[Rule, ...] = (
     batches_too_small,
     called_for_little,
     adapted,
+    made_of_lists,
 )

@@ -1,0 +1,30 @@
+"""Scores windows of a sensor's log: a deque holds the last readings, a compiled function rates them."""
+
+from collections import deque
+
+import numpy as np
+import tensorflow as tf
+
+CHANNELS, LENGTH = 192, 256
+rng = np.random.default_rng(3)
+weights = tf.constant(rng.normal(size=(CHANNELS, 4)).astype("float32"))
+
+
+@tf.function
+def rate(window):
+    return tf.reduce_max(tf.nn.softmax(window @ weights, axis=-1), axis=0)
+
+
+def readings(count):
+    for _ in range(count):
+        yield rng.normal(size=CHANNELS).astype("float32")
+
+
+recent = deque([np.zeros(CHANNELS, "float32")] * LENGTH, maxlen=LENGTH)
+highest = np.zeros(4)
+for reading in readings(2_500):
+    recent.append(reading)
+    rows = list(recent)
+    window = tf.constant(np.stack(rows))
+    highest = np.maximum(highest, rate(window).numpy())
+print("highest", highest.round(3))

@@ -1,0 +1,53 @@
+"""The rule about tensors made of lists, on made-up evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_builder import FILE
+from tfperfkit_rules.eager.python_lists import made_of_lists
+from work_builder import frame, sampled, work_evidence
+
+CONSTANT = "tensorflow.python.ops.weak_tensor_ops:wrapper"
+
+
+def looped(made: str, call: str = "tf.constant(rows)", share: int = 60, iterations: int = 1000) -> Any:
+    source = (
+        f"import json\nimport numpy as np\nimport tensorflow as tf\nfor body in log:\n    {made}\n    {call}\n    f()\n"
+    )
+    stacks = [
+        sampled(share, "dispatch", frame(6, CONSTANT, span=(4, 4 + len(call)))),
+        sampled(100 - share, "python", frame(7)),
+    ]
+    return work_evidence(source, stacks, loop=4, iterations=iterations)
+
+
+@pytest.mark.parametrize(
+    "made", ["rows = [a, b]", "rows = list(body)", "rows = json.loads(body)['rows']", "rows = [f(i) for i in body]"]
+)
+def test_a_list_that_the_source_tells_is_named_at_the_call(made: str) -> None:
+    (finding,) = made_of_lists(looped(made))
+    assert finding.code == "EAG016" and finding.where[0].file == FILE and finding.where[0].line == 6
+    assert finding.title.startswith("tf.constant makes") and "numpy.stack" in finding.advice
+    low, high = finding.predicted_range or (0, 0)
+    assert 1.4 < low < high < 3.5
+
+
+def test_lists_of_numbers_are_for_constant() -> None:
+    (finding,) = made_of_lists(looped("rows = json.loads(body)", "tf.convert_to_tensor(rows)"))
+    assert "tf.constant" in finding.advice and finding.title.startswith("tf.convert_to_tensor")
+
+
+@pytest.mark.parametrize(
+    ("made", "fields"),
+    [
+        ("rows = np.asarray(body)", {}),
+        ("rows = g(body)", {}),  # nobody knows
+        ("rows = [a, b]", {"call": "tf.square(rows)"}),
+        ("rows = [a, b]", {"share": 5}),
+        ("rows = [a, b]", {"iterations": 60_000}),  # 0.1 ms each: any tensor's
+    ],
+)
+def test_arrays_what_is_not_known_and_short_calls_are_left_in_peace(made: str, fields: Any) -> None:
+    assert not list(made_of_lists(looped(made, **fields)))

@@ -94,7 +94,7 @@ def _c_code() -> Check:
     except ImportError as error:
         built = importlib.util.find_spec(C_CODE) is not None
         why = f"can't be loaded ({error})" if built else "not built for this Python"
-        advice = "fine; a step costs some microseconds more. Where there is a C compiler, install tfperfkit again"
+        advice = "fine; a step costs some microseconds more. With a C compiler, install its source archive"
         return Check("C code", "missing", f"{why}: Python does its work", advice)
     return Check("C code", "ok", "notes the steps")
 

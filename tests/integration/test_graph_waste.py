@@ -549,3 +549,18 @@ def test_a_matrix_that_is_full_small_or_not_constant_is_left_in_peace() -> None:
     assert kinds(lambda x: tf.matmul(small, x), (100, 8)) == set()
     sparse = tf.sparse.from_dense(_links(0.004))
     assert kinds(lambda x: tf.sparse.sparse_dense_matmul(sparse, x), (600, 8)) == set()
+
+
+@pytest.mark.parametrize("batch", [8, None])
+def test_a_dense_layer_on_whole_pictures(batch: int | None) -> None:
+    layers = tf.keras.layers
+    for flattens, expected in (
+        ((layers.Flatten(), layers.Dense(16, activation="relu")), {"flat"}),
+        ((layers.GlobalAveragePooling2D(), layers.Dense(16, activation="relu")), set()),
+        ((layers.Dense(16),), set()),
+    ):
+        net = tf.keras.Sequential([tf.keras.Input((32, 32, 16)), *flattens])
+        made = found(lambda x, net=net: net(x), tf.TensorSpec((batch, 32, 32, 16)), batch=8)
+        assert {each.kind for each in made} == expected
+        for each in made:
+            assert each.figures == {"places": 1024, "channels": 16, "numbers": 16384, "units": 16, "bytes": 1 << 20}

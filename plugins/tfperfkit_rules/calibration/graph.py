@@ -298,6 +298,12 @@ WASTE_SAVED_MIN = Calibration(
         13,
     ),
 )
+MIN_FLAT = Calibration(
+    calibration.LOUD_RESIDUAL.value,
+    "share",
+    "of the step in a dense layer on all places of a picture, its update included",
+    Derived("as of a line without a cause: what replaces it is another model, and must be worth that"),
+)
 WITH_GRADIENT = Calibration(
     3,
     "number",

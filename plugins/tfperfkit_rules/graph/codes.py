@@ -23,6 +23,7 @@ PADDING = "GRF018"
 COPIED_VARIABLE = "GRF019"
 JACOBIAN_DIAGONAL = "GRF020"
 NEARLY_ALL_ZEROS = "GRF021"
+FLATTENED = "GRF022"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -53,6 +54,7 @@ TITLES = {
     COPIED_VARIABLE: "A whole variable is copied to write a few rows",
     JACOBIAN_DIAGONAL: "A whole jacobian for the blocks on its diagonal",
     NEARLY_ALL_ZEROS: "A matrix that is nearly all zeros is multiplied as a dense one",
+    FLATTENED: "A dense layer on all places of a picture takes much of each step",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

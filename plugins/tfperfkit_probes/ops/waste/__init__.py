@@ -14,6 +14,7 @@ from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
 from tfperfkit_probes.ops.waste.copied import copied
 from tfperfkit_probes.ops.waste.diagonals import diagonals
+from tfperfkit_probes.ops.waste.flat import flat
 from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.products import products
@@ -38,6 +39,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     copied,
     diagonals,
     zeros,
+    flat,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.copied import copied
 from tfperfkit_rules.graph.waste.diagonals import diagonals
+from tfperfkit_rules.graph.waste.flat import flat
 from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.products import products
@@ -19,4 +20,17 @@ from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
 from tfperfkit_rules.graph.waste.zeros import zeros
 
-RULES: tuple[Rule, ...] = (sorts, spread, products, pairs, tables, repeats, solves, picked, copied, diagonals, zeros)
+RULES: tuple[Rule, ...] = (
+    sorts,
+    spread,
+    products,
+    pairs,
+    tables,
+    repeats,
+    solves,
+    picked,
+    copied,
+    diagonals,
+    zeros,
+    flat,
+)

@@ -39,7 +39,7 @@ def found(evidence: Evidence, kind: str) -> Iterator[Part]:
     """The wasted work of one kind that takes enough of the step, or of a work's iteration, the costliest first; what
     stands in a function and in the one that calls it, once."""
     seen: set[SourceSpan | None] = set()
-    parts = [part for each in _candidates(evidence, kind) if (part := _part(evidence, *each)) is not None]
+    parts = [part for each in candidates(evidence, kind) if (part := _part(evidence, *each)) is not None]
     for part in sorted(parts, key=lambda part: -part.share):
         if part.waste.where not in seen:
             seen.add(part.waste.where)
@@ -84,7 +84,8 @@ def often(number: float) -> str:
     return f"{number / 1e6:,.3g} million" if number >= 1e6 else f"{round(number):,}"
 
 
-def _candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
+def candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
+    """The wasted work of one kind in the functions that the steps called."""
     calls = evidence.offer(FunctionCalls)
     for function in largest_first(evidence):
         called = calls is None or evidence.work is not None or function.graph in calls.per_step

@@ -142,3 +142,30 @@ def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
     (finding,) = told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))
     assert finding.code == "GRF020"
+
+
+FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}
+
+
+def flattened(ms: float = 4.0, trained: int = 70_000_000, figures: dict[str, float] | None = None) -> Any:
+    waste_ = Wasted(kind="flat", where=HERE, operations=["dense/MatMul"], figures=figures or FLAT)
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste_]))
+    function = msgspec.structs.replace(function, parameter_bytes=trained)
+    product = msgspec.structs.replace(ran("MatMul", ms), of="dense/MatMul")
+    update = msgspec.structs.replace(ran("Mul", ms, "update"), shapes="64800×256, 1 → 64800×256")
+    other = msgspec.structs.replace(ran("Mul", 1.0, "update"), shapes="3×3×16×32, 1 → 3×3×16×32")
+    calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
+    return compiled((product, update, other, ran("Conv2D", 4.0)), more=(calls, OpsData(functions=[], all=(function,))))
+
+
+def test_a_dense_layer_on_whole_pictures_is_told_with_its_updates() -> None:
+    (finding,) = told(flattened())
+    assert (finding.code, finding.where[0]) == ("GRF022", HERE)
+    assert finding.share_of_step == pytest.approx(8.0 / 13.14, abs=0.06)
+    assert finding.at_least is not None and 1.5 < finding.at_least < 1 / (1 - finding.share_of_step)
+    assert "64,800" in finding.title and "GlobalAveragePooling2D" in finding.advice
+
+
+def test_a_dense_layer_that_is_quick_or_a_small_part_of_the_weights_is_left_in_peace() -> None:
+    assert not told(flattened(ms=0.5))
+    assert not told(flattened(trained=700_000_000))

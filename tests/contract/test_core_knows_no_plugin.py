@@ -41,6 +41,7 @@ ORDINARY = {
         "model",
         "offers/trace",
         "ranks/cause",
+        "ranks/found",
         "reading/findings",
         "reading/host",
         "records/parts",

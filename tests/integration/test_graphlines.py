@@ -209,6 +209,12 @@ def test_fit_of_a_stock_convnet_is_reported_by_layer(tmp_path: Path) -> None:
     assert convolution["forward_ms"] > 0 and convolution["backward_ms"] > 0
     # 16 images of 22 x 22, kernel 3 x 3, 16 to 32 channels; forward, and two gradients
     assert convolution["gflop"] == pytest.approx(3 * 2 * 16 * 22 * 22 * 9 * 16 * 32 / 1e9, rel=0.01)
+    # What it takes, its weights and what it makes, once by each of the three; the activation's gradient; the bias'.
+    made = 4 * 16 * 22 * 22 * 32
+    moved = 4 * (16 * 24 * 24 * 16 + 9 * 16 * 32) + made
+    assert 3 * moved + 3 * made <= 1.01e9 * convolution["gb"] <= 3 * moved + 5 * made
+    assert convolution["operation"].startswith("Conv2D") and "3×3×16×32" in convolution["operation"]
+    assert layers["net/batch_normalization"]["gflop"] is None and layers["net/batch_normalization"]["gb"] > 0
     named = sum(row["forward_ms"] + row["backward_ms"] + row["update_ms"] for row in layers.values())
     parts = sum(item["ms"] for item in unfolded(function["lines"]) if item["kind"] == "part")
     input_ms = 0.1 * function["ms_per_step"]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.lines.graph.data import GraphFunction
+from tfperfkit_probes.lines.graph.repeated import BesideTime
 
-from tfperfkit.model import Finding, Measurement
+from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, definition, graph_severity, traced_functions
+from tfperfkit_rules.measures.called import FIT, called_at
+from tfperfkit_rules.measures.source_calls import files
+from tfperfkit_rules.measures.step_shares import span
 
 _ADVICE = {
     "metrics": (
@@ -19,15 +24,23 @@ _ADVICE = {
     ),
     "summaries": "Write summaries every n-th step only: with tf.summary.record_if(step % 100 == 0).",
 }
+#: Keras' metrics that count each batch once for each of many thresholds.
+_WITH_THRESHOLDS = (
+    "AUC",
+    "PrecisionAtRecall",
+    "RecallAtPrecision",
+    "SensitivityAtSpecificity",
+    "SpecificityAtSensitivity",
+)
 
 
 def metrics(evidence: Evidence) -> Iterator[Finding]:
     """GRF002: what the training itself does not need, in each compiled function."""
     for function, step_ms in traced_functions(evidence):
-        yield from _of(function, step_ms)
+        yield from _of(evidence, function, step_ms)
 
 
-def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
+def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator[Finding]:
     total = sum(row.ms for row in function.beside)
     share = total / step_ms
     if share < calibrated.MIN_METRICS.value:
@@ -42,10 +55,30 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
         severity=graph_severity(share),
         share_of_step=share,
         predicted_speedup=1 / (1 - share),
-        where=tuple(row.where for row in named if row.where is not None) or definition(function),
+        where=_places(evidence, named) or definition(function),
         evidence=(
             Measurement("metrics and summaries per step", total, "ms", WINDOW),
             Measurement("share of the step", share, "share", WINDOW),
         ),
         advice=" ".join(_ADVICE[kind] for kind in kinds),
     )
+
+
+def _places(evidence: Evidence, rows: Sequence[BesideTime]) -> tuple[SourceSpan, ...]:
+    """Where they are computed; of what Keras computes in ``fit``, first where its metrics are made, those with a row of
+    thresholds before the others."""
+    found = [row.where for row in rows if row.where is not None]
+    in_fit = any(row.part == "metrics" for row in rows) and any(
+        called_at(evidence, (place.file, place.line), FIT) is not None for place in found
+    )
+    return tuple(dict.fromkeys((*(_made(evidence) if in_fit else ()), *found)))
+
+
+def _made(evidence: Evidence) -> list[SourceSpan]:
+    made = [
+        (syntax.name(call.func).rpartition(".")[2] not in _WITH_THRESHOLDS, file, call.lineno)
+        for file, syntax in files(evidence)
+        for call in syntax.calls
+        if syntax.name(call.func).startswith("keras.metrics.")
+    ]
+    return [span(evidence, file, line) for _, file, line in sorted(made)[: shared.MAX_PLACES.value]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfperfkit.rule import Rule
 from tfperfkit_rules.input.freed import freed
 from tfperfkit_rules.input.late_filter import filtered_late
+from tfperfkit_rules.input.late_skip import skipped_late
 from tfperfkit_rules.input.python_batches import python_beside, python_input
 from tfperfkit_rules.input.rebuilt import constant_data, made_in_loop
 from tfperfkit_rules.input.reloading import constant_values, reloads
@@ -22,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     late_prefetch,
     order,
     filtered_late,
+    skipped_late,
     large_buffer,
     python_input,
     python_beside,

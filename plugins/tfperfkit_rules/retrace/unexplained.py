@@ -13,7 +13,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 from tfperfkit_rules.retrace import codes, without
 
 
@@ -45,7 +45,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         file, call = compiles[0]
         made = made_in(evidence, file, call, loops(evidence, file, call.lineno))
         if made is not None:
-            title = f"Each turn of {evidence.unit.loop} makes a new model, whose functions Keras traces anew"
+            title = _NEW_MODEL.format(loop=evidence.unit.loop)
             places = list(dict.fromkeys((SourceSpan(file, made), *places)))[: shared.MAX_PLACES.value]
         advice = (
             _KEEP
@@ -55,6 +55,12 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
                 "rate) can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
             )
         )
+    elif (new := _new_model(evidence, lines)) is not None:
+        title = _NEW_MODEL.format(loop=evidence.unit.loop)
+        if new.function:
+            title = f"Each call of {new.function} makes a new model, whose functions Keras traces anew"
+        advice = _KEEP
+        places = list(dict.fromkeys((new, *places)))[: shared.MAX_PLACES.value]
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
@@ -82,11 +88,28 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
+_NEW_MODEL = "Each turn of {loop} makes a new model, whose functions Keras traces anew"
+#: What traces a Keras model's functions.
+_TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
     "Where turns differ in rates, data or seeds only, make and compile one model before the loop and begin anew with "
     "its first weights: first = model.get_weights() once, then model.set_weights(first), zeros for the optimizer's "
     "variables, and optimizer.learning_rate.assign(rate). Models of other shapes each need a trace of their own."
 )
+
+
+def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:
+    """Where the model is made that a traced line trains or asks, in the loop around it or in its function, which is
+    called at each turn then: its functions are traced for each model."""
+    for file, call in methods(evidence, *_TRACES):
+        if not any(file == where and call.lineno <= line <= (call.end_lineno or line) for where, line in lines):
+            continue
+        function = enclosing(evidence, file, call.lineno)
+        body = (Loop(function.line, function.last, ""),) if function is not None else ()
+        made = made_in(evidence, file, call, (*loops(evidence, file, call.lineno), *body))
+        if made is not None:
+            return SourceSpan(file, made, function.name if function is not None else "")
+    return None
 
 
 def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None, float | None]:

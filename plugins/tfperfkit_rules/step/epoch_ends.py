@@ -11,8 +11,10 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import FIT, calls
+from tfperfkit_rules.measures.late_skips import late_skips
 from tfperfkit_rules.measures.step_shares import span
 
 _What = Literal["validation", "saving"]
@@ -41,10 +43,16 @@ def after_epochs(evidence: Evidence) -> Iterable[Finding]:
     if whole <= 0 or not evidence.log.whole:
         return
     for what, found in _found(evidence).items():
+        if what == "validation" and found.ns * shared.MOSTLY.value <= _skipped_ns(evidence):
+            continue  # INP008 tells why it takes so long
         if found.samples >= MIN and found.epochs >= calibrated.EPOCHS_MIN.value:
             share = min(found.ns / whole, 1.0)
             if share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
                 yield _finding(evidence, what, found, share)
+
+
+def _skipped_ns(evidence: Evidence) -> float:
+    return 1e9 * sum(row.seconds for row in late_skips(evidence) if row.pipeline.role == "validation")
 
 
 def _found(evidence: Evidence) -> dict[_What, _Ends]:

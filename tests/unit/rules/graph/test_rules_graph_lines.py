@@ -43,10 +43,10 @@ def of_calls(*calls: tuple[int, int, int, bool], forward_ms: float = 10.0) -> li
     return findings(function, [built])
 
 
-def findings(function: FunctionTime, built: list[Any] | None = None) -> list[Finding]:
+def findings(function: FunctionTime, built: list[Any] | None = None, source: str = "") -> list[Finding]:
     lines = GraphLines(steps=1, wall=100 * PS, functions=[function], built=built or [])
     data = LinesData((), (graph_function(function, lines),), 0.0, "sampled", traced_step_ms=100.0)
-    evidence = evidence_of(data={"lines": data})
+    evidence = evidence_of(data={"lines": data}, sources={FILE: source})
     return [finding for rule in RULES for finding in rule(evidence)]
 
 
@@ -87,11 +87,19 @@ def test_a_cheap_pass_is_not_reported() -> None:
     assert of_calls((5, 1, GENERATOR, False), (5, 2, DISCRIMINATOR, False), forward_ms=1.0) == []
 
 
-def with_part(part: str, ms: float) -> list[Finding]:
+def with_part(part: str, ms: float, source: str = "", number: int = 33) -> list[Finding]:
     function = FunctionTime(Owner(FILE, 10, "step"), calls=1, wall=100.0 * PS)
-    line = Node("line", "step", FILE, 33)
+    line = Node("line", "step", FILE, number)
     function.add(Origin((line, Node("part", part)), "f"), ms * PS, ms * PS)
-    return findings(function)
+    return findings(function, source=source)
+
+
+def test_metrics_that_fit_computes_are_reported_where_they_are_made() -> None:
+    made = "import keras\nright = keras.metrics.BinaryAccuracy()\nroc = keras.metrics.AUC()\nmodel = keras.Model()\n"
+    (found,) = with_part("metrics", 12.0, made + "model.fit(x, y)\n", 5)
+    assert [place.line for place in found.where] == [3, 2, 5]
+    (found,) = with_part("metrics", 12.0, made + "roc.update_state(x, y)\n", 5)
+    assert [place.line for place in found.where] == [5]
 
 
 @pytest.mark.parametrize("part", ["metrics", "summaries"])

@@ -8,9 +8,9 @@ import pytest
 from evidence_builder import FILE
 from input_builder import PREFETCH, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import Pipeline
-from tfperfkit_rules.input import late_filter, sequential_stages, stage_order, windows
+from tfperfkit_rules.input import late_filter, late_skip, sequential_stages, stage_order, windows
 
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import RunAccount, SourceSpan
 
 BATCH = stage("Batch", 8, parameters={"batch_size": 256}, fused=True)
 PARSING = """\
@@ -146,3 +146,41 @@ def test_a_filter_on_what_the_map_makes_stays(source: str) -> None:
 
 def test_a_filter_that_drops_little_stays() -> None:
     assert not list(late_filter.filtered_late(evidence(filtered(kept=90.0), source=SELECTING)))
+
+
+def skipping(*between: Any, count: int = 500, timed: bool = True, **fields: Any) -> Any:
+    """Training on ``take``, validation on ``skip``, both behind one map of 1 ms by the clock; 20 epochs seen."""
+    source = stage("TensorSlice", 3)
+    made = mapped("ParallelMap", 64.0 if timed else None, by="user", elements=32.0, parallelism=2.0)
+    untimed = mapped("ParallelMap", None, by="user")
+    learn = pipeline(PREFETCH, stage("Batch", 8), stage("Take", 8), made, source, iterators=40)
+    skip = stage("Skip", 9, by="user", parameters={"count": count})
+    check = pipeline(
+        PREFETCH, stage("Batch", 9), skip, *between, untimed, source, iterators=40, role="validation", way="evaluate"
+    )
+    run = RunAccount(total_s=60.0, parts_s={"training": 20.0, "validation": 15.0})
+    return evidence(learn, check, **{"run_account": run, **fields})
+
+
+def test_what_a_skip_throws_away_is_not_to_be_made() -> None:
+    found = one(late_skip.skipped_late(skipping()))
+    assert (found.code, found.basis, found.where[0].line) == ("INP008", "run", 9)
+    assert found.share_of_step == pytest.approx(500 * 20 * 0.001 / 60)
+    assert found.title.startswith("map(load) makes 500 elements that skip(500) throws away")
+    assert ".skip(500).map(load, num_parallel_calls" in found.advice
+    assert ranged(found)[0] > 1 and ranged(found)[1] <= 1 / (1 - 15 / 60)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        skipping(count=50),
+        skipping(timed=False),
+        skipping(stage("Cache", 8)),
+        skipping(stage("Batch", 8)),
+        skipping(run_account=None),
+    ],
+    ids=["a few", "not timed", "kept", "batches", "no account"],
+)
+def test_a_skip_that_costs_little_or_nobody_timed_is_left_in_peace(given: Any) -> None:
+    assert not list(late_skip.skipped_late(given))

@@ -70,6 +70,38 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
     assert found.title.startswith("compile() is called in")
 
 
+APART = """import keras
+def make():
+    model = keras.Sequential([keras.layers.Dense(8)])
+    model.compile("adam", "mse")
+    return model
+shared = make()
+def update(part):
+    own = make()
+    own.fit(part)
+for part in parts:
+    update(part)
+"""
+
+
+@pytest.mark.parametrize("model", ["own", "shared"])
+def test_a_new_model_in_each_call_of_a_function_is_what_traces(model: str) -> None:
+    source = APART.replace("own.fit", f"{model}.fit")
+    frames = [Frame(FILE, 1, "<module>", 11), Frame(FILE, 7, "update", 9)]
+    (found,) = traced_again(
+        make_evidence(
+            parts_ms={"tracing": 80.0, "graph": 20.0},
+            samples=make_samples([(40, "tracing", frames), (10, "graph", frames)]),
+            source=source,
+            tracing=[(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)],
+            steps=make_steps(each_ms=100.0),
+        )
+    )
+    is_new = model == "own"
+    assert found.title.startswith("Each call of update makes a new model") == is_new
+    assert found.where[0].line == (8 if is_new else 9)
+
+
 def test_without_compile_the_tracing_line_is_named() -> None:
     steps = [(n * 100 * MS, n * 100 * MS + 30 * MS) for n in range(60)]
     parts = {"tracing": 30.0, "graph": 70.0}

@@ -1,0 +1,59 @@
+"""INP008, for a ``skip`` that stands behind a costly map: what it skips is made first, in each pass over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.parts import RunPart
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.feed import called, place, places
+from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
+
+#: Where a pass over a pipeline of some role shows in the run.
+_PART: dict[str, tuple[RunPart, ...]] = {"validation": ("validation",)}
+
+
+def skipped_late(evidence: Evidence) -> Iterator[Finding]:
+    """Of the run: what is skipped, times what the map takes for one, times the passes."""
+    run = evidence.run_account
+    if evidence.work is not None or run is None or run.total_s <= 0:
+        return
+    for found in late_skips(evidence):
+        parts = _PART.get(found.pipeline.role)
+        most = run.seconds_of(*parts) if parts is not None else run.total_s
+        took = min(found.seconds, most)
+        if took >= MEDIUM * run.total_s:
+            yield _finding(evidence, found, took / run.total_s, most / run.total_s)
+
+
+def _finding(evidence: Evidence, found: LateSkip, share: float, most: float) -> Finding:
+    pipeline, stage, count = found.pipeline, found.stage, found.skipped
+    # Passes that were seen are the fewest that there were.
+    bounds = speedups(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, most, shared.MAX_STEP_SHARE.value))
+    name, what = called(stage), f"{pipeline.role} data" if pipeline.role in _PART else "data"
+    parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
+    function = stage.mapped.function if stage.mapped is not None else "..."
+    return Finding(
+        code="INP008",
+        family="input",
+        severity=severity(1 - 1 / middle(bounds)),
+        basis="run",
+        title=f"{name} makes {count:,} elements that skip({count}) throws away, in each pass over the {what}",
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(found.skip, pipeline), place(stage, pipeline), stage.mapped),
+        evidence=(
+            Measurement("elements skipped", float(count), "count", "run"),
+            Measurement(f"{name}, for one of them", found.each_ms, "ms", "run"),
+            Measurement("share of the run", share, "share", "run"),
+        ),
+        advice=(
+            f"Divide the data before the map: .skip({count}).map({function}{parallel}), and .take(n).map(...) for the "
+            "other part. The map then works only on what is used."
+        ),
+        detail="skip() takes its elements from the stage before it like any other, and throws them away.",
+    )

@@ -1,0 +1,69 @@
+"""What a ``skip`` behind a costly map costs: the elements that it throws away are made first, in each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+
+#: What may stand between the map and the ``skip``: nothing that changes what an element is, or keeps them.
+_BETWEEN = ("Prefetch", "Shuffle", "Take")
+_MAPS = ("Map", "ParallelMap")
+_MS = 1e3
+
+
+class LateSkip(NamedTuple):
+    """``stage``: the map that makes what is skipped; ``skipped`` elements, each ``each_ms`` by the clock;
+    ``seconds``: of all passes that were seen."""
+
+    pipeline: Pipeline
+    skip: Stage
+    stage: Stage
+    skipped: int
+    each_ms: float
+    seconds: float
+
+
+def late_skips(evidence: Evidence) -> Iterator[LateSkip]:
+    """Those whose map was timed, in any pipeline that has the same one: TensorFlow forgets the times of a pipeline that
+    is gone through and freed."""
+    data = evidence.offer(InputData)
+    for pipeline in data.pipelines if data is not None else ():
+        for skip, stage in _skips(pipeline):
+            each = _each_ms(data, stage) if data is not None else None
+            count = skip.parameters.get("count")
+            if each is not None and isinstance(count, int) and count > 0:
+                passes = pipeline.iterators / (calibrated.TWO_AN_EPOCH.value if pipeline.way else 1.0)
+                yield LateSkip(pipeline, skip, stage, count, each, count * each * max(passes, 1.0) / _MS)
+
+
+def _skips(pipeline: Pipeline) -> Iterator[tuple[Stage, Stage]]:
+    """Each ``skip`` of the person's with the map that makes what it skips."""
+    own = [stage for stage in pipeline.stages if stage.nested is None]
+    for index, stage in enumerate(own):
+        if stage.kind != "Skip" or stage.added:
+            continue
+        for below in own[index + 1 :]:
+            if below.kind in _MAPS and below.by == "user":
+                yield stage, below
+                break
+            if below.kind not in _BETWEEN:
+                break
+
+
+def _each_ms(data: InputData, stage: Stage) -> float | None:
+    """What the map takes for an element, by the clock; told by any pipeline that has the same one: TensorFlow forgets
+    the times of a pipeline that is gone through and freed."""
+    times = [
+        other.self_ms_per_output / other.elements / max(other.parallelism or 1.0, 1.0)
+        for pipeline in data.pipelines
+        for other in pipeline.stages
+        if (other.kind, other.file, other.line, other.mapped) == (stage.kind, stage.file, stage.line, stage.mapped)
+        and other.self_ms_per_output is not None
+        and other.elements
+    ]
+    return min(times, default=None)

@@ -17,6 +17,8 @@ _INLINED_EDGE = re.compile(r"^Func/(?P<caller>.+)/(?:input|output|input_control_
 _PREFIXES = re.compile(
     r"^(?:ConstantFolding|ArithmeticOptimizer|LoopOptimizer|DependencyOptimizer|ShapeOptimizer|Remapper)/"
 )
+#: What it makes anew stands in the scope of what it takes the place of.
+_IN_SCOPE = re.compile(r"^(?P<scope>.+/)(?:ArithmeticOptimizer|Remapper)/(?:[A-Z][A-Za-z0-9]*_)(?P<name>[^/]+)$")
 _REWRITE = re.compile(r"^[A-Z][A-Za-z0-9]*_")
 _SUFFIXES = re.compile(
     r"(?:-folded(?:-\d+)*|_unary_ops_composition|(?:-\d+)+-[A-Za-z0-9]+-(?:LayoutOptimizer|AutoMixedPrecision)"
@@ -163,6 +165,8 @@ def _spellings(name: str) -> Iterator[str]:
     yield name
     if match := _INLINED_EDGE.match(name):
         yield match["caller"]
+    if match := _IN_SCOPE.match(name):
+        yield f"{match['scope']}{match['name']}"
     shorter, made = name, False
     for _ in range(8):
         trimmed = _SUFFIXES.sub("", shorter)

@@ -57,6 +57,7 @@ def locator() -> Locator:
         ("Func/StatefulPartitionedCall/input/_4", ((0, 3),)),
         # Grappler
         ("ArithmeticOptimizer/FoldTransposeIntoMatMul_model/dense/MatMul", ((0, 1),)),
+        ("model/dense/ArithmeticOptimizer/FoldTransposeIntoMatMul_MatMul", ((0, 1),)),
         ("ConstantFolding/model/dense/MatMul-folded-0", ((0, 1),)),
         ("model/dense/MatMul-0-0-TransposeNHWCToNCHW-LayoutOptimizer", ((0, 1),)),
         ("model/dense/MatMul_unary_ops_composition", ((0, 1),)),

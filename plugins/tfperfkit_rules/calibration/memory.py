@@ -63,3 +63,6 @@ NEAR = Calibration(0.9, "share", "of the limit at the peak", Cited("the PyTorch 
 GRAVE = Calibration(
     0.97, "share", "of the limit at the peak, for severity high", Chosen("a batch more may end the run")
 )
+REMADE_MIN = Calibration(
+    10, "count", "datasets of one line, for one that is made again and again", Chosen("no accident")
+)

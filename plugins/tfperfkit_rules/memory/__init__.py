@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.memory.growth import graphs_grow, kept, session_graph
+from tfperfkit_rules.memory.known_leaks import known_leaks
 from tfperfkit_rules.memory.limit import near_limit
 
-RULES: tuple[Rule, ...] = (kept, graphs_grow, session_graph, near_limit)
+RULES: tuple[Rule, ...] = (kept, graphs_grow, session_graph, known_leaks, near_limit)

@@ -10,10 +10,16 @@ from tfperfkit_probes.ops.model import Brief
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
+from tfperfkit_rules.graph.slow_kernels import DECOMPOSES
 from tfperfkit_rules.measures import graph_time
 
+_DECOMPOSED = (
+    "Most of its time goes into decomposing or inverting matrices. float32 often has too few digits for that: keep "
+    "float64 there, and cast what comes before and after it where that is large."
+)
 SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SAVED_MAX.value
 
 
@@ -67,4 +73,6 @@ def _priced(evidence: Evidence, finding: Finding) -> Finding:
     if not flops:
         return finding
     share = evidence.share("graph") * wide / flops
+    if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share:
+        return msgspec.structs.replace(finding, advice=_DECOMPOSED)
     return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")

@@ -66,6 +66,15 @@ def test_float64_outside_of_the_step_is_not_priced() -> None:
     assert result.predicted_speedup is None
 
 
+def test_float64_for_decompositions_is_a_remark() -> None:
+    rows = (op("MatrixInverse", 30.0), op("MatMul", 10.0))
+    (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)
+    assert result.predicted_speedup is None and "too few digits" in result.advice
+    rows = (op("MatrixInverse", 10.0), op("MatMul", 40.0))
+    (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)
+    assert result.predicted_speedup is not None
+
+
 CALLS = Marks(python_calls=[Marked(type="EagerPyFunc", ops=2, where=HERE)])
 PRINTS = Marks(prints=[Marked(type="PrintV2", ops=1, where=HERE)], asserts=[Marked(type="Assert", ops=2, where=HERE)])
 

@@ -85,6 +85,7 @@ EXECUTING = {
     ("lines/choose.py", "compile"),
     ("launch/bootstrap/sitecustomize.py", "exec_module"),
     ("commands/__init__.py", "import_module"),  # the modules of that package
+    ("launch/preload.py", "import_module"),  # modules of a fixed list
     ("registry.py", "import_module"),  # the package of our own probes
     ("doctor/packages.py", "import_module"),  # our own C code
     ("trials/listing.py", "import_module"),  # the package of our own experiments

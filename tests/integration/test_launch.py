@@ -153,7 +153,8 @@ def test_a_rank_that_is_killed(tfperf: Tfperf) -> None:
     victim = killed_at_random(out / "rank-0001", launched)
     assert victim > 0
     _, errors = launched.communicate(timeout=300)
-    assert launched.returncode == 128 + signal.SIGKILL, errors
+    # That of the first to end: the one that lost its partner may be done with its report before the other's tfperf is.
+    assert launched.returncode in (1, 128 + signal.SIGKILL), errors
     whole = json.loads(tfperf("report", "out", "--json", "-").stdout)
     assert whole["endings"][0].startswith("rank 1 was ended by SIGKILL after ")
     assert [part["name"] for part in whole["parts"]] == ["rank-0000", "rank-0001"]

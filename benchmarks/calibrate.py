@@ -23,6 +23,8 @@ from tfperfkit_rules.calibration import MODULES
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured, table
+from tfperfkit.ranks import numbers as of_ranks
+from tfperfkit.reading import numbers as of_traces
 from tfperfkit.statistics import calibration as comparisons
 
 #: Modules of ``benchmarks.costs`` that have measures.
@@ -30,8 +32,8 @@ COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
 
 
 def numbers() -> Iterator[tuple[str, Calibration]]:
-    """(name with its module, record), of the core, of comparisons and of the rules."""
-    named = {"core": calibration, "statistics": comparisons}
+    """(name with its module, record), of the core, of comparisons, of ranks, of traces and of the rules."""
+    named = {"core": calibration, "statistics": comparisons, "ranks": of_ranks, "reading": of_traces}
     named |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
     for short, module in named.items():
         for name, record in table(module):
@@ -105,7 +107,7 @@ def page() -> str:
         "",
         "Each number that decides whether something is found, or what a change is said to gain, with its source.",
         "The table is `plugins/tfperfkit_rules/calibration` (of `core`: `tfperfkit/calibration.py`, of `statistics`:",
-        "`tfperfkit/statistics/calibration.py`). This page is made",
+        "`tfperfkit/statistics/calibration.py`, of `ranks` and `reading`: `numbers.py` there). This page is made",
         "from it, by `python -m benchmarks.calibrate --page docs/calibration.md`; a test compares the two.",
         "",
         "- *cited*: another tool's rule, a paper, or TensorFlow's own source;",

@@ -152,8 +152,8 @@ def page(deaths: list[Death]) -> str:
         f"begins with the one that was killed: {right} of {len(deaths)}.",
         "",
         f"Of the killed one's steps the report lacks the last {statistics.median(lost):.2f} s in the median, "
-        f"{max(lost):.2f} s at most (n = {len(lost)}); of the other's, {max(max(others), 0)} steps at most. "
-        "The other's count has the step in it that failed.",
+        f"{max(lost):.2f} s at most (n = {len(lost)}); of the other's, {max(max(others), 0)} steps at most, and it has "
+        f"{max(-min(others), 0)} too many at most.",
     ]
     for death in deaths:
         lines += (

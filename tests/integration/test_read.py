@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gpu_builder import gpu_trace
 from tfperf_runner import Tfperf
+from xspace_builder import SpaceBuilder
 
 RECORD = """
 import tensorflow as tf
@@ -32,8 +37,6 @@ tf.profiler.experimental.stop()
 @pytest.mark.long
 def test_what_tensorflows_profiler_wrote(tfperf: Tfperf) -> None:
     """A log directory of a real run, read without TensorFlow."""
-    import subprocess
-
     script = tfperf.script(RECORD)
     subprocess.run([tfperf.python, str(script)], cwd=tfperf.folder, env=tfperf.environment, check=True, timeout=200)
     done = tfperf("read", "logs")
@@ -62,6 +65,27 @@ def test_a_mistake_is_one_line(tfperf: Tfperf, content: bytes) -> None:
         done = tfperf("read", path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("tfperf: ") and done.stderr.count("\n") == 1
+
+
+def test_a_large_trace_shows_how_far_it_is_on_a_terminal_and_takes_the_line_away(tfperf: Tfperf) -> None:
+    """150 MB in few events, so that the test need not take long; through a pipe nothing is shown."""
+    builder = SpaceBuilder()
+    events = [(f"work {n % 3}", n * 1000, 900, {"payload": bytes(1 << 20)}) for n in range(150)]
+    builder.plane().line("python", *events)
+    builder.write(tfperf.folder / "large.xplane.pb")
+    command = [tfperf.python, "-m", "tfperfkit", "read", "large.xplane.pb"]
+    reader, writer = pty.openpty()
+    given: dict[str, Any] = {"cwd": tfperf.folder, "env": tfperf.environment, "text": True, "timeout": 200}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writer, check=True, **given)
+    os.close(writer)
+    shown = os.read(reader, 1 << 16).decode()
+    os.close(reader)
+    shares = [int(share) for share in re.findall(r"\rlarge\.xplane\.pb: (\d+) %", shown)]
+    assert len(shares) >= 3 and shares == sorted(shares) and shares[-1] <= 100
+    assert shown.endswith("\r\x1b[K") and "\n" not in shown
+    assert "work 1" in done.stdout and "%" not in done.stdout.splitlines()[0]
+    piped = subprocess.run(command, capture_output=True, check=True, **given)
+    assert (piped.stdout, piped.stderr) == (done.stdout, "")
 
 
 def xprof(path: Path, tool: str) -> Any:
@@ -108,3 +132,41 @@ def test_idle_time_is_xprofs(tfperf: Tfperf) -> None:
     # XProf counts copies as idle: they belong to no operation.
     copies = sum(row["total_ms"] for row in ours["copies"])
     assert named + copies == pytest.approx(sum(row["span_busy_ms"] for row in ours["devices"]))
+
+
+#: A folder of recorded traces, which are no part of the repository.
+RECORDED = sorted(Path(os.environ.get("TFPERF_TRACES") or "/nowhere").glob("*.xplane.pb"))
+
+
+@pytest.mark.skipif(not RECORDED, reason="TFPERF_TRACES names no folder with recorded traces")
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
+def test_recorded_traces_have_xprofs_figures(tfperf: Tfperf, path: Path) -> None:
+    """Steps, device time, idle time and kernels, with what docs/reading-traces.md says of the differences."""
+    ours = json.loads(tfperf("read", path, "--json", "-").stdout)
+    copy = tfperf.folder / "xprof" / path.name
+    copy.parent.mkdir()
+    shutil.copy(path, copy)
+    overview = next(each["p"] for each in xprof(copy, "overview_page") if "steptime_ms_average" in each.get("p", {}))
+    if float(overview["steptime_ms_average"] or 0):  # where steps are marked
+        assert float(overview["steptime_ms_average"]) == pytest.approx(max(ours["steps"]["lengths_ms"]), abs=0.06)
+    device = [row for row in rows(xprof(copy, "framework_op_stats")[0]) if row["Host/device"] == "Device"]
+    idle = sum(row["Total self-time (us)"] for row in device if row["Operation Type"] == "IDLE") / 1e3
+    named = sum(row["Total self-time (us)"] for row in device if row["Operation Type"] != "IDLE") / 1e3
+    spans = sum(row["span_ms"] for row in ours["devices"])
+    busy = sum(row["span_busy_ms"] for row in ours["devices"])
+    assert idle + named == pytest.approx(spans, abs=1e-3)
+    # What belongs to no operation is idle there: copies, the odd kernel that names none, and all kernels of older
+    # traces, which have an annotation in its place.
+    copies_ms = sum(row["total_ms"] for row in ours["copies"])
+    assert named <= busy + 1e-3
+    assert not named or busy - named == pytest.approx(copies_ms, abs=1e-4 * spans)
+    theirs: dict[str, tuple[float, float]] = {}
+    kernels = xprof(copy, "kernel_stats")
+    for row in rows(kernels[0] if isinstance(kernels, list) else kernels):
+        runs, us = theirs.get(row["Kernel Name"], (0, 0))
+        theirs[row["Kernel Name"]] = runs + row["Occurrences"], us + row["Total Duration (μs)"]
+    copied = ("Memcpy", "Memset", "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBuffer")
+    mine = {row["kernel"]: (row["runs"], row["total_ms"] * 1e3) for row in ours["kernels"]}
+    for name, (runs, us) in theirs.items():
+        if not name.startswith(copied):
+            assert mine[name] == (runs, pytest.approx(us, rel=1e-3)), name

@@ -66,6 +66,15 @@ def test_killed_while_training(tfperf: Tfperf) -> None:
     assert document["steps"]["count"] == 200
 
 
+def test_a_call_that_raises_is_no_step(tfperf: Tfperf) -> None:
+    fails = "@tf.function\ndef broken(n):\n    tf.debugging.assert_less(n, 30)\n    return step()\n"
+    tfperf.script(TRAIN + fails + "for n in range(60):\n    broken(tf.constant(n))\n")
+    done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
+    assert done.returncode == 1 and "InvalidArgumentError" in done.stderr
+    document = _document(tfperf, "r")
+    assert (document["run"]["status"], document["steps"]["count"]) == ("failed", 30)
+
+
 def test_hard_exit_and_a_run_directory_that_is_cut_short(tfperf: Tfperf) -> None:
     tfperf.script(TRAIN + "train(150)\nwait_for(lambda: written(150))\nos._exit(7)\n")
     done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tfperfkit.analysis.failed_step import without_failed
 from tfperfkit.analysis.step_words import in_words
 from tfperfkit.model import WindowSummary
 from tfperfkit.records.convert import each
@@ -99,6 +100,7 @@ def read_steps(run: RunDirectory, events: Sequence[dict[str, Any]], steps_from: 
         counter.add_site(site)
     # Others are damaged: so many steps would fill the memory.
     markers = [m for m in each(run.records("session/markers.jsonl"), Marker) if 0 <= m.steps <= MAX_STEPS]
+    markers = without_failed(markers, counter.sites, events)
     for marker in markers:
         counter.count(marker)
     definition = counter.definition()

@@ -18,7 +18,7 @@ from tfperfkit.offers.functions import (
     VaryingArgument,
     VaryingArguments,
 )
-from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, MemoryLimit, MemoryUse
+from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, InputPace, MemoryLimit, MemoryUse
 from tfperfkit.offers.source import (
     CompiledFunction,
     CompiledFunctions,
@@ -64,6 +64,7 @@ __all__ = [
     "Gpus",
     "HostRead",
     "HostReads",
+    "InputPace",
     "InputPrefetch",
     "LayerWork",
     "LineCost",

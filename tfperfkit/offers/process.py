@@ -47,3 +47,10 @@ class Gpus(msgspec.Struct, frozen=True, kw_only=True):
     """The physical GPUs' compute capability (major, minor); those that don't tell are left out."""
 
     capabilities: tuple[tuple[int, int], ...]
+
+
+class InputPace(msgspec.Struct, frozen=True, kw_only=True):
+    """How long the pipeline of the training steps needs for what a step takes (ms), whether or not a step waits for it:
+    the time of its slowest section."""
+
+    ms_per_step: float

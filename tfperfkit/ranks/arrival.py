@@ -13,17 +13,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tfperfkit.ranks import numbers
 from tfperfkit.ranks.part import Part
-
-#: A rank is late if the others wait for it during this share of a step.
-MIN_LATE = 0.1
-#: Steps whose means differ by more than this factor are not one exchange's.
-SAME_STEP = 1.2
-#: What tens of steps must not contradict: of them the share in which the late rank is the last, and how many. Of two
-#: that take turns each is the last in a half.
-MIN_LAST, MIN_KNOWN = 0.7, 5
-#: Of the lateness, from which on it comes from single long steps.
-MOSTLY = 0.5
 
 
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +64,7 @@ def waits(parts: Sequence[Part]) -> dict[str, float]:
 
 def _one_step(parts: Sequence[Part]) -> bool:
     turns = [part.turn_ms or 0.0 for part in parts]
-    return max(turns) <= SAME_STEP * min(turns)
+    return max(turns) <= numbers.SAME_STEP.value * min(turns)
 
 
 def traced(parts: Sequence[Part]) -> Traced | None:
@@ -129,12 +120,12 @@ def late(parts: Sequence[Part], seen: Traced | None) -> tuple[Late | None, str]:
     known.sort(key=lambda each: each[0])
     most, last = known[-1]
     wait = most - statistics.median(own for own, _ in known[:-1])
-    if wait < MIN_LATE * (last.turn_ms or 0.0):
+    if wait < numbers.MIN_LATE.value * (last.turn_ms or 0.0):
         return None, ""
-    if sum(last.rare_ms.values()) >= MOSTLY * wait:
+    if sum(last.rare_ms.values()) >= numbers.MOSTLY_RARE.value * wait:
         return Late(rank=last.label, wait_ms=wait, rare=True, times=sum(last.long_steps.values()), of=last.clean), ""
     times, of = _tens(parts, last, seen)
-    if of >= MIN_KNOWN and times < MIN_LAST * of:
+    if of >= numbers.MIN_KNOWN.value and times < numbers.MIN_LAST.value * of:
         unit = "tens of steps" if last.own_ms else "steps"
         return None, f"In the mean {last.label} comes last, but in only {times} of {of} {unit}: nobody is named."
     return Late(rank=last.label, wait_ms=wait, times=times, of=of), ""

@@ -10,14 +10,15 @@ import msgspec
 
 from tfperfkit.diagnosis.residual import explained
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.ranks import numbers
 from tfperfkit.ranks.arrival import Late
 from tfperfkit.ranks.part import INSIDE, Part
+from tfperfkit.records.parts import PartName
 
-#: Of the wait, for a cause to be named.
-MIN_CAUSE = 0.5
+INPUT: PartName = "input"
 #: What a rank may be busy with until it comes, and the parts of the breakdown that say so.
 _KINDS: dict[str, tuple[str, ...]] = {
-    "input": ("input",),
+    INPUT: (INPUT,),
     "tracing": ("tracing",),
     "garbage collection": ("gc",),
     "saving": ("saving",),
@@ -25,11 +26,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "Python": ("python", "dispatch", "eager_ops", "host_sync", "copies", "other"),
     "computing": INSIDE,
 }
-#: Of a line's time, what the middle one of the others may spend there where one rank alone does that work.
-OTHERS_AT_LINE = 0.1
 _ALONE = "it alone is at this line for {:.1f} ms of a step"
-#: More of it than the median of the others has: work that is larger, and processors that are fewer.
-_MORE_WORK = 1.1
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +49,7 @@ def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
     others = [part for part in parts if part is not last]
     more = {kind: _more(last, others, kind) for kind in _KINDS}
     kind, took = max(more.items(), key=lambda item: item[1])
-    if took < MIN_CAUSE * late.wait_ms:
+    if took < numbers.MIN_CAUSE.value * late.wait_ms:
         return _alone(late, last, others)
     found = _finding(last, others, kind, late.wait_ms)
     if kind == "computing":
@@ -74,7 +71,7 @@ def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
 
 
 _WORDS = {
-    "input": "it waits for its input",
+    INPUT: "it waits for its input",
     "tracing": "it traces functions again",
     "garbage collection": "it collects garbage",
     "saving": "it saves",
@@ -92,9 +89,9 @@ def _alone(late: Late, last: Part, others: Sequence[Part]) -> Cause | None:
         others_ms = [
             sum(each.ms for each in part.lines if (each.file, each.line) == (row.file, row.line)) for part in others
         ]
-        if statistics.median(others_ms) > OTHERS_AT_LINE * row.ms:
+        if statistics.median(others_ms) > numbers.OTHERS_AT_LINE.value * row.ms:
             continue
-        if row.ms >= MIN_CAUSE * late.wait_ms:
+        if row.ms >= numbers.MIN_CAUSE.value * late.wait_ms:
             where = SourceSpan(file=row.file, line=row.line)
             return Cause(kind="alone", ms=row.ms, words=_ALONE.format(row.ms), where=where)
         break  # the rest takes less
@@ -135,7 +132,7 @@ def _finding(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> F
         more = _cost(last, found) - statistics.median(
             max((_cost(part, item) for item in part.findings if _same(item, found)), default=0.0) for part in others
         )
-        if set(explained(found)) & set(_KINDS[kind]) and more >= MIN_CAUSE * wait_ms:
+        if set(explained(found)) & set(_KINDS[kind]) and more >= numbers.MIN_CAUSE.value * wait_ms:
             fitting.append((more, found))
     return max(fitting, key=lambda item: item[0])[1] if fitting else None
 
@@ -158,7 +155,7 @@ def _computing(last: Part, others: Sequence[Part]) -> tuple[str, str]:
     batches = [part.batch_size for part in others]
     if last.batch_size and all(batches):
         other = statistics.median(size for size in batches if size)
-        if last.batch_size >= _MORE_WORK * other:
+        if last.batch_size >= numbers.MORE_WORK.value * other:
             return "more work", f"it has more work: batches of {last.batch_size}, the others of {other:.0f}"
     cpus = [part.processors for part in others]
     if last.processors and all(cpus) and last.processors < min(count for count in cpus if count):
@@ -170,10 +167,10 @@ def _computing(last: Part, others: Sequence[Part]) -> tuple[str, str]:
         # What it takes longer for want of processors is the larger half of what it takes longer.
         ordinary = statistics.median(value for value in stretched if value)
         lost = (last.compute_ms or 0.0) * (1 - ordinary / last.stretched)
-        if lost >= MIN_CAUSE * ((last.compute_ms or 0.0) - usual):
+        if lost >= numbers.MIN_CAUSE.value * ((last.compute_ms or 0.0) - usual):
             share = f"{100 * (1 - 1 / last.stretched):.0f} % of the time that they could run"
             return "slower processor", f"{times}: its threads have no processor for {share}"
     speeds = [part.gflops for part in others]
-    if last.gflops and all(speeds) and last.gflops * _MORE_WORK <= min(speed for speed in speeds if speed):
+    if last.gflops and all(speeds) and last.gflops * numbers.MORE_WORK.value <= min(speed for speed in speeds if speed):
         return "slower processor", f"{times}: its processors are slower"
     return "computing", f"{times} for batches of the same size" if last.batch_size else times

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tfperfkit.gain import middle, severity, speedup, speedups
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.ranks import numbers
 from tfperfkit.ranks.arrival import Late
-from tfperfkit.ranks.cause import MIN_CAUSE, Cause
+from tfperfkit.ranks.cause import Cause
 
 LATE, EVALUATES = "DST008", "DST009"
 _EVALUATION = "evaluation"
@@ -32,7 +33,7 @@ def findings(late: Late | None, why: Cause | None, turn_ms: float) -> tuple[Find
         return ()
     share = min(late.wait_ms / turn_ms, 1.0)
     caused = min(why.ms / turn_ms, share) if why is not None else 0.0
-    bounds = speedups(MIN_CAUSE * caused, share) if why is not None else None
+    bounds = speedups(numbers.MIN_CAUSE.value * caused, share) if why is not None else None
     evaluates = why is not None and why.kind == _EVALUATION
     made = [Measurement("the others wait for it", late.wait_ms, "ms", "breakdown")]
     if why is not None:
@@ -44,7 +45,7 @@ def findings(late: Late | None, why: Cause | None, turn_ms: float) -> tuple[Find
         code=EVALUATES if evaluates else LATE,
         family="distribution",
         title=f"{late.rank[:1].upper()}{late.rank[1:]} {what}",
-        severity=severity(1 - 1 / bounds[0]) if bounds else severity(share / 2),
+        severity=severity(1 - 1 / bounds[0]) if bounds else severity(numbers.LIKELY_SAVED.value * share),
         basis="turn",
         share_of_step=share,
         predicted_speedup=middle(bounds) if bounds else None,

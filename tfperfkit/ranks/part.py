@@ -12,7 +12,15 @@ from tfperfkit.clock import NS_PER_S
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import Finding, Report, RunInfo, SourceSpan, StepAccount, StepSummary
-from tfperfkit.offers import Exchange, Exchanges, FunctionCosts, StepBreakdown, TraceCounts, VaryingArguments
+from tfperfkit.offers import (
+    Exchange,
+    Exchanges,
+    FunctionCosts,
+    InputPace,
+    StepBreakdown,
+    TraceCounts,
+    VaryingArguments,
+)
 from tfperfkit.ranks.sampled import sampled
 from tfperfkit.records.parts import PartName, part_of_cause
 from tfperfkit.records.parts import part_of as part_named
@@ -61,6 +69,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
     that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end. ``calendar_s``: what
     its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
+    ``pace_ms``: how long its input pipeline needs for a step, waited for or not; None where that was not measured.
     ``looked``: whether findings were looked for, and its graphs read; of a thousand ranks only some are.
     """
 
@@ -90,6 +99,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     rare_ms: dict[str, float] = {}
     long_steps: dict[str, int] = {}
     unknown_ms: float = 0.0
+    pace_ms: float | None = None
     at: dict[str, tuple[SourceSpan, ...]] = {}
     lines: tuple[LineTime, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
@@ -146,7 +156,7 @@ def part_of(
     """The part of this name. ``findings``: None where none were looked for."""
     number = _number(name)
     rank, account = manifest.rank, steps.account
-    traced = evidence.offer(Exchanges)
+    traced, pace = evidence.offer(Exchanges), evidence.offer(InputPace)
     part = Part(
         name=name,
         rank=rank.rank if rank is not None else number,
@@ -166,6 +176,7 @@ def part_of(
         exchange_ms=traced.ms_per_step if traced is not None else None,
         exchanges=traced.rows if traced is not None else (),
         functions=_functions(evidence),
+        pace_ms=pace.ms_per_step if pace is not None else None,
         processors=run.machine.get("cpus"),
         gflops=run.machine.get("float32_gflops"),
         findings=findings or (),

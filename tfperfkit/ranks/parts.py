@@ -15,6 +15,7 @@ from tfperfkit.ranks.cause import Cause, cause, sentence
 from tfperfkit.ranks.differing import differing
 from tfperfkit.ranks.endings import endings
 from tfperfkit.ranks.found import findings
+from tfperfkit.ranks.pace import as_slow
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.studied import studied
 
@@ -85,6 +86,8 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
     found, note = arrival.late(workers, seen)
     waited = seen.wait_ms if seen is not None else arrival.waits(workers)
     why = cause(found, workers) if found is not None else None
+    if found is not None and (own := as_slow(found, why, workers)):
+        found, why, note = None, None, own
     notes = [each for each in (note, clocks.words(clocks.offsets(workers))) if each]
     if len(sizes) > 1:
         told = ", ".join(map(str, sorted(filter(None, sizes))))

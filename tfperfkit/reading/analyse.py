@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 
 from tfperfkit.errors import UsageError
-from tfperfkit.reading import activity, chrome, findings, host, idle, rows, starving, steps
+from tfperfkit.reading import activity, chrome, findings, first_part, host, idle, rows, starving, steps
 from tfperfkit.reading.activity import Activity
 from tfperfkit.reading.host import Doing, HostActivity
 from tfperfkit.reading.machine import machine_of
 from tfperfkit.reading.model import SCHEMA, DeviceRow, HostRow, OperationRow, StepFacts, TraceReport
 from tfperfkit.reading.numbers import USED_DEVICE
-from tfperfkit.reading.planes import Progress, open_planes
+from tfperfkit.reading.planes import Progress, open_planes, share_of
 from tfperfkit.reading.sources import Source
 from tfperfkit.reading.tracks import HostTrace
 from tfperfkit.xplane.columns import Ints
@@ -43,6 +43,9 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
             hosts.append(found_host)
             devices += mine
             notes += [f"the profiler says: {words}" for words in trace.words]
+            if trace.until_ps is not None:
+                first_part.ended(trace.until_ps, found_host, mine)
+                notes.append(first_part.note(file, trace.until_ps, found_host, mine))
     if not devices and not any(each.events for each in hosts):
         raise UsageError(f"the trace {source.files[0].name} holds no events: nothing was recorded while it was made")
     found = steps.find(hosts, devices)
@@ -67,7 +70,9 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
 
 
 def _open(source: Source, file: Path, progress: Progress) -> AbstractContextManager[HostTrace]:
-    return open_planes(file, progress) if source.kind == "xplane" else chrome.open_chrome(file, progress)
+    if source.kind == "xplane":
+        return open_planes(file, progress, share_of(source.files))
+    return chrome.open_chrome(file, progress)
 
 
 def _with_devices(

@@ -104,6 +104,7 @@ class ChromeTrace:
     """One file."""
 
     words: tuple[str, ...] = ()
+    until_ps: int | None = None
 
     def __init__(self, host: str, planes: dict[str, list[ChromeTrack]]) -> None:
         self.host = host

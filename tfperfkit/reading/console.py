@@ -86,7 +86,7 @@ def _tables(report: TraceReport, most: int | None) -> list[tuple[str, Table] | N
         _devices(report),
         _kernels(report, most),
         _times("operations", "Kernels by type of operation", "Operation", report.operations, most),
-        _times("operations", "Kernels by name scope, each without those below it", "Scope", report.scopes, None),
+        _times("operations", "Kernels by name scope, each without those below it", "Scope", report.scopes, most),
         _times("operations", "Kernels by line of Python", "Line", report.lines, most, "location"),
         _copies(report),
         _collectives(report, most),
@@ -191,6 +191,7 @@ def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | N
         Column("Total ms", "ms"),
         Column("Transfer ms", "ms"),
         Column("Wait ms", "ms"),
+        *(() if ranks else (Column("Hidden ms", "ms"),)),
         Column("Last"),
         Column("In", "share"),
     )
@@ -202,6 +203,7 @@ def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | N
             r.total_ms,
             r.transfer_ms,
             r.wait_ms,
+            *(() if ranks else (r.hidden_ms,)),
             r.last or None,
             r.last_share if r.last else None,
         )
@@ -210,7 +212,7 @@ def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | N
     note = (
         "wait: until the last rank was ready"
         if ranks
-        else "wait: beyond the shortest run over the devices, which is the transfer"
+        else "wait: beyond the shortest run over the devices, which is the transfer; hidden: while a kernel computes"
     )
     return "collectives", Table(title="Collectives", columns=columns, rows=rows, note=note)
 

@@ -10,8 +10,8 @@ from tfperfkit.reading.activity import Label
 from tfperfkit.reading.host import Doing
 from tfperfkit.reading.idle import BETWEEN, QUEUED, UNKNOWN
 from tfperfkit.reading.machine import is_matrix_product
-from tfperfkit.reading.model import TraceReport
-from tfperfkit.reading.numbers import LAUNCH_PS, MATRIX_SHARE, TOLD_SHARE
+from tfperfkit.reading.model import CollectiveRow, TraceReport
+from tfperfkit.reading.numbers import LAUNCH_PS, MANY_COLLECTIVES, MATRIX_SHARE, SMALL_COLLECTIVE_MS, TOLD_SHARE
 from tfperfkit.records.source_span import SourceSpan
 
 _HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
@@ -200,19 +200,24 @@ def _collectives(report: TraceReport) -> Iterator[Finding]:
     if not whole or not report.collectives:
         return
     total = sum(row.total_ms for row in report.collectives)
-    wait = sum(row.wait_ms for row in report.collectives)
-    share = min(total / whole, 1.0)
+    hidden = sum(row.hidden_ms or 0.0 for row in report.collectives)
+    share = min((total - hidden) / whole, 1.0)
     if share < TOLD_SHARE.value:
+        return
+    wait = sum(row.wait_ms for row in report.collectives)
+    evidence = [
+        Measurement("collectives", min(total / whole, 1.0), "share", "accelerators"),
+        Measurement("of them while a kernel computes", hidden / total, "share", "trace"),
+        Measurement("waiting for the last device", wait, "ms", "trace"),
+        Measurement("transfer", sum(row.transfer_ms for row in report.collectives), "ms", "trace"),
+    ]
+    if small := _many_small(report, total - hidden):
+        yield _small(report, small, share, evidence)
         return
     late: dict[str, float] = {}
     for row in report.collectives:
         late[row.last] = late.get(row.last, 0.0) + row.wait_ms
     last = max(late, key=lambda name: late[name])
-    evidence = [
-        Measurement("collectives", share, "share", "accelerators"),
-        Measurement("waiting for the last device", wait, "ms", "trace"),
-        Measurement("transfer", sum(row.transfer_ms for row in report.collectives), "ms", "trace"),
-    ]
     waits = last and wait > total / 2
     yield _finding(
         "TRC005",
@@ -223,6 +228,40 @@ def _collectives(report: TraceReport) -> Iterator[Finding]:
         f"Look at what {last} does before it arrives: its input, its share of the work, its host."
         if waits
         else "Fewer bytes and larger messages: gradients in 16 bits, packed together, and more work per step.",
+        report=report,
+    )
+
+
+def _many_small(report: TraceReport, exposed_ms: float) -> list[CollectiveRow]:
+    """The small ones, where they are many in a step and take the larger half of what is not hidden."""
+    small = [
+        row
+        for row in report.collectives
+        if row.devices > 1 and row.runs and row.transfer_ms <= SMALL_COLLECTIVE_MS.value * row.runs
+    ]
+    in_step = sum(row.runs / row.devices for row in small) / max(report.steps.count, 1)
+    took = sum(row.total_ms - (row.hidden_ms or 0.0) for row in small)
+    return small if in_step >= MANY_COLLECTIVES.value and report.steps.count and 2 * took > exposed_ms else []
+
+
+def _small(report: TraceReport, small: list[CollectiveRow], share: float, evidence: list[Measurement]) -> Finding:
+    """TRC008: many small collectives, which cost what starting them takes."""
+    runs = sum(row.runs / row.devices for row in small) / report.steps.count
+    each = sum(row.transfer_ms for row in small) / sum(row.runs for row in small)
+    size = sum(row.bytes for row in small) / sum(row.runs for row in small)
+    return _finding(
+        "TRC008",
+        "distribution",
+        f"Devices exchange {runs:,.0f} small values one by one in a step",
+        share,
+        [
+            Measurement("small collectives in a step", runs, "count", "trace"),
+            Measurement("transfer of one of them", each, "ms", "trace"),
+            *([Measurement("bytes in one of them", size, "bytes", "trace")] if size else []),
+            *evidence,
+        ],
+        "Pack them: all gradients to the optimizer at once, bytes_per_pack=0 (or some MB) in "
+        "tf.distribute.CommunicationOptions; under XLA and JAX sum a tree of values in one call.",
         report=report,
     )
 

@@ -77,7 +77,9 @@ class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device."""
+    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device. ``hidden_ms``:
+    of the total, in which a kernel that is no collective ran on the same device; None where that can't be told.
+    ``bytes``: of all runs, 0 where the trace does not tell."""
 
     name: str
     devices: int
@@ -87,6 +89,8 @@ class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
     wait_ms: float
     last: str = ""  # the device that came last most often
     last_share: float = 0.0
+    hidden_ms: float | None = None
+    bytes: int = 0
 
 
 class HostRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,3 +34,15 @@ USED_DEVICE = Calibration(
     "of the busiest device's time, below which a device counts as not used",
     Chosen("copies that initialise it take less"),
 )
+MANY_COLLECTIVES = Calibration(
+    8,
+    "number",
+    "small collectives of a step on a device, from which on they are told as such",
+    Chosen("as MANY_EXCHANGES of the rules: a loss and metrics are a handful"),
+)
+SMALL_COLLECTIVE_MS = Calibration(
+    0.05,
+    "ms",
+    "a collective whose transfer takes no more is small: starting it takes most of that",
+    Cited("NCCL's own tests (nccl-tests): 10 to 30 µs for an all-reduce of some bytes within a machine, more between"),
+)

@@ -10,49 +10,62 @@ from typing import Any
 from tfperfkit.reading.tracks import Device, HostTrace, Track
 from tfperfkit.xplane.columns import columns
 from tfperfkit.xplane.hlo import Module, read_modules
+from tfperfkit.xplane.part import until
 from tfperfkit.xplane.reader import Plane, Space, open_space
 
-#: Larger files are refused. A file is mapped and read line by line: one of this size takes about twice that.
-MAX_BYTES = 8_000_000_000
+#: Of larger traces, all hosts together, the first part is read: a file is mapped and read line by line, and what is
+#: kept of it takes two to three times as much.
+WHOLE_BYTES = 500_000_000
+#: Larger files are refused: to pass over one of this size takes minutes.
+MAX_BYTES = 100_000_000_000
 _HOST = ("/host:CPU", "/host:TFStreamz", "/host:python-tracer", "/host:CUPTI", "/host:ROCTRACER")
 
 Progress = Callable[[int], None]
 
 
 class _Device:
-    def __init__(self, plane: Plane, progress: Progress) -> None:
+    def __init__(self, plane: Plane, progress: Progress, until_ps: int | None) -> None:
         self.name = plane.name
         self.stats: dict[str, Any] = plane.stats
         self._plane = plane
         self._progress = progress
+        self._until_ps = until_ps
 
     def tracks(self) -> Iterator[Track]:
-        return columns(self._plane, progress=self._progress)
+        return columns(self._plane, progress=self._progress, until_ps=self._until_ps)
 
 
 class PlaneTrace:
-    """One host's XPlane file."""
+    """One host's XPlane file. ``share``: of its bytes, how many are read at most."""
 
-    def __init__(self, space: Space, host: str, progress: Progress) -> None:
+    def __init__(self, space: Space, host: str, progress: Progress, share: float = 1.0) -> None:
         self.host = host
         self.words = (*space.errors, *space.warnings)
         self._space = space
         self._progress = progress
+        read = [plane for plane in space.planes if plane.name in _HOST or plane in space.devices()]
+        self.until_ps = until(read, share, progress) if share < 1 else None
 
     def devices(self) -> Sequence[Device]:
-        return [_Device(plane, self._progress) for plane in self._space.devices()]
+        return [_Device(plane, self._progress, self.until_ps) for plane in self._space.devices()]
 
     def host_tracks(self, keep: Callable[[str], bool], /) -> Iterator[Track]:
         for plane in self._space.planes:
             if plane.name in _HOST:
-                yield from columns(plane, keep, progress=self._progress)
+                yield from columns(plane, keep, progress=self._progress, until_ps=self.until_ps)
 
     def modules(self) -> dict[str, Module]:
         return read_modules(self._space)
 
 
 @contextmanager
-def open_planes(file: Path, progress: Progress) -> Iterator[HostTrace]:
-    """An open file. Raises ``Unavailable`` with the reason when it can't be read."""
+def open_planes(file: Path, progress: Progress, share: float = 1.0) -> Iterator[HostTrace]:
+    """An open file; of its bytes this share is read at most. Raises ``Unavailable`` with the reason when it can't be
+    read."""
     with open_space(file, MAX_BYTES) as space:
-        yield PlaneTrace(space, file.name.removesuffix(".xplane.pb"), progress)
+        yield PlaneTrace(space, file.name.removesuffix(".xplane.pb"), progress, share)
+
+
+def share_of(files: Sequence[Path]) -> float:
+    """How much of these files is read."""
+    return min(1.0, WHOLE_BYTES / max(sum(file.stat().st_size for file in files), 1))

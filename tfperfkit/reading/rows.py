@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from tfperfkit.reading.activity import Activity, Label
 from tfperfkit.reading.machine import Machine, bound_by, occupancy, uses_tensor_cores
 from tfperfkit.reading.model import CollectiveRow, CopyRow, KernelRow, TimeRow
+from tfperfkit.xplane.intervals import covered
 
 PS_PER_MS = 1_000_000_000
 #: Rows that are kept of each kind; scopes are unfolded until there are so many.
@@ -162,13 +163,20 @@ def copy_rows(devices: Sequence[Activity]) -> tuple[CopyRow, ...]:
 def collective_rows(devices: Sequence[Activity]) -> tuple[CollectiveRow, ...]:
     """The n-th run of a collective on each device is one exchange. Durations are compared, never clocks of hosts."""
     runs: dict[str, dict[str, list[int]]] = {}
+    hidden: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for device in devices:
+        if not any(label.is_collective for label in device.labels):
+            continue
+        computing = device.busy(device.mask([not (label.is_copy or label.is_collective) for label in device.labels]))
         for number, label in enumerate(device.labels):
             if label.is_collective:
                 name = _REPLICA.sub("", label.path).strip("/") or label.instruction or label.kernel
                 which = np.flatnonzero(device.label == number)
                 lengths = (device.end[which] - device.begin[which]).tolist()
                 runs.setdefault(name, {}).setdefault(device.full_name, []).extend(lengths)
+                hidden[name] += int(covered(computing, device.begin[which], device.end[which]).sum())
+                sizes[name] += round(label.bytes * len(which))
     rows = []
     for name, of in runs.items():
         count = min(len(lengths) for lengths in of.values())
@@ -193,6 +201,8 @@ def collective_rows(devices: Sequence[Activity]) -> tuple[CollectiveRow, ...]:
                 wait_ms=wait / PS_PER_MS,
                 last=latest,
                 last_share=last[latest] / count if latest and count else 0.0,
+                hidden_ms=hidden[name] / PS_PER_MS,
+                bytes=sizes[name],
             )
         )
     return tuple(sorted(rows, key=lambda row: -row.total_ms)[:MAX_ROWS])

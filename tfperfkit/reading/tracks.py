@@ -34,10 +34,12 @@ class Device(Protocol):
 
 
 class HostTrace(Protocol):
-    """What one host recorded. ``words``: what the profiler itself says of errors."""
+    """What one host recorded. ``words``: what the profiler itself says of errors. ``until_ps``: of a trace that is too
+    large only what begins before it is given; None: all."""
 
     host: str
     words: tuple[str, ...]
+    until_ps: int | None
 
     def devices(self) -> Sequence[Device]: ...
     def host_tracks(self, keep: Callable[[str], bool], /) -> Iterator[Track]: ...

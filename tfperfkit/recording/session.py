@@ -24,7 +24,7 @@ from tfperfkit.instruments.stacks.pulse import Pulse
 from tfperfkit.instruments.stacks.sampler import Sampler
 from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.model import WindowPhase
-from tfperfkit.recording import long_run
+from tfperfkit.recording import last_error, long_run
 from tfperfkit.recording.active import activate
 from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.environment import agent_facts, end_facts
@@ -198,7 +198,7 @@ class Session:
             self._safely("facts", lambda: self.run.write_json("end.json", end_facts()))
         for reason in self.markers.reasons:
             self.event("note", text=reason)
-        self.event("end", ns=now_ns(), failed=hasattr(sys, "last_value"))  # set when an exception was shown
+        self.event("end", ns=now_ns(), **last_error.facts(self.is_user))
         self.streams.close()
 
     def _introduce(self, facts: dict[str, Any]) -> None:

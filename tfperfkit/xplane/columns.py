@@ -23,8 +23,10 @@ from tfperfkit.xplane.reader import Plane, StatValue
 
 Ints = npt.NDArray[np.int64]
 #: Bytes that are looked at in one piece, and events that are decoded in one: bounds what is held beside the result.
-_PIECE = 1 << 22
-_BLOCK = 1 << 17
+_PIECE = 1 << 20
+_BLOCK = 1 << 15
+#: Bytes of a block of events whose stats are long.
+_HELD = 1 << 25
 #: More stats than this on one event are not looked through. The profiler writes a dozen.
 _MAX_STATS = 64
 #: More events than this are refused: they take 4 GB.
@@ -139,7 +141,7 @@ def _values(plane: Plane, starts: Ints, ends: Ints, tags: Sequence[int]) -> Ints
             continue
         at, stop = starts[block][there], ends[block][there]
         low = int(at.min())
-        buffer = np.frombuffer(bytes(plane.space.data[low : int(stop.max())]) + bytes(16), dtype=np.uint8)
+        buffer = plane.space.bytes_at(low, int(stop.max()))
         at, stop = at - low, stop - low
         _, at = _number(buffer, at, stop, _METADATA)
         for tag in tags:
@@ -177,10 +179,13 @@ def columns(
     keep: Callable[[str], bool] | None = None,
     lines: Callable[[str], bool] | None = None,
     progress: Callable[[int], None] | None = None,
+    until_ps: int | None = None,
 ) -> Iterator[LineColumns]:
     """The lines of a plane, one at a time. ``keep`` is asked once for each name of an event, ``lines`` for each line.
 
-    ``progress`` is called with the bytes that have been read of the file. Raises ``Unavailable`` for a damaged file.
+    ``progress`` is called with the bytes that have been read of the file. ``until_ps``: only events that begin before
+    it, in ps since the session began; a line is left where a whole block of them begins later. Raises ``Unavailable``
+    for a damaged file.
     """
     unwanted = np.zeros(0, dtype=np.int64)
     if keep is not None:
@@ -192,15 +197,38 @@ def columns(
             continue
         parts: list[list[Any]] = []
         count = 0
+        latest = None if until_ps is None else until_ps - _origin_ps(plane, others)
         others.clear()
         for begins, ends in _events(plane, start, end, others):
             block = _decode(plane, begins, ends, unwanted)
+            if latest is not None and len(block[1]):
+                early = block[1] < latest
+                if not early.any():
+                    break
+                block = [column[early] for column in block] if not early.all() else block
             count += len(block[0])
             plane.space.limit(count, MAX_EVENTS, "events")
             parts.append(block)
             if progress is not None:
                 progress(int(ends[-1]))
         yield LineColumns(plane, plane.space.parse_bytes("XLine", bytes(others)), parts)
+
+
+def _origin_ps(plane: Plane, head: bytearray) -> int:
+    """What the times of a line's events count from; ``head``: the fields before them."""
+    return int(plane.space.parse_bytes("XLine", bytes(head)).timestamp_ns) * 1000
+
+
+def begin_at(plane: Plane, start: int, end: int, place: int) -> int | None:
+    """When the event begins (ps since the session began) that stands at this place of a line, which begins and ends at
+    ``start`` and ``end``; None where there is none."""
+    head, _ = _head(plane, start, end)
+    for begins, ends in _events(plane, start, end, bytearray()):
+        if int(ends[-1]) >= place or int(ends[-1]) >= end:
+            index = min(int(np.searchsorted(ends, place)), len(ends) - 1)
+            offset = plane.space.parse("XEvent", int(begins[index]), int(ends[index])).offset_ps
+            return int(offset) + _origin_ps(plane, head)
+    return None
 
 
 def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[tuple[Ints, Ints]]:
@@ -243,7 +271,8 @@ def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[t
         base += position
         if base > end:
             raise Unavailable(f"the trace {plane.space.path.name} is damaged: it ends too early")
-        while len(begins) >= _BLOCK or (begins and base >= end):
+        plane.space.release(base - position, base)
+        while len(begins) >= _BLOCK or (begins and (base >= end or base - begins[0] >= _HELD)):
             yield (
                 np.frombuffer(begins[:_BLOCK], dtype=np.int64).copy(),
                 np.frombuffer(ends[:_BLOCK], dtype=np.int64).copy(),
@@ -253,9 +282,8 @@ def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[t
 
 def _decode(plane: Plane, begins: Ints, ends: Ints, unwanted: Ints) -> list[Any]:
     """kind, offset (ps), duration (ps), where the stats begin and how long they are, for a block of events."""
-    data = plane.space.data
     low, high = int(begins[0]), int(ends[-1])
-    buffer = np.frombuffer(bytes(data[low:high]) + bytes(16), dtype=np.uint8)
+    buffer = plane.space.bytes_at(low, high)
     at, stop = begins - low, ends - low
     kind, at = _number(buffer, at, stop, _METADATA)
     if len(unwanted):
@@ -319,7 +347,7 @@ def _find_in_block(plane: Plane, begins: Ints, ends: Ints, wanted: Sequence[int]
     if not len(begins):
         return
     low, high = int(begins.min()), int(ends.max())
-    buffer = np.frombuffer(bytes(plane.space.data[low:high]) + bytes(16), dtype=np.uint8)
+    buffer = plane.space.bytes_at(low, high)
     at, stop = begins - low, ends - low
     going = np.flatnonzero(at < stop)
     for _ in range(_MAX_STATS):

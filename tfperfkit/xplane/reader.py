@@ -37,6 +37,7 @@ MAX_PLANES = 10_000
 MAX_LINES = 100_000  # of a plane
 MAX_METADATA = 500_000  # names of a plane
 MAX_SORTED = 4_000_000  # events of a line that is out of order
+_BEHIND = 16
 
 StatValue = int | float | str | bytes
 
@@ -271,6 +272,22 @@ class Space:
         except (DecodeError, RuntimeError, ValueError) as error:
             raise Unavailable(f"the trace {self.path.name} is damaged: {message} can't be decoded") from error
         return parsed
+
+    def bytes_at(self, start: int, end: int) -> Any:
+        """A copy as an array of bytes, with 16 zeros behind it, so that a number may be looked for at its end."""
+        import numpy as np
+
+        made = np.zeros(end - start + _BEHIND, dtype=np.uint8)
+        made[:-_BEHIND] = np.frombuffer(self.data, dtype=np.uint8, count=end - start, offset=start)
+        self.release(start, end)
+        return made
+
+    def release(self, start: int, end: int) -> None:
+        """Nobody needs these bytes for now: what the file has of them in memory counts as the process's no longer."""
+        advise = getattr(self.data, "madvise", None)
+        if advise is not None and hasattr(mmap, "MADV_DONTNEED"):
+            first = start - start % mmap.PAGESIZE
+            advise(mmap.MADV_DONTNEED, first, end - first)
 
     def close(self) -> None:
         close = getattr(self.data, "close", None)

@@ -28,6 +28,7 @@ class InputProbe:
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Stages, loaders, and what feeds the steps."""
         from tfperfkit_probes.input.analysis import analyse
+        from tfperfkit_probes.input.offers import offers
         from tfperfkit_probes.input.tables import summary, tables
 
         data = analyse(capture)
@@ -36,6 +37,7 @@ class InputProbe:
             tables=tables(data),
             summary=summary(data),
             notes=tuple(dict.fromkeys((*capture.notes, *data.notes))),
+            offers=offers(data),
         )
 
     def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:

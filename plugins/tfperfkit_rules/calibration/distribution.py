@@ -82,6 +82,12 @@ MADE_BY_ALL_MIN = Calibration(
     "of a step that waits for examples which other workers drop, from which on it is reported",
     Chosen("what repeats show"),
 )
+MADE_BY_ALL_SAVED = Calibration(
+    0.5,
+    "share",
+    "of the waiting for examples which other workers drop, what is taken for saved in the severity",
+    Chosen("the middle between nothing and all of it: dividing also takes work off the other stages"),
+)
 UNEVEN_SERVERS = Calibration(
     1.5,
     "ratio",

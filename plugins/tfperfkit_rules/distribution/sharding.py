@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import Divided, InputData
 
-from tfperfkit.gain import severity, speedup
+from tfperfkit.gain import middle, severity, speedup
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import distribution as calibrated
@@ -91,7 +91,7 @@ def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]
         return
     yield _finding(
         f"Each of {count} workers makes all examples and drops those of the others",
-        severity(share / 2),
+        severity(calibrated.MADE_BY_ALL_SAVED.value * share),
         (SourceSpan(row.file, row.line),),
         count,
         f"{_SHARD}; or read from as many files as there are workers or more, which the strategy divides.",
@@ -120,7 +120,7 @@ def _finding(
         severity=how,
         basis="step" if share else "risk",
         share_of_step=share,
-        predicted_speedup=sum(bounds) / 2 if bounds else None,
+        predicted_speedup=middle(bounds) if bounds else None,
         predicted_range=bounds,
         where=tuple(dict.fromkeys(place for place in where if place is not None and place.file))[
             : shared.MAX_PLACES.value

@@ -182,6 +182,15 @@ def test_ranks_that_take_turns_are_not_late() -> None:
     assert made.late is None and "5 of 10 tens of steps" in made.notes[0]
 
 
+@pytest.mark.parametrize(("pace", "late"), [((62.0, 61.0), None), ((10.0, 61.0), "rank 1"), ((None, 61.0), "rank 1")])
+def test_input_that_takes_the_whole_step_on_all_ranks(pace: tuple[float | None, float], late: str | None) -> None:
+    """One of them is ahead of the other by what it happened to be at the start."""
+    mine = part(0, 65, 25, outside_ms={"input": 40.0}, pace_ms=pace[0])
+    made = together(mine, part(1, 65, 10, outside_ms={"input": 55.0}, pace_ms=pace[1]))
+    assert made.late == late and (late is not None or "nobody is named" in made.notes[0])
+    assert [each.code for each in made.findings] == (["DST008"] if late else [])
+
+
 def computing(rank: int, compute: float, **more: Any) -> Part:
     return part(rank, 40, 38, compute_ms=compute, compute_by="samples", **more)
 

@@ -1,0 +1,57 @@
+"""The numbers by which ranks are compared, each with its source (as those of the rules)."""
+
+from __future__ import annotations
+
+from tfperfkit.calibration import Calibration, Chosen, Derived
+
+MIN_LATE = Calibration(
+    0.1,
+    "share",
+    "of a step that the others wait for a rank, from which on it is late",
+    Chosen("of two real workers in which nothing is planted, one waits for less"),
+)
+SAME_STEP = Calibration(
+    1.2,
+    "ratio",
+    "of the longest to the shortest of the ranks' mean steps; beyond it their steps are not one exchange's",
+    Chosen("ranks that wait for each other at each step have the same mean but for the first and last steps"),
+)
+MIN_LAST = Calibration(
+    0.7,
+    "share",
+    "of the tens of steps (or traced steps) in which the late rank must be the last",
+    Chosen("of two that take turns each is the last in a half"),
+)
+MIN_KNOWN = Calibration(
+    5, "number", "tens of steps, from which on they may contradict the mean", Chosen("of fewer, chance tells as much")
+)
+MOSTLY_RARE = Calibration(
+    0.5, "share", "of the lateness, from which on it comes from single long steps", Derived("the larger half")
+)
+MIN_CAUSE = Calibration(
+    0.5, "share", "of the wait, for a cause to be named", Derived("the larger half: no two causes have it")
+)
+OTHERS_AT_LINE = Calibration(
+    0.1,
+    "share",
+    "of a line's time, what the middle one of the others may spend there where one rank alone does that work",
+    Chosen("a tenth of the samples may fall on a neighbouring line"),
+)
+MORE_WORK = Calibration(
+    1.1,
+    "ratio",
+    "of batches, or of what processors reach, to the median of the others: more work, or slower processors",
+    Chosen("a last, smaller batch and the noise of measuring a processor are less"),
+)
+OWN_PACE = Calibration(
+    0.8,
+    "share",
+    "of a step, what the others' own input takes where they would wait for it if nobody was late",
+    Chosen("the rest is what passes between two batches, and what two readings of a pipeline differ by"),
+)
+LIKELY_SAVED = Calibration(
+    0.5,
+    "share",
+    "of the wait, what is taken for saved in the severity where no cause is known",
+    Chosen("the middle between nothing and all of it"),
+)

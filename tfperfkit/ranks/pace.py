@@ -1,0 +1,30 @@
+"""Whether the others of a rank that comes late for its input wait for their own all the same.
+
+A pipeline with threads of its own makes the next batch while the step trains and waits for the exchange. Where those of
+all ranks need the whole step for a batch, one of them is ahead of the other by what it happened to be at the start, and
+stays so: it waits for the other in each step, and gains nothing if the other comes sooner.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from tfperfkit.ranks import numbers
+from tfperfkit.ranks.arrival import Late
+from tfperfkit.ranks.cause import INPUT, Cause
+from tfperfkit.ranks.part import Part
+
+
+def as_slow(late: Late, why: Cause | None, parts: Sequence[Part]) -> str:
+    """In a sentence, why nobody is named after all; "" where the others' input is quicker, or not known."""
+    if why is None or why.kind != INPUT:
+        return ""
+    others = [part for part in parts if part.label != late.rank]
+    shares = [part.pace_ms / part.turn_ms for part in others if part.pace_ms is not None and part.turn_ms]
+    if not shares or statistics.median(shares) < numbers.OWN_PACE.value:
+        return ""
+    return (
+        f"{late.rank.capitalize()} comes last, by {late.wait_ms:.0f} ms of a step, for it waits for its input; but "
+        "that of the others takes the whole step as well, so they would wait for their own: nobody is named."
+    )

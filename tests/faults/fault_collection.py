@@ -31,7 +31,8 @@ TIMEOUT = 180.0
 
 @dataclass(frozen=True)
 class Case:
-    """A script of the collection. ``codes`` are the acceptable codes, the best first; empty for a healthy script."""
+    """A script of the collection. ``codes`` are the acceptable codes, the best first; empty for a healthy script.
+    ``ranks``: how many workers it is launched as; alone it starts the second itself."""
 
     name: str
     style: str
@@ -43,6 +44,7 @@ class Case:
     source: str = ""
     note: str = ""
     arguments: tuple[str, ...] = ()
+    ranks: int = 1
 
     @property
     def script(self) -> Path:
@@ -113,20 +115,11 @@ def profiled(case: Case, folder: Path, timeout: float = TIMEOUT, script: Path | 
 
     Raises ``RuntimeError`` if there is no report or the script failed.
     """
-    report = folder / "report.json"
-    command = [
-        sys.executable,
-        "-m",
-        "tfperfkit",
-        "run",
-        "--out",
-        str(folder / "run"),
-        "--json",
-        str(report),
-        str(script or case.script),
-        "--",
-        *case.arguments,
-    ]
+    report, run = folder / "report.json", folder / "run"
+    tfperf = [sys.executable, "-m", "tfperfkit"]
+    words = ["--out", str(run), *(["--json", str(report)] if case.ranks == 1 else []), str(script or case.script), "--"]
+    how = ["run"] if case.ranks == 1 else ["launch", "-n", str(case.ranks)]
+    command = [*tfperf, *how, *words, *case.arguments]
     # In a session of its own: when the time is up, the script must go with tfperf.
     process = subprocess.Popen(
         command,
@@ -151,10 +144,23 @@ def profiled(case: Case, folder: Path, timeout: float = TIMEOUT, script: Path | 
     try:
         if process.returncode:
             raise RuntimeError(f"exit status {process.returncode}: {last}")
+        if case.ranks > 1:
+            return together(tfperf, run)
         decoded: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise RuntimeError(f"no report: {last}") from error
     return decoded
+
+
+def together(tfperf: Sequence[str], run: Path) -> dict[str, Any]:
+    """The report of the first rank, with the findings of all ranks together before each one's own."""
+    shown = [
+        subprocess.run([*tfperf, "report", str(path), "--json", "-"], check=True, capture_output=True).stdout
+        for path in (run / "rank-0000", run)
+    ]
+    first, whole = (json.loads(each) for each in shown)
+    own = [finding for part in whole["parts"] for finding in part["findings"]]
+    return {**first, "findings": [*whole["findings"], *own]}
 
 
 def points_at(case: Case, finding: dict[str, Any]) -> bool:

@@ -128,7 +128,7 @@ SEAMS = (
     # --- probes: seams that are not there
     Seam(
         "missing",
-        "graphs.first_run graphs.call_counts",
+        "graphs.first_run graphs.call_counts graphs.same_arguments",
         f"{_POLYMORPHIC}concrete_function",
         "ConcreteFunction._call_flat",
         "renamed",
@@ -260,7 +260,7 @@ SEAMS = (
     # --- probes: seams of another kind
     Seam(
         "kinds",
-        "graphs.first_run graphs.call_counts",
+        "graphs.first_run graphs.call_counts graphs.same_arguments",
         f"{_POLYMORPHIC}concrete_function",
         "ConcreteFunction._call_flat",
         "fixed",

@@ -135,7 +135,7 @@ def test_steady_path(outcome: Outcome) -> None:
     facts = outcome.facts
     assert facts["before"] == 1 and facts["after"] == 0 and facts["attributes"] is False
     assert facts["waiting"] == 1  # the function that was only traced, until the probe ends
-    assert facts["freed"] and facts["results"] == [2.0, 2.0, 2.0]
+    assert facts["freed"] and set(facts["results"]) == {2.0}
 
 
 def test_first_call_fails(outcome: Outcome) -> None:

@@ -24,6 +24,7 @@ from tfperfkit_probes.ops.model import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
     AutographRecord,
+    CallsRecord,
     FirstRunRecord,
     Function,
     FunctionRecord,
@@ -52,6 +53,7 @@ class Records:
         self.functions = read(capture, "functions", FunctionRecord)
         self.contents = {record.name: record for record in read(capture, "graphs", GraphContents)}
         self.first_runs = {record.graph: record for record in read(capture, "first_runs", FirstRunRecord)}
+        self.calls = {record.graph: record for record in read(capture, "calls", CallsRecord)}
         self.xla = {record.graph: record for record in read(capture, "xla", XlaRecord)}
         self.autograph = read(capture, "autograph", AutographRecord)
         self._graphs: dict[str, Graph | None] = {}
@@ -72,10 +74,19 @@ class Records:
     @cached_property
     def unchanged(self) -> Unchanged | None:
         """The variables that nothing changes; None where functions were left out, which might."""
-        whole = sum(each.operations for each in self.contents.values()) < MAX_OPERATIONS
-        if len(self.functions) >= MAX_FUNCTIONS or not whole:
-            return None
-        return Unchanged((record, self.graph(record.graph)) for record in self.functions)
+        return Unchanged(self._all()) if self._is_whole() else None
+
+    @cached_property
+    def idle(self) -> Unchanged | None:
+        """The variables that nothing but training changes, in the same way."""
+        return Unchanged(self._all(), but_by_training=True) if self._is_whole() else None
+
+    def _all(self) -> list[tuple[FunctionRecord, Graph | None]]:
+        return [(record, self.graph(record.graph)) for record in self.functions]
+
+    def _is_whole(self) -> bool:
+        operations = sum(each.operations for each in self.contents.values())
+        return len(self.functions) < MAX_FUNCTIONS and operations < MAX_OPERATIONS
 
     def with_bodies(self, graph: Graph) -> list[Graph]:
         """A graph and the bodies that it calls, each once."""
@@ -202,7 +213,13 @@ def _function(
         exchanged=sent,
         # Tables matter where replicas exchange their gradients.
         tables=tables(graph, open_size, record.variables) if sent else [],
-        wasted=wasted(graph, open_size or batch or None, _unchanged(records, record)),
+        wasted=wasted(
+            graph,
+            open_size or batch or None,
+            _unchanged(records.unchanged, record),
+            _unchanged(records.idle, record),
+            records.calls.get(record.graph),
+        ),
         callers=callers,
         lines_known=summary.lines_known,
         half_flops_share=sized.half_flops / sized.flops if sized.flops else None,
@@ -212,8 +229,8 @@ def _function(
     )
 
 
-def _unchanged(records: Records, record: FunctionRecord) -> frozenset[str]:
-    return records.unchanged.placeholders(record) if records.unchanged is not None else frozenset()
+def _unchanged(known: Unchanged | None, record: FunctionRecord) -> frozenset[str]:
+    return known.placeholders(record) if known is not None else frozenset()
 
 
 def _by_server(record: FunctionRecord) -> dict[str, int]:

@@ -70,6 +70,16 @@ class FirstRunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     error: str | None = None
 
 
+class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first ``calls`` of the concrete function ``graph``; see ``instruments.graphs.same_arguments``. In how many of
+    them an argument was the ``same`` as in the call before, or had ``grown``, in the order of the graph's arguments."""
+
+    graph: str
+    calls: int
+    same: list[int] = []
+    grown: list[int] = []
+
+
 class AutographRecord(msgspec.Struct, frozen=True, kw_only=True):
     """AutoGraph's code of one function, asked for by name."""
 
@@ -219,7 +229,7 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     graph, without gradients. ``takes_flops`` and ``takes_bytes`` are theirs in one call, as far as sizes tell. What
     would do in their place, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
     ``uncounted_flops``: more of its operations, of types whose FLOPs nobody counts; ``whole_flops``, ``whole_bytes``:
-    of all that the function does in such a call. ``figures`` are for words.
+    of all that the function does in such a call. ``figures`` and ``names`` (of arguments) are for words.
     """
 
     kind: str
@@ -235,6 +245,7 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     flops: float = 0.0
     bytes: float = 0.0
     figures: dict[str, float] = {}
+    names: list[str] = []
 
 
 class SideEffect(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.graphs import autograph_xla, first_run, snapshot, tracing
+from tfperfkit.instruments.graphs import autograph_xla, first_run, same_arguments, snapshot, tracing
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.probe import Recording
 from tfperfkit_probes.ops.model import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
     AutographRecord,
+    CallsRecord,
     FirstRunRecord,
     FunctionRecord,
     VariableRecord,
@@ -25,6 +26,7 @@ from tfperfkit_probes.tensor_types import Names, leaves
 from tfperfkit_probes.traced_function import Definition, definition
 
 GRAPHS, FUNCTIONS, FIRST_RUNS, AUTOGRAPH, XLA = "graphs", "functions", "first_runs", "autograph", "xla"
+CALLS = "calls"
 _KEPT_ARGUMENTS = 60
 _KEPT_VARIABLES = 2000
 
@@ -46,6 +48,7 @@ class Recorder:
         self._converted: set[tuple[str, int]] = set()
         self._said: set[str] = set()
         self._listeners: list[Callable[..., None]] = []
+        self._followed: list[Callable[[], None]] = []
 
     def __call__(self, traced: Traced) -> None:
         try:
@@ -57,9 +60,11 @@ class Recorder:
             self._say(f"a function could not be described ({type(error).__name__}: {error})")
 
     def close(self) -> None:
-        """Take what waits for a first execution off the functions that had none."""
+        """Take what waits for executions off the functions."""
         for listener in self._listeners:
             first_run.forget(listener)
+        for end in self._followed:
+            end()
 
     def _say(self, text: str) -> None:
         if text not in self._said:
@@ -93,10 +98,13 @@ class Recorder:
         self._recording.append(FUNCTIONS, self._function(traced, found, name))
         self._keep(files)
         self._convert(found, python_function)
-        if first_run.jit_compiled(traced):
-            self._await_first_run(traced.concrete, name, "XLA compiles the whole function, without Grappler")
-        else:
-            self._await_first_run(traced.concrete, name, "")
+        jit = first_run.jit_compiled(traced)
+        self._await_first_run(
+            traced.concrete,
+            name,
+            "XLA compiles the whole function, without Grappler" if jit else "",
+            found.owner == "user" and not jit,
+        )
 
     def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:
         graph, concrete = traced.func_graph, traced.concrete
@@ -146,11 +154,13 @@ class Recorder:
         code = autograph_xla.autograph_code(python_function)
         self._recording.append(AUTOGRAPH, AutographRecord(function=found.function, qualname=found.qualname, code=code))
 
-    def _await_first_run(self, concrete: Any, name: str, not_collected: str) -> None:
+    def _await_first_run(self, concrete: Any, name: str, not_collected: str, followed: bool) -> None:
         def listener(run: first_run.FirstRun) -> None:
             with contextlib.suppress(ValueError):
                 self._listeners.remove(listener)
             self._first_run(run, name, not_collected)
+            if followed and run.error is None:
+                self._follow(run, name)
 
         self._listeners.append(listener)
         try:
@@ -158,6 +168,18 @@ class Recorder:
         except Unavailable as error:
             self._listeners.remove(listener)
             self._say(str(error))
+
+    def _follow(self, run: first_run.FirstRun, name: str) -> None:
+        """Look at the arguments of the calls that follow."""
+
+        def told(found: same_arguments.Compared) -> None:
+            self._recording.append(
+                CALLS, CallsRecord(graph=name, calls=found.calls, same=found.same, grown=found.grown)
+            )
+
+        end = same_arguments.follow(run.concrete, run.arguments, told)
+        if end is not None:
+            self._followed.append(end)
 
     def _first_run(self, run: first_run.FirstRun, name: str, not_collected: str) -> None:
         self._recording.append(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import FunctionRecord
+from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
 
 #: What takes a handle and leaves the variable as it is.
@@ -14,16 +15,21 @@ _HANDS_ON = frozenset({"Identity", "IdentityN", "NoOp"})
 
 
 class Unchanged:
-    """Of all functions of a run, with their graphs; None for one that can't be read, whose variables may change."""
+    """Of all functions of a run, with their graphs; None for one that can't be read, whose variables may change.
+    ``but_by_training``: functions with gradients don't count, nor that a variable can be trained."""
 
-    def __init__(self, functions: Iterable[tuple[FunctionRecord, Graph | None]]) -> None:
+    def __init__(
+        self, functions: Iterable[tuple[FunctionRecord, Graph | None]], *, but_by_training: bool = False
+    ) -> None:
         self._changed: dict[str, frozenset[str]] = {}
-        known = list(functions)
+        known = [each for each in functions if not but_by_training or not _trains(each[1])]
         self._keys = {
             variable.key
             for record, graph in known
             for variable in record.variables
-            if variable.trainable or graph is None or variable.placeholder in self._of(graph, 0)
+            if (variable.trainable and not but_by_training)
+            or graph is None
+            or variable.placeholder in self._of(graph, 0)
         }
 
     def placeholders(self, record: FunctionRecord) -> frozenset[str]:
@@ -61,6 +67,10 @@ class Unchanged:
             return True
         slots = [*body.record.arguments, *body.record.captures]
         return not 0 <= number < len(slots) or slots[number] in self._of(body, depth + 1)
+
+
+def _trains(graph: Graph | None) -> bool:
+    return graph is not None and any(is_backward(node, "") for node in graph.nodes.values())
 
 
 def _is_handle(node: Node) -> bool:

@@ -24,6 +24,9 @@ COPIED_VARIABLE = "GRF019"
 JACOBIAN_DIAGONAL = "GRF020"
 NEARLY_ALL_ZEROS = "GRF021"
 FLATTENED = "GRF022"
+SAME_ARGUMENT = "GRF023"
+GROWING_ARGUMENT = "GRF024"
+FACTORISED_AGAIN = "GRF025"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -55,6 +58,9 @@ TITLES = {
     JACOBIAN_DIAGONAL: "A whole jacobian for the blocks on its diagonal",
     NEARLY_ALL_ZEROS: "A matrix that is nearly all zeros is multiplied as a dense one",
     FLATTENED: "A dense layer on all places of a picture takes much of each step",
+    SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
+    GROWING_ARGUMENT: "A sequence gets longer from call to call, and each call computes all of it again",
+    FACTORISED_AGAIN: "One matrix is factorised several times in a call",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -37,6 +37,13 @@ def share(evidence: Evidence, wanted: Callable[[RanOperation], bool]) -> float:
     return evidence.share("graph") * sum(row.self_ms for row in known if wanted(row)) / whole if whole else 0.0
 
 
+def rest(evidence: Evidence) -> float:
+    """Of the time of all operations of compiled functions in the trace, what it summed up without names (0 to 1)."""
+    data = evidence.offer(RanOperations)
+    whole = sum(row.self_ms for row in rows(evidence)) + (data.rest_ms if data is not None else 0.0)
+    return data.rest_ms / whole if data is not None and whole else 0.0
+
+
 def is_arithmetic(row: RanOperation) -> bool:
     """Whether the operation is a product, a convolution or the like."""
     return is_heavy(row.type)

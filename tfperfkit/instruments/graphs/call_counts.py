@@ -9,6 +9,8 @@ import functools
 import weakref
 from typing import Any
 
+from tfperfkit.instruments.graphs import same_arguments
+
 _ATTRIBUTE = "_call_flat"
 #: The C type behind ``functools.lru_cache``: without a cache it only counts.
 _counted: Any = functools._lru_cache_wrapper
@@ -28,6 +30,7 @@ class GraphCalls:
     def watch(self, concrete: Any, name: str) -> bool:
         """Count the calls of ``concrete`` under ``name``; False when that is not possible."""
         method = getattr(type(concrete), _ATTRIBUTE, None)
+        same_arguments.release(concrete)
         if method is None or _ATTRIBUTE in vars(concrete):
             return False
         try:

@@ -59,7 +59,7 @@ class _Waiting:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         concrete = self.concrete()
         method = getattr(type(concrete), _ATTRIBUTE).__get__(concrete)
-        if not _executing():  # called while another graph is built: that makes a node, and runs nothing
+        if not executing():  # called while another graph is built: that makes a node, and runs nothing
             try:
                 return method(*arguments, **keywords)
             except BaseException as error:
@@ -157,7 +157,8 @@ def _take_off(concrete: Any) -> None:
         _waiting.discard(concrete)
 
 
-def _executing() -> bool:
+def executing() -> bool:
+    """Whether operations run now, rather than being put into a graph."""
     from tensorflow.python.eager import context
 
     try:

@@ -9,12 +9,15 @@ import msgspec
 
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.graph import Graph
-from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.model import CallsRecord, Wasted
 from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
+from tfperfkit_probes.ops.waste.again import again, grown
 from tfperfkit_probes.ops.waste.copied import copied
 from tfperfkit_probes.ops.waste.diagonals import diagonals
+from tfperfkit_probes.ops.waste.factors import factors
 from tfperfkit_probes.ops.waste.flat import flat
+from tfperfkit_probes.ops.waste.given import given
 from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.products import products
@@ -40,6 +43,9 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     diagonals,
     zeros,
     flat,
+    again,
+    grown,
+    factors,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000
@@ -48,9 +54,16 @@ _MOST = 64
 _UNKNOWN_TURNS = 16
 
 
-def wasted(graph: Graph, open_size: int | None, unchanged: frozenset[str] = frozenset()) -> list[Wasted]:
+def wasted(
+    graph: Graph,
+    open_size: int | None,
+    unchanged: frozenset[str] = frozenset(),
+    idle: frozenset[str] = frozenset(),
+    calls: CallsRecord | None = None,
+) -> list[Wasted]:
     """What a call of the graph's function wastes, by kind and line: one line's operations together. ``unchanged``: the
-    placeholders of variables that nothing changes."""
+    placeholders of variables that nothing changes; ``idle``: that nothing but training changes. ``calls``: what its
+    arguments were."""
     times: dict[str, float] = defaultdict(float)
     bodies: dict[str, Graph] = {graph.name: graph}
     whole_flops = whole_bytes = 0.0
@@ -61,13 +74,23 @@ def wasted(graph: Graph, open_size: int | None, unchanged: frozenset[str] = froz
         whole_flops += runs * (cost(visit.graph, visit.node, open_size) or 0.0)
         whole_bytes += runs * moved(visit.graph, visit.node, open_size)
     same = staying(graph, unchanged)
+    at_rest = staying(graph, unchanged | idle)
+    arguments = given(graph, calls, _UNKNOWN_TURNS)
     empty = known_zeros(graph)
     found: dict[tuple[str, SourceSpan | None], Wasted] = {}
     for body in bodies.values():
         if len(body.nodes) > _MAX_OPERATIONS:
             continue
         stays = same.get(body.name) or Staying(body, frozenset())
-        view = View(body, open_size, stays.names, in_loop=stays.in_loop, zeros=empty.get(body.name))
+        view = View(
+            body,
+            open_size,
+            stays.names,
+            in_loop=stays.in_loop,
+            zeros=empty.get(body.name),
+            given=arguments.get(body.name),
+            idle=at_rest[body.name].names if body.name in at_rest else frozenset(),
+        )
         for pattern in _PATTERNS:
             for each in pattern(view):
                 mine = _measured(view, each, times[body.name])
@@ -80,14 +103,15 @@ def wasted(graph: Graph, open_size: int | None, unchanged: frozenset[str] = froz
 
 
 def _measured(view: View, each: Wasted, times: float) -> Wasted:
-    """With the lines of all its operations, and what they take, in all their runs of a call."""
+    """With the lines of all its operations, and what they take beside the bodies that they call, in all their runs of a
+    call."""
     nodes = [view.nodes[name] for name in each.operations]
     lines = [node.place for node in nodes if node.place is not None]
     return msgspec.structs.replace(
         each,
         places=list(dict.fromkeys((*each.places, *lines))),
-        takes_flops=times * sum(cost(view.graph, node, view.open_size) or 0.0 for node in nodes),
-        takes_bytes=times * sum(moved(view.graph, node, view.open_size) for node in nodes),
+        takes_flops=times * (each.takes_flops + sum(cost(view.graph, node, view.open_size) or 0.0 for node in nodes)),
+        takes_bytes=times * (each.takes_bytes + sum(moved(view.graph, node, view.open_size) for node in nodes)),
         uncounted_flops=times * each.uncounted_flops,
         flops=times * each.flops,
         bytes=times * each.bytes,
@@ -103,6 +127,7 @@ def _together(one: Wasted, other: Wasted) -> Wasted:
         takes_flops=one.takes_flops + other.takes_flops,
         takes_bytes=one.takes_bytes + other.takes_bytes,
         uncounted_flops=one.uncounted_flops + other.uncounted_flops,
+        names=list(dict.fromkeys((*one.names, *other.names))),
         left=max(lefts, default=None),
         flops=one.flops + other.flops,
         bytes=one.bytes + other.bytes,

@@ -44,26 +44,26 @@ def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
             body = here.graph.body(name) if node.type in LOOPS | CALLS else None
             if body is None:
                 continue
-            pairs = zip(_slots(body), node.inputs, strict=False)
+            pairs = zip(slots_of(body), node.inputs, strict=False)
             given = frozenset(slot for slot, (owner, _) in pairs if _stays(here, owner))
             if node.type in LOOPS:  # of a variable each turn gets the same handle, whatever is in it
                 handles = {slot for slot in given if body.type_of(slot).dtype == "resource"}
-                yield body, _kept(body) | handles, True
+                yield body, kept(body) | handles, True
             else:
                 yield body, given, here.in_loop
 
 
-def _slots(body: Graph) -> list[str]:
+def slots_of(body: Graph) -> list[str]:
     """The placeholders of a body in the order of the operation's inputs; captures come last."""
     return [*body.record.arguments, *body.record.captures]
 
 
-def _kept(body: Graph) -> frozenset[str]:
+def kept(body: Graph) -> frozenset[str]:
     """Captures, and arguments that the body gives back."""
-    given_back = dict(zip(_slots(body), body.record.results, strict=False))
+    given_back = dict(zip(slots_of(body), body.record.results, strict=False))
     return frozenset(
         slot
-        for slot in _slots(body)
+        for slot in slots_of(body)
         if body.type_of(slot).dtype not in _NEVER
         and (slot in body.record.captures if slot not in given_back else _same(body, slot, given_back[slot]))
     )
@@ -72,6 +72,12 @@ def _kept(body: Graph) -> frozenset[str]:
 def _same(body: Graph, slot: str, result: str) -> bool:
     node = _behind(body, result)
     return node is not None and node.name == slot
+
+
+def owner_of(graph: Graph, name: str) -> str:
+    """The node that makes a tensor, past what only passes it on; "" where it is not known."""
+    node = _behind(graph, name)
+    return node.name if node is not None else ""
 
 
 def _stays(here: Staying, owner: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.summary import is_backward
+from tfperfkit_probes.ops.waste.given import Given
 from tfperfkit_probes.ops.waste.sizes import RESHAPES, SAME, UNARY, Size, opened, size_of
 
 #: What asks for sizes only.
@@ -32,7 +33,8 @@ class Use(NamedTuple):
 class View:
     """``open_size`` stands for open leading dimensions, as in the function's first call. ``stays``: the placeholders
     whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call. ``zeros``: constants and
-    placeholders that are nearly all zeros, with their share."""
+    placeholders that are nearly all zeros, with their share. ``given``: what is known of the arguments. ``idle``: as
+    ``stays``, with the variables that only training changes."""
 
     def __init__(
         self,
@@ -42,7 +44,11 @@ class View:
         *,
         in_loop: bool = False,
         zeros: Mapping[str, float] | None = None,
+        given: Given | None = None,
+        idle: frozenset[str] = frozenset(),
     ) -> None:
+        self.given = given or Given()
+        self.idle = idle
         self.zeros = zeros or {}
         self.stays = stays
         self.in_loop = in_loop

@@ -7,8 +7,10 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.graph.waste.again import again, grown
 from tfperfkit_rules.graph.waste.copied import copied
 from tfperfkit_rules.graph.waste.diagonals import diagonals
+from tfperfkit_rules.graph.waste.factors import factors
 from tfperfkit_rules.graph.waste.flat import flat
 from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.picked import picked
@@ -33,4 +35,7 @@ RULES: tuple[Rule, ...] = (
     diagonals,
     zeros,
     flat,
+    again,
+    grown,
+    factors,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,6 +19,10 @@ from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import ran
 from tfperfkit_rules.measures.room import priced
 
+#: Kinds whose operations may call bodies, which count with them.
+_WITH_BODIES = ("again", "again_idle", "grown")
+#: What the runtime puts before the name of an operation whose function it has put in the place of a call.
+_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 #: The window of figures that are from a graph.
 _GRAPH = "run"
 
@@ -141,7 +146,12 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     if mine is None:
         return _Shares(0.0)
     if graph_time.rows(evidence):
-        return _Shares(graph_time.share(evidence, lambda row: _is_one_of(row.name, names)), window="tfprof")
+        if waste.kind not in _WITH_BODIES:
+            return _Shares(graph_time.share(evidence, lambda row: _is_one_of(row.name, names)), window="tfprof")
+        # Many operations, of which those that take little are in the trace's rest: at most in proportion.
+        share = graph_time.share(evidence, lambda row: _is_inside(row.name, names))
+        rest = graph_time.rest(evidence)
+        return _Shares(share, gaps=share * rest / (1 - rest) if rest < 1 else 0.0, window="tfprof")
     total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
     part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
     return _Shares(mine.share * min(1.0, part / total) if total > 0 else 0.0)
@@ -156,6 +166,13 @@ def _at_once(name: str, names: set[str]) -> bool:
 def _is_one_of(name: str, names: set[str]) -> bool:
     """The runtime puts the body of a loop in its place: ``while/body/_1/while/MatrixSolve``."""
     return name in names or any(name.endswith(f"/{each}") for each in names)
+
+
+def _is_inside(name: str, names: set[str]) -> bool:
+    """Whether an operation is one of these, or in a body that one of these calls; names of calls may stand before."""
+    parts = name.split("/")
+    begins = [0, *(at for at in range(1, len(parts)) if _CALL.fullmatch(parts[at - 1]))]
+    return any("/".join(parts[begin:end]) in names for begin in begins for end in range(begin + 1, len(parts) + 1))
 
 
 def _left(evidence: Evidence, waste: Wasted, share: float, differentiated: bool) -> tuple[float, float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.model import Finding
-from tfperfkit.offers import RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import count, finding, found
+from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
 
 _SOLVE = (
     "factors = tf.linalg.lu(a) once, and tf.linalg.lu_solve(*factors, b) for each right side (tf.linalg.cholesky and "
@@ -25,7 +25,7 @@ def solves(evidence: Evidence) -> Iterator[Finding]:
     for part in found(evidence, "solve"):
         figures = part.waste.figures
         by_variables = bool(figures.get("variables"))
-        if by_variables and _assigns_eagerly(evidence):  # to which variable is not known
+        if by_variables and assigns_eagerly(evidence):  # to which variable is not known
             continue
         size, in_loop = round(figures["size"]), bool(figures["loop"])
         each, between = ("turn of a loop", "turn") if in_loop else ("call", "call")
@@ -42,9 +42,3 @@ def solves(evidence: Evidence) -> Iterator[Finding]:
             count("rows of the matrix", size),
             *([count("columns of the right side", figures["columns"])] if figures["columns"] else []),
         )
-
-
-def _assigns_eagerly(evidence: Evidence) -> bool:
-    """Whether the traced steps changed variables beside compiled functions."""
-    ran = evidence.offer(RanOperations)
-    return ran is not None and any(row.where == "eager" and row.type.startswith("Assign") for row in ran.rows)

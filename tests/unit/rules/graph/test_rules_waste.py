@@ -27,6 +27,8 @@ FIGURES: dict[str, dict[str, float]] = {
     "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
     "diagonal": {"examples": 96},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
+    "again": {"calls": 33, "times": 16.5, "loop": 0.0},
+    "factors": {"size": 480, "times": 2, "determinant": 1.0, "inverse": 1.0},
 }
 CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
     "table": "GRF014",
@@ -36,11 +38,13 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "copied": "GRF019",
     "diagonal": "GRF020",
     "zeros": "GRF021",
+    "again": "GRF023",
+    "factors": "GRF025",
 }
 
 
 def waste(kind: str = "sort", **fields: Any) -> Wasted:
-    fields = {"left": 0.1} | fields
+    fields = {"left": 0.1, "names": ["article"]} | fields
     return Wasted(kind=kind, where=HERE, operations=["sort/TopKV2"], figures=FIGURES[kind], **fields)
 
 
@@ -142,6 +146,17 @@ def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
     calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
     (finding,) = told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))
     assert finding.code == "GRF020"
+
+
+def test_what_a_loop_computes_in_each_turn_is_told_as_such() -> None:
+    in_loop = msgspec.structs.replace(waste("again"), figures=FIGURES["again"] | {"calls": 0.0, "loop": 1.0}, names=[])
+    (finding,) = told(step(in_loop))
+    assert "turn" in finding.title and "before the loop" in finding.advice
+
+
+def test_variables_that_training_changes_do_not_stay_in_training() -> None:
+    assert not told(step(msgspec.structs.replace(waste("again"), kind="again_idle")))
+    assert not told(step(msgspec.structs.replace(waste("again"), kind="grown")))
 
 
 FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}

@@ -1,0 +1,172 @@
+"""What a call computes though it follows from arguments that are the same as in the calls before, or that only got
+longer; and what each turn of a loop computes of what all turns are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from tfperfkit.model import SourceSpan
+from tfperfkit_probes.ops.brief import is_heavy
+from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.summary import is_backward, moved
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, Visit, cost, walk
+from tfperfkit_probes.ops.waste.view import View
+
+#: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here.
+AGAIN, IDLE, GROWN = "again", "again_idle", "grown"
+#: Of work on all of a text that gets longer, what the new part alone takes: a call stays a call.
+_LEFT_OF_GROWN = 0.2
+_VARYING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "Random", "Multinomial") + (
+    "Bernoulli",
+    "Rng",
+    "PyFunc",
+    "Iterator",
+    "Queue",
+    "Timestamp",
+    "VarHandle",
+    "Collective",
+)
+_BODIES = CALLS | LOOPS | BRANCHES
+#: What takes no time of its own.
+_FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "Shape", "Rank", "Size", "Reshape"})
+_SOLVED = ("Svd", "Cholesky", "Qr", "SelfAdjointEigV2")
+_UNKNOWN_TURNS = 16
+
+
+def again(view: View) -> Iterator[Wasted]:
+    """Work that follows from arguments which stay the same, and from what never changes."""
+    arguments = frozenset(view.given.same)
+    if arguments:
+        surely = _slice(view, arguments, view.stays)
+        if _is_worth(view, surely):
+            yield _wasted(view, AGAIN, surely, arguments)
+        here = _slice(view, arguments, view.idle)
+        if len(here) > len(surely) and _is_worth(view, here):
+            yield _wasted(view, IDLE, here, arguments)
+
+
+def grown(view: View) -> Iterator[Wasted]:
+    """Work on all of an argument that is the one of the call before with something behind it."""
+    for name in sorted(view.given.grown):
+        argument = frozenset({name})
+        found = [node for node in _slice(view, argument, view.idle) if _is_along(view, node, name)]
+        if found:
+            yield _wasted(view, GROWN, found, argument)
+
+
+def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list[Node]:
+    """The operations that follow from these arguments, and for the rest from what stays; in order."""
+    same: dict[str, bool] = {}
+    follows = set(arguments)
+    found = []
+    for node in view.nodes.values():
+        owners = [owner for owner, _ in node.inputs]
+        if node.type == "Placeholder":
+            same[node.name] = node.name in stays or node.name in arguments
+            continue
+        same[node.name] = not _varies(view.graph, node) and all(same.get(owner, False) for owner in owners)
+        if same[node.name] and not is_backward(node, "") and any(owner in follows for owner in owners):
+            follows.add(node.name)
+            if node.type not in _FREE:
+                found.append(node)
+    return found
+
+
+def _is_worth(view: View, found: list[Node]) -> bool:
+    """A loop has much that is the same in all turns, and costs next to nothing: there it takes a product or the like.
+    Decompositions are told by ``solves``."""
+    if view.given.calls:
+        return bool(found)
+    return any(is_heavy(node.type) and node.type not in _SOLVED for node in found)
+
+
+def _varies(graph: Graph, node: Node) -> bool:
+    """Whether an operation may give other results for the same inputs, or changes what it is given."""
+    if node.type not in _BODIES:
+        return any(part in node.type for part in _VARYING)
+    bodies = [graph.body(name) for names in node.functions().values() for name in names]
+    return any(
+        body is None or any(part in visit.node.type for visit in walk(body) for part in _VARYING) for body in bodies
+    )
+
+
+def _is_along(view: View, node: Node, name: str) -> bool:
+    """Whether an operation works along the axis that gets longer, rather than on what was picked from it: it has as
+    many open dimensions as the argument."""
+    whole = sum(size < 0 for size in view.graph.type_of(name).shape or ())
+    if node.type in _BODIES:
+        return True
+    shapes = [made.shape for made in node.outputs]
+    return any(shape is None or sum(size < 0 for size in shape) >= whole for shape in shapes)
+
+
+def _wasted(view: View, kind: str, found: list[Node], arguments: frozenset[str]) -> Wasted:
+    used = _used(view, found, arguments)
+    times = min((view.given.same[name] for name in used if name in view.given.same), default=0.0)
+    inside = _inside(view, found)
+    flops = {node.name: _flops(view, inside.get(node.name, ())) for node in found}
+    return Wasted(
+        kind=kind,
+        where=_where(view, found, flops),
+        operations=[node.name for node in found],
+        takes_flops=sum(flops.values()),
+        takes_bytes=sum(
+            _times(visit) * moved(visit.graph, visit.node, view.open_size) for visit in chain(*inside.values())
+        ),
+        left=1 / times if kind != GROWN else _LEFT_OF_GROWN,
+        figures={"calls": float(view.given.calls), "times": times, "loop": float(not view.given.calls)},
+        names=used,
+    )
+
+
+def _used(view: View, found: list[Node], arguments: frozenset[str]) -> list[str]:
+    """Those of the arguments that the operations take, directly or not, in their order."""
+    pending = [owner for node in found for owner, _ in node.inputs]
+    seen = set(pending)
+    while pending:
+        node = view.nodes.get(pending.pop())
+        new = {owner for owner, _ in node.inputs} - seen if node is not None else set()
+        seen |= new
+        pending += new
+    record = view.graph.record
+    return [name for name in (*record.arguments, *record.captures) if name in arguments and name in seen]
+
+
+def _inside(view: View, found: list[Node]) -> dict[str, list[Visit]]:
+    """What the bodies execute that these operations call."""
+    calling = {f"{node.name}/": node.name for node in found if node.type in _BODIES}
+    inside: dict[str, list[Visit]] = {}
+    if calling:
+        for visit in walk(view.graph, view.open_size):
+            name = next((name for path, name in calling.items() if visit.path.startswith(path)), None)
+            if name is not None:
+                inside.setdefault(name, []).append(visit)
+    return inside
+
+
+def _flops(view: View, visits: list[Visit] | tuple[()]) -> float:
+    return sum(_times(visit) * (cost(visit.graph, visit.node, view.open_size) or 0.0) for visit in visits)
+
+
+def _times(visit: Visit) -> float:
+    return visit.times if visit.exact else visit.times * _UNKNOWN_TURNS
+
+
+def _where(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpan | None:
+    """The line of the function itself on which most of it is computed: the outermost that not all of its operations
+    come from."""
+    stacks = [node.stack for node in view.nodes.values() if node.stack and node.type not in _FREE]
+    common = 0
+    while stacks and all(len(stack) > common + 1 for stack in stacks):
+        if len({stack[-1 - common] for stack in stacks}) > 1:
+            break
+        common += 1
+    weights: dict[SourceSpan, float] = {}
+    for node in found:
+        if node.stack:
+            place = SourceSpan(*node.stack[len(node.stack) - 1 - common])
+            flops = (cost(view.graph, node, view.open_size) or 0.0) + inner.get(node.name, 0.0)
+            weights[place] = weights.get(place, 0.0) + flops + 1.0
+    return max(weights, key=lambda place: weights[place], default=None)

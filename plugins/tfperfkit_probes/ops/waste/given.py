@@ -1,0 +1,86 @@
+"""Arguments that are the same as in the calls before, or only get longer; and what a loop hands on to each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.graph import Graph
+from tfperfkit_probes.ops.model import CallsRecord
+from tfperfkit_probes.ops.turns import turns_of
+from tfperfkit_probes.ops.walk import CALLS, LOOPS
+from tfperfkit_probes.ops.waste.staying import kept, owner_of, slots_of
+
+#: Fewer calls tell nothing; an argument that stays for fewer in a row may be handed over twice for a reason.
+MIN_CALLS, MIN_REPEATS = 8, 4
+_WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
+_HANDLES = frozenset({"resource", "variant", "string", ""})
+
+
+class Given(NamedTuple):
+    """Of a graph's arguments, by their placeholders: for how many calls in a row each stays the same, or turns of a
+    loop, and those that get longer. ``calls`` were looked at; 0 for the body of a loop."""
+
+    calls: int = 0
+    same: dict[str, float] = {}
+    grown: frozenset[str] = frozenset()
+
+
+def given(root: Graph, record: CallsRecord | None, unknown_turns: int) -> dict[str, Given]:
+    """By graph: of the function that is called, and of what it calls in turn. ``unknown_turns``: of a loop that does
+    not tell its own."""
+    found = {root.name: _of_calls(root, record)}
+    pending = [root]
+    while pending:
+        here = pending.pop()
+        for body, inner in _called(here, found[here.name], unknown_turns):
+            if body.name not in found:
+                pending.append(body)
+                found[body.name] = inner
+            elif found[body.name] != inner:  # called twice, with other arguments
+                found[body.name] = Given()
+    return {name: each for name, each in found.items() if each.same or each.grown}
+
+
+def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
+    """Nothing where all arguments stay and the function changes no variable: whoever calls that again and again wants
+    it so, or measures it."""
+    if record is None or record.calls < MIN_CALLS:
+        return Given()
+    pairs = record.calls - 1
+    rows = [
+        row
+        for row in zip(graph.record.arguments, record.same, record.grown, strict=False)
+        if graph.type_of(row[0]).dtype not in _HANDLES
+    ]
+    repeats = {name: record.calls / (pairs - same + 1) for name, same, _ in rows}
+    same = {name: times for name, times in repeats.items() if times >= MIN_REPEATS}
+    if len(same) == len(rows) and not any(node.type.startswith(_WRITES) for node in graph.nodes.values()):
+        return Given()
+    return Given(record.calls, same, frozenset(name for name, _, grown in rows if 2 * grown > pairs))
+
+
+def _called(here: Graph, given: Given, unknown_turns: int) -> Iterator[tuple[Graph, Given]]:
+    for node in here.nodes.values():
+        if node.type in CALLS:
+            for name in node.functions().get("f", ()):
+                body = here.body(name)
+                if body is not None:
+                    pairs = [
+                        (slot, owner_of(here, owner))
+                        for slot, (owner, _) in zip(slots_of(body), node.inputs, strict=False)
+                    ]
+                    yield (
+                        body,
+                        Given(
+                            given.calls,
+                            {slot: given.same[owner] for slot, owner in pairs if owner in given.same},
+                            frozenset(slot for slot, owner in pairs if owner in given.grown),
+                        ),
+                    )
+        elif node.type in LOOPS:
+            for name in node.functions().get("body", ()):
+                body = here.body(name)
+                if body is not None:
+                    turns = float(turns_of(here, node) or unknown_turns)
+                    yield body, Given(0, dict.fromkeys(kept(body), turns) if turns >= MIN_REPEATS else {})

@@ -1,0 +1,75 @@
+"""GRF023: a call, or a turn of a loop, computes again what follows from arguments that stay the same; GRF024: all of
+an argument that only gets longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found
+from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+
+
+def again(evidence: Evidence) -> Iterator[Finding]:
+    """GRF023. In training, variables that can be trained are not taken to stay; in work that trains nothing they are,
+    unless the work itself assigns to some."""
+    at_rest = evidence.work is not None and not assigns_eagerly(evidence)
+    parts = list(found(evidence, "again_idle")) if at_rest else []
+    seen = {part.waste.where for part in parts}
+    for part in (*parts, *(part for part in found(evidence, "again") if part.waste.where not in seen)):
+        yield _in_loop(evidence, part) if part.waste.figures["loop"] else _in_calls(evidence, part)
+
+
+def grown(evidence: Evidence) -> Iterator[Finding]:
+    """GRF024, in work that trains nothing."""
+    if evidence.work is None or assigns_eagerly(evidence):
+        return
+    for part in found(evidence, "grown"):
+        name = part.waste.names[0]
+        yield finding(
+            evidence,
+            part,
+            codes.GROWING_ARGUMENT,
+            f"{name} gets longer from call to call, and each call computes all of it again",
+            "Keep what was computed of the part before, and hand over only what is new: of a recurrent layer its state "
+            "(return_state=True, and initial_state=state in the next call), of attention its keys and values.",
+            f"In most calls {name} was that of the call before with something behind it. Layers that look ahead "
+            "(bidirectional ones, attention without a causal mask) need all of it each time.",
+            _calls(part),
+        )
+
+
+def _in_calls(evidence: Evidence, part: Part) -> Finding:
+    names = " and ".join(part.waste.names)
+    several = len(part.waste.names) > 1
+    stays, it = ("stay", "them") if several else ("stays", "it")
+    return finding(
+        evidence,
+        part,
+        codes.SAME_ARGUMENT,
+        f"{names} {stays} the same from call to call, and what follows from {it} alone is computed in each",
+        f"Divide the function: put what follows from {names} alone, at this line, into a compiled function of its own, "
+        f"call that once for each new {names}, and hand its result to the rest in place of {names}.",
+        f"It depends on {names} and on what never changes between these calls: no random numbers, no variable that is "
+        "assigned to.",
+        _calls(part),
+        Measurement("calls in a row with the same value", part.waste.figures["times"], "count", "run"),
+    )
+
+
+def _in_loop(evidence: Evidence, part: Part) -> Finding:
+    return finding(
+        evidence,
+        part,
+        codes.SAME_ARGUMENT,
+        "A loop computes in each turn what is the same in all of them",
+        "Compute what is at this line before the loop, and use its result in it.",
+        "It follows from what the loop is given and hands on as it is: no random numbers, no variable that is assigned "
+        "to. TensorFlow moves nothing out of a loop by itself.",
+    )
+
+
+def _calls(part: Part) -> Measurement:
+    return count("first calls that were looked at", part.waste.figures["calls"])

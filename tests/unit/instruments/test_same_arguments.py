@@ -1,0 +1,90 @@
+"""What is said of a function's arguments: of TensorFlow's own concrete functions, called as people call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tfperfkit.instruments.graphs import same_arguments
+from tfperfkit.instruments.graphs.call_counts import GraphCalls
+from tfperfkit.instruments.graphs.same_arguments import Compared
+
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+
+def function(*shapes: Any) -> Any:
+    made = tf.function(lambda *tensors: tf.add_n([tf.reduce_sum(each) for each in tensors]), autograph=False)
+    return made.get_concrete_function(*(tf.TensorSpec(shape, tf.float32) for shape in shapes))
+
+
+def compared(concrete: Any, calls: list[tuple[Any, ...]]) -> Compared:
+    told: list[Compared] = []
+    end = same_arguments.follow(concrete, calls[0], told.append)
+    assert end is not None
+    for tensors in calls[1:]:
+        concrete(*tensors)
+    end()
+    assert "_call_flat" not in vars(concrete)
+    (one,) = told
+    return one
+
+
+def test_the_same_object_and_equal_values_are_the_same() -> None:
+    kept, large = tf.ones((4,)), np.random.default_rng(0).random((600, 600), np.float32)
+    calls = [(kept, tf.constant([1.0, 2.0]), tf.constant(large), tf.constant(float(n))) for n in range(5)]
+    assert compared(function((4,), (2,), (600, 600), ()), calls) == Compared(5, [4, 4, 4, 0], [0, 0, 0, 0])
+
+
+def test_values_that_changed_are_others() -> None:
+    calls = [(tf.random.normal((4,)), tf.random.normal((600, 600))) for _ in range(5)]
+    assert compared(function((4,), (600, 600)), calls) == Compared(5, [0, 0], [0, 0])
+
+
+def test_a_tensor_may_grow_along_an_axis() -> None:
+    text = tf.random.normal((3, 1))
+    calls = []
+    for _ in range(5):
+        text = tf.concat([text, tf.random.normal((3, 2))], axis=1)
+        calls.append((text, tf.random.normal((3, text.shape[1]))))
+    assert compared(function((3, None), (3, None)), calls) == Compared(5, [0, 0], [4, 0])
+
+
+def test_it_ends_by_itself_and_for_others() -> None:
+    concrete, told = function((4,)), []
+    same_arguments.follow(concrete, (tf.ones(4),), told.append)
+    for _ in range(same_arguments.MOST):
+        concrete(tf.ones(4))
+    assert "_call_flat" not in vars(concrete) and told[0].calls == same_arguments.MOST
+    same_arguments.follow(concrete, (tf.ones(4),), told.append)
+    concrete(tf.ones(4))
+    counter = GraphCalls()
+    assert counter.watch(concrete, "mine") and len(told) == 2
+    concrete(tf.ones(4))
+    assert counter.take() == {"mine": 1}
+    counter.restore()
+
+
+def test_an_error_passes_and_calls_while_another_graph_is_built_do_not_count() -> None:
+    def below(x: Any) -> Any:
+        with tf.control_dependencies([tf.debugging.assert_less(x, 2.0)]):
+            return tf.identity(x)
+
+    failing = tf.function(below, autograph=False)
+    concrete = failing.get_concrete_function(tf.TensorSpec((), tf.float32))
+    told: list[Compared] = []
+    end = same_arguments.follow(concrete, (tf.constant(1.0),), told.append)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        concrete(tf.constant(3.0))
+    tf.function(lambda x: concrete(x), autograph=False)(tf.constant(1.0))
+    assert end is not None
+    end()
+    assert told == [Compared(2, [0], [0])]
+
+
+def test_there_is_nothing_to_follow_without_values() -> None:
+    concrete = tf.function(lambda: tf.constant(1.0)).get_concrete_function()
+    assert same_arguments.follow(concrete, (), lambda found: None) is None
+    held = tf.Variable(1.0)
+    assert same_arguments.follow(concrete, (held.handle,), lambda found: None) is None

@@ -1,0 +1,161 @@
+"""How the arguments of a concrete function change from call to call, over its first calls.
+
+``follow`` covers the method of the one ConcreteFunction, as ``first_run`` does; after ``MOST`` calls, or where somebody
+else needs the place, it is taken off again, and later calls run the very same path as without us. Tensors are compared
+by identity, then by what lies in the host's memory: nothing is kept alive, and no operation is run.
+"""
+
+from __future__ import annotations
+
+import weakref
+import zlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tfperfkit.instruments.graphs.first_run import executing
+from tfperfkit.instruments.hooks import frames
+
+_ATTRIBUTE = "_call_flat"
+#: Calls that are looked at, the first one among them.
+MOST = 33
+#: A larger tensor that is another object than in the call before is compared by a sample of its bytes.
+_KEPT_BYTES = 1 << 18
+_SAMPLES = 1 << 10
+_HANDLES = ("resource", "variant", "string")
+
+
+class Compared(NamedTuple):
+    """``calls`` that were looked at. For each argument, in how many of them but the first it was the ``same`` as in the
+    call before, or had ``grown``: the tensor before is its beginning along one axis, and nothing else has changed."""
+
+    calls: int
+    same: list[int]
+    grown: list[int]
+
+
+class _Argument:
+    """What is remembered of an argument's tensor in the call before."""
+
+    __slots__ = ("array", "grown", "mark", "reference", "same")
+
+    def __init__(self) -> None:
+        self.reference: weakref.ref[Any] | None = None
+        self.array: Any = None
+        self.mark: tuple[Any, ...] | None = None
+        self.same = self.grown = 0
+
+    def look(self, tensor: Any, first: bool) -> None:
+        if self.reference is not None and self.reference() is tensor:
+            self.same += 1
+            return
+        self.reference = weakref.ref(tensor)
+        array, mark = _contents(tensor)
+        if not first and mark is not None:
+            if mark == self.mark:
+                self.same += 1
+            elif self.array is not None and array is not None and _extends(array, self.array):
+                self.grown += 1
+        self.array, self.mark = array, mark
+
+
+class _Following:
+    """What stands on a ConcreteFunction meanwhile. Holds it weakly: it is held by it."""
+
+    __slots__ = ("_arguments", "_calls", "_concrete", "_told")
+
+    def __init__(self, concrete: Any, tensors: tuple[Any, ...], told: Callable[[Compared], None]) -> None:
+        self._concrete = weakref.ref(concrete)
+        self._told = told
+        self._arguments = [_Argument() for _ in tensors]
+        self._calls = 0
+        self._look(tensors)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        concrete = self._concrete()
+        method = getattr(type(concrete), _ATTRIBUTE).__get__(concrete)
+        if executing():
+            try:
+                self._look(tuple(arguments[0] if arguments else keywords.get("tensor_inputs", ())))
+            except Exception:
+                self.end()
+        try:
+            return method(*arguments, **keywords)
+        except BaseException as error:
+            error.__traceback__ = frames.without_own_head(error.__traceback__)
+            raise
+
+    def _look(self, tensors: tuple[Any, ...]) -> None:
+        for argument, tensor in zip(self._arguments, tensors, strict=True):
+            argument.look(tensor, not self._calls)
+        self._calls += 1
+        if self._calls >= MOST:
+            self.end()
+
+    def end(self) -> None:
+        """Take this off and say what was seen; once."""
+        concrete = self._concrete()
+        if concrete is not None and vars(concrete).get(_ATTRIBUTE) is self:
+            delattr(concrete, _ATTRIBUTE)
+        told, self._told = self._told, _nothing
+        if self._calls > 1:
+            told(
+                Compared(
+                    self._calls,
+                    [argument.same for argument in self._arguments],
+                    [argument.grown for argument in self._arguments],
+                )
+            )
+        self._arguments = []
+
+
+def follow(concrete: Any, tensors: tuple[Any, ...], told: Callable[[Compared], None]) -> Callable[[], None] | None:
+    """Look at the calls of ``concrete`` from now on; ``tensors``: the arguments of the one before, without captures.
+
+    ``told`` is called once, when that ends and there were two calls or more. Gives what ends it early; None where
+    there is nothing to follow: no tensors among the arguments, or the place is taken.
+    """
+    if not any(_has_values(tensor) for tensor in tensors) or _ATTRIBUTE in vars(concrete):
+        return None
+    following = _Following(concrete, tensors, told)
+    try:
+        setattr(concrete, _ATTRIBUTE, following)
+    except (AttributeError, TypeError):
+        return None
+    return following.end
+
+
+def release(concrete: Any) -> None:
+    """Give the place on a ConcreteFunction up for somebody else."""
+    following = vars(concrete).get(_ATTRIBUTE)
+    if isinstance(following, _Following):
+        following.end()
+
+
+def _nothing(compared: Compared) -> None:
+    pass
+
+
+def _has_values(tensor: Any) -> bool:
+    return getattr(getattr(tensor, "dtype", None), "name", "resource") not in _HANDLES
+
+
+def _contents(tensor: Any) -> tuple[Any, tuple[Any, ...] | None]:
+    """(a copy of a small tensor, what tells its values); None for what does not lie in the host's memory."""
+    if not _has_values(tensor) or not str(getattr(tensor, "device", "")).endswith("CPU:0"):
+        return None, None
+    array = tensor._numpy_internal()
+    if array.nbytes <= _KEPT_BYTES:
+        array = array.copy()
+        return array, (array.dtype.str, array.shape, zlib.crc32(array.tobytes()))
+    sample = array.reshape(-1)[:: max(1, array.size // _SAMPLES) | 1]
+    return None, (array.dtype.str, array.shape, zlib.crc32(sample.tobytes()))
+
+
+def _extends(new: Any, old: Any) -> bool:
+    """Whether ``old`` is the beginning of ``new`` along the one axis in which they differ."""
+    if new.dtype != old.dtype or new.ndim != old.ndim or not old.size:
+        return False
+    axes = [axis for axis in range(new.ndim) if new.shape[axis] != old.shape[axis]]
+    if len(axes) != 1 or new.shape[axes[0]] < old.shape[axes[0]]:
+        return False
+    return bool((new[tuple(slice(size) for size in old.shape)] == old).all())

@@ -67,6 +67,8 @@ PAIRS = (
     Pair("gpu_scope_without_gpu", "present-devices"),
     Pair("small_table_gathered", "dense-gradients"),
     Pair("large_table_made_dense", "row-gradients"),
+    Pair("memory_bank_copied", "rows-in-place"),
+    Pair("rows_from_lists", "array-first", whole=True),
     Pair("folds_from_scratch", "one-model", whole=True),
     Pair("lookup_in_graph", "captured-arrays", whole=True),
     Pair("frozen_features", "without-frozen"),

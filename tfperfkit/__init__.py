@@ -5,6 +5,7 @@ Importing this package imports neither TensorFlow nor rich nor any probe.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tfperfkit.version import __version__
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name == "watch":
-        from tfperfkit.watch import watch
+        # The module, which is called as the function is: Python binds it to this name whenever it is imported, so
+        # anything else here would be another object before than after.
+        import tfperfkit.watch  # noqa: F401
 
-        # The submodule has the same name: bind the callable, so that ``tfperfkit.watch(...)`` always works.
-        globals()["watch"] = watch
-        return watch
+        return sys.modules["tfperfkit.watch"]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

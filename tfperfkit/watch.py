@@ -17,13 +17,14 @@ outermost call is a run of its own.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tfperfkit.clock import now_ns, wall_s
@@ -289,5 +290,20 @@ def watch(
     made = Watch(probes, steps, out, rank)
     return made if function is None else made(function)
 
+
+class _Callable(ModuleType):
+    """This module, which is called as the function is: whoever imports it puts it where ``tfperfkit.watch`` is looked
+    up, before the first call or after it."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """As the function ``watch``."""
+        return watch(*arguments, **options)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(watch)
+
+
+sys.modules[__name__].__class__ = _Callable
 
 __all__ = ["Run", "TfperfError", "Watch", "watch"]

@@ -155,6 +155,7 @@ READING = {
     "comparing/side.py",  # a report that the person names
     "comparing/command.py",
     "fixing/files.py",  # the person's sources
+    "fixing/kept.py",  # the same, to see whether they have changed; what it keeps goes through safe_reader
     "checking/runner.py",  # what its own run writes
     "reading/chrome.py",  # traces that the person names
     "reading/sources.py",

@@ -227,11 +227,53 @@ assert count == 0
 same(plain, changed)
 """
 
+ROWS = """
+from tfperfkit_experiments.rows_in_place.install import install
+places, rows = tf.constant([[4], [1]]), tf.constant(rng.random((2, 3)), tf.float32)
+
+def written():
+    bank, other = (tf.Variable(tf.ones((6, 3)) * scale, trainable=False) for scale in (1.0, 2.0))
+    @tf.function
+    def step():
+        before = tf.gather(bank, [4])
+        bank.assign(tf.tensor_scatter_nd_update(bank, places, rows))
+        bank.assign(tf.tensor_scatter_nd_add(bank, places, rows))
+        bank.assign(tf.tensor_scatter_nd_max(bank.read_value(), places, 0.5 * rows), read_value=False)
+        value = tf.tensor_scatter_nd_update(other, places, rows)
+        other.assign_add(tf.ones((6, 3)))  # it has changed since it was read
+        other.assign(value)
+        bank.assign(bank * 0.5)
+        return before, tf.gather(bank, [4])
+    seen = [part.numpy() for _ in range(3) for part in step()]
+    return [*seen, bank.numpy(), other.numpy()]
+
+plain, changed, count = both(install, written, True)
+assert count == 3, count
+same(plain, changed)
+"""
+
+LISTS = """
+from tfperfkit_experiments.array_first.install import install
+arrays = [rng.random(5).astype("float32") for _ in range(4)]
+
+def made():
+    found = [tf.constant(arrays), tf.convert_to_tensor(arrays), tf.stack(arrays), tf.constant(arrays, tf.float64)]
+    found += [tf.stack(arrays, axis=1), tf.constant([[1, 2], [3, 4]]), tf.stack([tf.constant(1.0), tf.constant(2.0)])]
+    found += [tf.stack([1, 2]), tf.constant([np.float32(1), np.float32(2)]), tf.constant([arrays, arrays])]
+    @tf.function
+    def inside(): return tf.stack(arrays)
+    return [(item.numpy(), np.array(item.dtype.name)) for item in (*found, inside())]
+
+plain, changed, count = both(install, made, True)
+assert count == 4, count
+same(plain, changed)
+"""
+
 
 def test_what_they_keep(tmp_path: Path) -> None:
     """In one process: TensorFlow takes long to come."""
     script = tmp_path / "results.py"  # AutoGraph reads the source
-    pieces = (DEVICES, ARRAYS, PASSES, MODELS, SORTS, PRODUCTS, FROZEN, REPLICAS)
+    pieces = (DEVICES, ARRAYS, PASSES, MODELS, SORTS, PRODUCTS, FROZEN, ROWS, LISTS, REPLICAS)
     devices = "tf.config.set_logical_device_configuration(tf.config.list_physical_devices('CPU')[0], "
     devices += "[tf.config.LogicalDeviceConfiguration()] * 2)\ntf.constant(1)\n"
     script.write_text(BEGIN + devices + "".join(pieces))

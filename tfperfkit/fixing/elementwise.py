@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tfperfkit.fixing.module import Module, walk
+from tfperfkit.fixing.module import Module
 
 #: They look at each element by itself and keep the shape of their first argument.
 # fmt: off
@@ -37,7 +37,7 @@ def not_elementwise(module: Module, function: cst.BaseExpression) -> str:
 
 
 def _function(module: Module, name: str) -> None:
-    found = [node for node in walk(module.tree) if isinstance(node, cst.FunctionDef) and node.name.value == name]
+    found = [node for node in module.nodes if isinstance(node, cst.FunctionDef) and node.name.value == name]
     if len(found) != 1 or found[0].asynchronous is not None or found[0].decorators:
         raise _Unknown(f"{name} is not a plain function of this file")
     known: dict[str, str] = {item.name.value: item.name.value for item in found[0].params.params}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import ImportAssignment, MetadataWrapper, ParentNodeProvider, PositionProvider, ScopeProvider
+from libcst.metadata import ImportAssignment, MetadataWrapper, PositionProvider, ScopeProvider
 
 from tfperfkit.fixing.edit import NoFix
 
@@ -21,21 +22,46 @@ class Module:
     def __init__(self, file: str, content: bytes) -> None:
         self.file = file
         try:
-            wrapper = MetadataWrapper(cst.parse_module(content))
+            tree = cst.parse_module(content)
         except (cst.ParserSyntaxError, UnicodeDecodeError, RecursionError, LookupError) as error:
             raise NoFix("its source can't be parsed") from error
-        self.tree: cst.Module = wrapper.module
-        if self.tree.bytes != content:
+        if tree.bytes != content:
             raise NoFix("its source can't be written back as it is")
-        found = wrapper.resolve_many([PositionProvider, ParentNodeProvider, ScopeProvider])
-        self._positions, self._parents, self._scopes = (
-            found[kind] for kind in (PositionProvider, ParentNodeProvider, ScopeProvider)
-        )
+        # A tree that was just parsed has each node once, so it need not be copied.
+        self._wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
+        self.tree: cst.Module = self._wrapper.module
+
+    @cached_property
+    def _positions(self) -> Mapping[cst.CSTNode, Any]:
+        found: Mapping[cst.CSTNode, Any] = self._wrapper.resolve(PositionProvider)
+        return found
+
+    @cached_property
+    def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        """Each node behind the one that it stands in, in the order of the source: asking LibCST for the nodes below one
+        takes long, so it is asked once."""
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        pending: list[tuple[cst.CSTNode, cst.CSTNode]] = [(self.tree, child) for child in reversed(self.tree.children)]
+        while pending:
+            parent, node = pending.pop()
+            found[node] = parent
+            pending += [(node, child) for child in reversed(node.children)]
+        return found
+
+    @cached_property
+    def _scopes(self) -> Mapping[cst.CSTNode, Any]:
+        found: Mapping[cst.CSTNode, Any] = self._wrapper.resolve(ScopeProvider)
+        return found
+
+    @property
+    def nodes(self) -> Iterator[cst.CSTNode]:
+        """All of the file, in the order of the source."""
+        return chain((self.tree,), self._parents)
 
     @cached_property
     def calls(self) -> list[cst.Call]:
         """All calls, in the order of the source."""
-        return [node for node in walk(self.tree) if isinstance(node, cst.Call)]
+        return [node for node in self.nodes if isinstance(node, cst.Call)]
 
     def line(self, node: cst.CSTNode) -> int:
         """Where a node begins; of a method's call where the method is named, as Python counts it."""
@@ -69,14 +95,12 @@ class Module:
 
     def lines_at(self, line: int) -> list[cst.SimpleStatementLine]:
         """The simple statements that a line is part of."""
-        return [
-            node for node in walk(self.tree) if isinstance(node, cst.SimpleStatementLine) and self.spans(node, line)
-        ]
+        return [node for node in self.nodes if isinstance(node, cst.SimpleStatementLine) and self.spans(node, line)]
 
     def function_at(self, line: int, name: str = "") -> cst.FunctionDef | None:
         """The function whose ``def`` or decorator stands on a line."""
         last = name.rpartition(".")[2]
-        for node in walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, cst.FunctionDef) and (not last or last.startswith("<") or node.name.value == last):
                 lines = {self.line(node.name), *(self.line(item) for item in node.decorators)}
                 if line in lines:

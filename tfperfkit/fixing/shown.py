@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from tfperfkit.fixing import kept
 from tfperfkit.fixing.codes import MECHANICAL
 from tfperfkit.model import Finding, Report
 from tfperfkit.report.paths import short_path
@@ -16,32 +18,53 @@ if TYPE_CHECKING:
 
 #: A patch of more lines is for ``tfperf fix``, not for a page.
 _LINES = 60
+#: A run that is still going has other findings soon.
+_GOING = ("running", "unknown")
 
 
 def with_patches(report: Report, evidence: Evidence) -> Report:
     """The report with ``Finding.patch`` where one is known. Without LibCST, or where anything fails, as it was: the
     advice stands there all the same."""
-    if not any(finding.code in MECHANICAL for finding in (*report.findings, *report.headroom)):
-        return report  # LibCST, whose import takes longer than all else here, comes only where something is to change
+    findings = [item for item in (*report.findings, *report.headroom) if item.code in MECHANICAL]
+    if not findings:
+        return report
     try:
-        from tfperfkit.fixing.files import Files
-
-        files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
-        return msgspec.structs.replace(
-            report,
-            findings=tuple(_patched(finding, files, evidence) for finding in report.findings),
-            headroom=tuple(_patched(finding, files, evidence) for finding in report.headroom),
-        )
+        made = dict(zip(map(id, findings), _patches(findings, report, evidence), strict=True))
     except Exception:
         return report
 
+    def patched(finding: Finding) -> Finding:
+        patch = made.get(id(finding))
+        return msgspec.structs.replace(finding, patch=patch) if patch else finding
 
-def _patched(finding: Finding, files: Files, evidence: Evidence) -> Finding:
-    """Each patch by itself, on the files as they are."""
+    return msgspec.structs.replace(
+        report,
+        findings=tuple(map(patched, report.findings)),
+        headroom=tuple(map(patched, report.headroom)),
+    )
+
+
+def _patches(findings: list[Finding], report: Report, evidence: Evidence) -> tuple[str, ...]:
+    """Those that are kept beside the run, or made now and kept."""
+    folder, made_from = Path(report.run.directory), kept.digest(findings, evidence, report.run.folder)
+    found = kept.read(folder, made_from)
+    if found is not None and len(found) == len(findings):
+        return found
+    from tfperfkit.fixing.files import Files
+
+    files = Files({file: evidence.source(file) for file in evidence.files()}, report.run.folder)
+    made = tuple(_patch(finding, files, evidence) for finding in findings)
+    if report.run.status not in _GOING:
+        kept.write(folder, made_from, made)
+    return made
+
+
+def _patch(finding: Finding, files: Files, evidence: Evidence) -> str:
+    """Each by itself, on the files as they are."""
     from tfperfkit.fixing.patches import Patches, unified
 
     made = Patches(files, evidence).of("", finding)
     lines: list[str] = []
     for path, before, after in made.steps:
         lines += unified(short_path(path, files.folder), before, after, files.module(path).tree.encoding)
-    return msgspec.structs.replace(finding, patch="\n".join(lines)) if 0 < len(lines) <= _LINES else finding
+    return "\n".join(lines) if len(lines) <= _LINES else ""

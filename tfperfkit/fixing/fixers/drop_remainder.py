@@ -22,7 +22,7 @@ def fix(case: Case) -> list[Edit]:
 
 
 def _fed(module: Module, line: int) -> list[cst.Call]:
-    for node in walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, cst.For) and module.spans(node, line):
             found = _batches(module, node.iter)
             if found:
@@ -37,7 +37,7 @@ def _batches(module: Module, fed: cst.CSTNode) -> list[cst.Call]:
     """``batch`` in an expression, or in what its names were assigned."""
     found = [node for node in walk(fed) if isinstance(node, cst.Call) and method(node) in _BATCH]
     names = {node.value for node in walk(fed) if isinstance(node, cst.Name)}
-    for node in walk(module.tree) if not found else ():
+    for node in module.nodes if not found else ():
         if isinstance(node, cst.Assign) and {dotted(item.target) for item in node.targets} & names:
             found += [item for item in walk(node.value) if isinstance(item, cst.Call) and method(item) in _BATCH]
     return found

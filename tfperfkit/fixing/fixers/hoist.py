@@ -59,7 +59,7 @@ def _statement(module: Module, line: int) -> Any:
             elif not isinstance(outer, cst.IndentedBlock):
                 break
         return at
-    for node in walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, cst.With) and module.line(node) == line:
             return node
     raise NoFix("no statement of its own stands at its place")
@@ -85,7 +85,7 @@ def _before_loop(module: Module, statement: cst.CSTNode, above: Sequence[cst.CST
         raise NoFix("the loop does not stand in a block")
     again = name in names.bound(loop, statement)  # the loop gives the name another value later
     kept = f"{name}_once" if again else name
-    if again and any(isinstance(node, cst.Name) and node.value == kept for node in walk(module.tree)):
+    if again and any(isinstance(node, cst.Name) and node.value == kept for node in module.nodes):
         raise NoFix(f"{kept} is a name of the file already")
     moved = _renamed(statement, kept)
     edits = [Edit(module.file, loop, partial(_behind, first=moved))]
@@ -154,7 +154,7 @@ def _kept(module: Module, function: cst.FunctionDef, statement: cst.CSTNode, nea
 
 def _edits(module: Module, function: cst.FunctionDef, block: Sequence[Any], used: Sequence[str]) -> list[Edit]:
     helper = f"_{used[-1]}_once"
-    if any(isinstance(node, cst.Name) and node.value == helper for node in walk(module.tree)):
+    if any(isinstance(node, cst.Name) and node.value == helper for node in module.nodes):
         raise NoFix(f"{helper} is a name of the file already")
     given = ", ".join(used)
     inside = [block[0].with_changes(leading_lines=()), *block[1:], cst.parse_statement(f"return {given}")]

@@ -8,7 +8,7 @@ import libcst as cst
 
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
-from tfperfkit.fixing.module import Module, dotted, walk
+from tfperfkit.fixing.module import Module, dotted
 
 _IGNORED = ("verbose",)
 _LITERALS = (cst.List, cst.Dict, cst.Tuple)
@@ -27,7 +27,7 @@ def fix(case: Case) -> list[Edit]:
         _check(module, call)
         made = _made(module, model.value)
         name = f"{model.value}_call"
-        if any(isinstance(node, cst.Name) and node.value == name for node in walk(module.tree)):
+        if any(isinstance(node, cst.Name) and node.value == name for node in module.nodes):
             raise NoFix(f"{name} is a name of the file already")
         function, tensor = (module.spelled(f"tensorflow.{word}", made) for word in ("function", "convert_to_tensor"))
         compiled = cst.parse_statement(f"{name} = {module.tree.code_for_node(function)}({model.value})")
@@ -54,7 +54,7 @@ def _made(module: Module, name: str) -> cst.SimpleStatementLine:
     """The line at the file's top level on which the model gets its name; raises NoFix where that is not clear."""
     lines = [
         line
-        for line in walk(module.tree)
+        for line in module.nodes
         if isinstance(line, cst.SimpleStatementLine)
         for node in line.body
         if isinstance(node, cst.Assign) and any(dotted(item.target) == name for item in node.targets)

@@ -46,10 +46,10 @@ def fix(case: Case) -> list[Edit]:
 
 
 def _tape_at(module: Module, line: int) -> cst.With | None:
-    tapes = [node for node in walk(module.tree) if isinstance(node, cst.With) and _is_tape(module, node)]
+    tapes = [node for node in module.nodes if isinstance(node, cst.With) and _is_tape(module, node)]
     found = [node for node in tapes if module.spans(node, line)]
     if not found:
-        loops = [node for node in walk(module.tree) if isinstance(node, _LOOPS) and module.line(node) == line]
+        loops = [node for node in module.nodes if isinstance(node, _LOOPS) and module.line(node) == line]
         found = [node for node in tapes if loops and loops[0] in list(_same_function(module, node))]
     outer = [node for node in found if not any(other in module.around(node) for other in found)]
     return outer[0] if len(outer) == 1 else None
@@ -183,7 +183,7 @@ def _function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.Func
 
 
 def _extracted(module: Module, step: _Step) -> list[Edit]:
-    taken = {node.value for node in walk(module.tree) if isinstance(node, cst.Name)}
+    taken = {node.value for node in module.nodes if isinstance(node, cst.Name)}
     name = next((item for item in _NAMES if item not in taken), "")
     if not name:
         raise NoFix(f"{' and '.join(_NAMES)} are names of the file already")

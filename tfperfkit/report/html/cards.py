@@ -25,7 +25,7 @@ _WINDOWS = {
     "baseline": "clean steps",
     "run": "whole run",
     "samples": "stack samples",
-    "breakdown": "the step's account",
+    "breakdown": "breakdown of the step",
 }
 _MARKS = {"high": "▲", "medium": "◆", "low": "●", "info": "○"}
 _EXCERPTS, _PLACES = 2, 8

@@ -65,7 +65,36 @@ class Origin:
         path = os.path.abspath(filename)
         if path.startswith(OWN):
             return False
-        return not path.startswith(self._library)
+        return not path.startswith(self._library) and not installed_as(path)
+
+
+def installed_as(filename: str) -> str:
+    """The path of an installed package's file within the folder that it was installed into ("numpy/lib/npyio.py"); ""
+    for any other file. Besides site-packages that is each folder on ``sys.path`` where a distribution's own record
+    lists its first part: ``pip install --target`` leaves packages anywhere, also beside a script."""
+    for marker in _INSTALLED:
+        _, found, rest = filename.rpartition(marker)
+        if found:
+            return rest
+    for folder in {path for path in sys.path if path and filename.startswith(os.path.join(path, ""))}:
+        inside = os.path.relpath(filename, folder)
+        if inside.partition(os.sep)[0] in _recorded(folder):
+            return inside
+    return ""
+
+
+@functools.cache
+def _recorded(folder: str) -> frozenset[str]:
+    """The first parts of all files that distributions have put into a folder."""
+    found = set()
+    try:
+        for entry in os.listdir(folder):
+            if entry.endswith(".dist-info"):
+                with open(os.path.join(folder, entry, "RECORD"), encoding="utf-8") as record:
+                    found |= {line.partition(",")[0].partition("/")[0] for line in record}
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    return frozenset(found - {"", "..", "bin", "__pycache__"})
 
 
 @functools.cache

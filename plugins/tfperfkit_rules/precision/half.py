@@ -37,8 +37,10 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     policy = str(evidence.settings.get("dtype_policy", ""))
+    if not flops or half < HALF_SHARE * flops or "bfloat16" in policy:
+        return
     where = _half_lines(evidence)
-    if not flops or half < HALF_SHARE * flops or "bfloat16" in policy or not (where or "float16" in policy):
+    if not where and "float16" not in policy:
         return
     arithmetic = graph_time.share(evidence, graph_time.is_arithmetic)
     saved = HALF_MIN * arithmetic * half / flops, HALF_MAX * evidence.share("graph") * half / flops

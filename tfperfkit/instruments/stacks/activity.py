@@ -10,6 +10,7 @@ import os
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.parts import Activity, Context
+from tfperfkit.user_code import installed_as
 
 TRACING, SAVING, SUMMARY, INPUT, SYNC, CALL, EXECUTE, EVALUATE, CALLBACK, BUILD = (1 << i for i in range(10))
 #: These count only where they are the innermost frame, or below the person's code.
@@ -74,11 +75,9 @@ class FileFacts(NamedTuple):
 def facts(filename: str, own: bool) -> FileFacts:
     """Looked up once for each file."""
     name = filename.replace("\\", "/")
-    package, inside = "python", name.removeprefix(_LIBRARY) if name.startswith(_LIBRARY) else ""
-    for marker in ("site-packages/", "dist-packages/"):
-        _, found, rest = name.rpartition(marker)
-        if found:
-            package, inside = rest.partition("/")[0], rest
+    installed = installed_as(filename).replace("\\", "/")
+    package = installed.partition("/")[0] or "python"
+    inside = installed or (name.removeprefix(_LIBRARY) if name.startswith(_LIBRARY) else "")
     if own:
         return FileFacts(own, package, None)
     module = inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

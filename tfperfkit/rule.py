@@ -178,9 +178,9 @@ class Evidence:
         """The words for what the account is of: a training step, or a work outside of them."""
         if self.work is None:
             return Unit("a step", "the step", "the training loop")
-        if self.work.iterations is not None:
-            return Unit("an iteration", "the iteration", f"the loop at {self.work.name}")
         it = f"the {self.work.kind} at {self.work.name}"
+        if self.work.iterations is not None:
+            return Unit("an iteration", "the iteration", it)
         return Unit(it, f"the {self.work.kind}", it)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from typing import Literal
 
@@ -55,13 +56,30 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
             ),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
-        advice=(
-            "Assign the variables within TensorFlow, in one function with @tf.function that uses both models: for a, b "
-            "in zip(target.variables, model.variables): a.assign(...). Use the models from outside of the function; a "
-            "list of variables given to it as an argument arrives as tensors. Or do it more seldom."
-        ),
+        advice=_advice(evidence, copies),
         detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one.",
         absorbs_here=("LIN001", "SYN001"),
+    )
+
+
+def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
+    functions = {(file, enclosing(evidence, file, line)) for file, line in copies}
+    owners = {
+        ast.unparse(call.func.value)
+        for file, call in methods(evidence, "get_weights", "set_weights")
+        if isinstance(call.func, ast.Attribute) and (file, enclosing(evidence, file, call.lineno)) in functions
+    }
+    if len(owners) == 1:  # the values come from elsewhere: an optimizer of SciPy's, a population
+        owner = owners.pop()
+        return (
+            "Assign the variables within TensorFlow, in one function with @tf.function that gets the values as "
+            f"tensors: for variable, value in zip({owner}.variables, values): variable.assign(value). Shapes do not "
+            f"change: take them once, from {owner}.variables, which copies nothing."
+        )
+    return (
+        "Assign the variables within TensorFlow, in one function with @tf.function that uses both models: for a, b "
+        "in zip(target.variables, model.variables): a.assign(...). Use the models from outside of the function; a "
+        "list of variables given to it as an argument arrives as tensors. Or do it more seldom."
     )
 
 

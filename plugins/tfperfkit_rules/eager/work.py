@@ -261,9 +261,9 @@ def _detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
 
 
 def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:
-    """What a function around these operations changes in Python: of the innermost one that does."""
+    """What a function around these operations changes in Python: of the innermost one in the work that does."""
     for stack, _ in part.stacks.most_common(3):
-        for frame in reversed(stack.frames):
+        for frame in reversed(_below_a_loop(evidence, stack)):
             function = enclosing(evidence, frame.file, frame.line)
             found = python_state(evidence, frame.file, function) if function is not None else None
             if found is not None:

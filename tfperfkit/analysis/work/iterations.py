@@ -20,12 +20,14 @@ def iterations(
     work: Busy, sites: Sequence[Site], markers: Sequence[Marker], windows: Sequence[tuple[int, int, str]]
 ) -> StepTable:
     """The work as a table of steps: a step is an iteration that began with a call at one line, or the longest stretch
-    of the work in which no window was open."""
+    of the work in which no window was open. Where a library repeats the work (an optimizer of SciPy's calls a function
+    of the person's), the iteration is from one such call to the next."""
     where = f"{work.where.file.replace(chr(92), '/').rpartition('/')[2]}:{work.where.line}"
     loop = work.loops[-1] if work.loops else None
-    steps = label(_counted(work, sites, markers) if loop is not None else (), windows)
+    steps = label(_counted(work, sites, markers), windows)
     if sum(step.window == "clean" for step in steps) >= _FEW:
-        return StepTable(steps=steps, source="work", definition=f"one iteration of the loop at {where}", loop=loop)
+        of = f"the {work.kind} at {where}"
+        return StepTable(steps=steps, source="work", definition=f"one iteration of {of}", loop=loop)
     whole = _longest(work.spans, Spans((begin, end) for begin, end, _ in windows))
     what = f"the loop at {where}, all of it" if loop is not None else f"the call at {where}"
     steps = (Step(1, *whole, window="clean"),) if whole is not None else ()
@@ -46,7 +48,8 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
     own = {s.id: (s.file, s.line) for s in inside if kinds[s.file, s.line] == s.kind}
     calls: defaultdict[tuple[str, int], list[Marker]] = defaultdict(list)
     for marker in markers:
-        if marker.site in own and marker.steps:
+        # A loop's calls are all of its own; without one the same line may be reached from another long call too.
+        if marker.site in own and marker.steps and (work.loops or work.spans.overlap(marker.begin_ns, marker.end_ns)):
             calls[own[marker.site]].append(marker)
     if not calls:
         return ()

@@ -79,7 +79,7 @@ def _view(
             traced_by=maker,
         )
     )
-    counted = steps.loop is not None and steps.count > 1  # else all of it is one
+    counted = steps.count > 1  # else all of it is one
     work = Work(
         kind=item.kind,
         where=item.where,

@@ -150,6 +150,18 @@ def test_a_loop_that_also_trains_has_no_iterations_of_its_own() -> None:
     assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(800 * MS, 1000 * MS)]
 
 
+def test_what_a_library_repeats_has_iterations_from_call_to_call() -> None:
+    """An optimizer of SciPy's calls the person's function, which calls a compiled one: no loop stands in the source."""
+    work = Busy("call", SourceSpan("a.py", 30, "fit"), (), Spans([(0, 1000 * MS)]))
+    site = Site(id=1, kind="function", target=0, file="a.py", line=12)
+    inside = [Marker(1, 100 * MS * number, 100 * MS * number + 60 * MS) for number in range(10)]
+    again = [Marker(1, 5000 * MS + 10 * MS * number, 5001 * MS + 10 * MS * number) for number in range(10)]
+    table = iterations(work, [site], [*inside, *again], [(0, 250 * MS, "lines")])
+    assert [step.begin_ns for step in table.steps] == [100 * MS * number for number in range(10)]
+    assert table.definition == "one iteration of the call at a.py:30" and table.loop is None
+    assert iterations(work, [site], inside[:2], []).definition == "the call at a.py:30", "two calls are no repetition"
+
+
 def test_work_is_not_joined_over_training() -> None:
     taken = log((stack(16, 13, 6), 40), (stack(16, 14, 6), 1), (stack(16, 13, 6), 40))
     (joined,) = found(taken)

@@ -47,3 +47,11 @@ def test_rare_copies_and_other_lines_are_left_in_peace() -> None:
 
 def test_what_numpy_does_with_weights_that_are_only_read_is_no_copying() -> None:
     assert not list(weights_through_numpy(given(4, SOURCE.replace("target.set_weights(weights)", "watch(weights)"))))
+
+
+def test_values_from_elsewhere_have_advice_of_their_own() -> None:
+    """As an optimizer of SciPy's hands them over: there is no second model to copy from."""
+    (between,) = weights_through_numpy(given(40))
+    (alone,) = weights_through_numpy(given(40, SOURCE.replace("model.get_weights()", "target.get_weights()")))
+    assert "uses both models" in between.advice
+    assert "zip(target.variables, values)" in alone.advice

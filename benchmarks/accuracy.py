@@ -41,7 +41,8 @@ places is within two lines of a planted one. "By family" says that the code itse
 
 The rules were written and their thresholds chosen with these scripts at hand. So the table shows that they work
 together, not how they do on scripts that nobody has seen: for a first look at that see
-[blind trials](blind-trials.md) and [public scripts](public-scripts.md)."""
+[blind trials](blind-trials.md) and [public scripts](public-scripts.md); for how far predicted gains come true,
+[forecasts](forecasts.md)."""
 GAINS = """\
 The predicted gain is that of the right finding, for a steady step. The measured one is the time of the whole script
 after the import of TensorFlow, over that of its mended twin (`--fixed`); tracing and data preparation are in it."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
+
+from benchmarks.scatter import Point, scatter
 
 INTRODUCTION = """\
 Written by `python -m benchmarks.gains` from scripts with a planted fault and their mended twins (`tests/faults`).
 **Most are no figures of first sight**: rules were written and mended with these scripts at hand. They say which
 predictions lean to one side, not how the next script will do. For a first look see [blind trials](blind-trials.md),
-[eager loops](#eager-loops-at-first-sight) and [fresh scripts](#fresh-scripts-that-no-rule-was-mended-with).
+[eager loops](#eager-loops-at-first-sight) and [fresh scripts](#fresh-scripts-that-no-rule-was-mended-with); for scores
+by rule [forecasts](forecasts.md).
 
 A prediction is set against what it is about. One for *steps* (or turns of the training loop) against the mean clean
 step of script and twin, both under tfperf, the twin with next to nothing recorded. One for *work* outside of them, or
@@ -33,10 +34,6 @@ Bias: the median of predicted over measured (under 1: too low). Held: ranges tha
 that it reaches. Within 1.3 times: of the predictions that have a figure. Width: the median of upper over lower end, as
 printed."""
 NEAR = 1.3
-#: Sides of the picture in its own units, and the factors at its ends.
-_SIZE, _MARGIN, _LOW, _HIGH = 560, 60, 1.0, 100.0
-_TICKS = (1, 2, 5, 10, 20, 50, 100)
-_COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#777777")
 
 
 class Judged(NamedTuple):
@@ -144,50 +141,13 @@ def _row(item: Score) -> str:
 
 
 def picture(scores: Sequence[Score]) -> str:
-    """An SVG: measured to the right, the prediction of the script upwards, both by ratio; a colour for each family."""
-    families = sorted({item.code[:3] for item in scores if item.judged and item.judged.predicted})
-    colour = {name: _COLOURS[index % len(_COLOURS)] for index, name in enumerate(families)}
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}"',
-        'font-family="sans-serif" font-size="12">',
-        "<title>Predicted against measured gains</title>",
-        f'<rect width="{_SIZE}" height="{_SIZE}" fill="#ffffff"/>',
-    ]
-    right, up = _scale(False), _scale(True)
-    for tick in _TICKS:
-        parts.append(_line(right(tick), up(_LOW), right(tick), up(_HIGH), "#dddddd"))
-        parts.append(_line(right(_LOW), up(tick), right(_HIGH), up(tick), "#dddddd"))
-        parts.append(f'<text x="{right(tick):.1f}" y="{up(_LOW) + 18:.1f}" text-anchor="middle">{tick}</text>')
-        parts.append(f'<text x="{right(_LOW) - 8:.1f}" y="{up(tick) + 4:.1f}" text-anchor="end">{tick}</text>')
-    parts.append(_line(right(_LOW), up(_LOW), right(_HIGH), up(_HIGH), "#555555"))
-    parts.append(f'<text x="{_SIZE / 2}" y="{_SIZE - 12}" text-anchor="middle">measured</text>')
-    middle = f"14 {_SIZE / 2}"
-    parts.append(f'<text transform="translate({middle}) rotate(-90)" text-anchor="middle">predicted</text>')
+    """What is predicted with a figure, as SVG; a colour for each family."""
+    points = []
     for item in scores:
         judged = item.judged
         if judged is None or judged.predicted is None:
             continue
-        fill, measured = colour[item.code[:3]], judged.measured
-        if judged.bounds:
-            parts.append(_line(right(measured), up(judged.bounds[0]), right(measured), up(judged.bounds[-1]), fill))
-        label = escape(f"{item.name}: {item.code}, predicted {judged.predicted:.1f}, measured {measured:.1f}")
-        at = f'cx="{right(measured):.1f}" cy="{up(judged.predicted):.1f}"'
-        parts.append(f'<circle {at} r="4" fill="{fill}"><title>{label}</title></circle>')
-    for index, name in enumerate(families):
-        top = _MARGIN + 16 + 18 * index
-        parts.append(f'<circle cx="{_MARGIN + 16}" cy="{top}" r="4" fill="{colour[name]}"/>')
-        parts.append(f'<text x="{_MARGIN + 26}" y="{top + 4}">{escape(name)}</text>')
-    return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def _scale(upwards: bool) -> Callable[[float], float]:
-    def place(value: float) -> float:
-        share = math.log(min(max(value, _LOW), _HIGH) / _LOW) / math.log(_HIGH / _LOW)
-        along = _MARGIN + share * (_SIZE - 2 * _MARGIN)
-        return _SIZE - along if upwards else along
-
-    return place
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, stroke: str) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}"/>'
+        bounds = (judged.bounds[0], judged.bounds[-1]) if judged.bounds else None
+        label = f"{item.name}: {item.code}, predicted {judged.predicted:.1f}, measured {judged.measured:.1f}"
+        points.append(Point(item.code[:3], label, judged.measured, judged.predicted, bounds))
+    return scatter(points, "Predicted against measured gains")

@@ -93,7 +93,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     basis: Basis = "step"
     absorbs: tuple[str, ...] = ()  # codes of findings that only show what this one explains: folded into it
     absorbs_here: tuple[str, ...] = ()  # the same, if they share one of its places (file and line)
-    #: No more than this factor could be gained, where ``predicted_speedup`` is not known.
+    #: About this factor is to be gained if all of its share goes, where ``predicted_speedup`` is not known. No bound:
+    #: the memory traffic that goes with it makes the rest faster.
     ceiling: float | None = None
     #: At least this factor is to be gained, where ``predicted_speedup`` is not known.
     at_least: float | None = None

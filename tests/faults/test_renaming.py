@@ -27,6 +27,7 @@ LONG = (
     "streaming_fit",
     "reinforce_episodes",
     "spectra_stacked_up",
+    "echo_times",
     "prioritised_replay",
     "checkpoint_each_batch",
     "many_metrics",

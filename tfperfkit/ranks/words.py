@@ -146,6 +146,6 @@ def merged(whole: Whole) -> list[str]:
 
 def _gain(found: Finding) -> str:
     if found.predicted_range is None:
-        return f", at most {found.ceiling:.2g}x" if found.ceiling else ""
+        return f", up to about {found.ceiling:.2g}x" if found.ceiling else ""
     low, high = found.predicted_range
     return f", step {low:.2g}x to {high:.2g}x faster"

@@ -114,7 +114,9 @@ def _predicted(finding: Finding) -> str:
             unit = " the examples a second" if finding.headroom else ""
             return f"predicted at least {finding.at_least:.2f}x{unit}"
         most = finding.ceiling
-        return f"not predicted, at most {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
+        return (
+            f"not predicted, up to about {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
+        )
     found = finding.predicted_range
     known = found is not None and all(map(math.isfinite, found))
     once = f", {once_words(finding.once)}" if finding.once is not None else ""

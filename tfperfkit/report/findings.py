@@ -166,7 +166,9 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
         if finding.at_least is not None and math.isfinite(finding.at_least):
             items.append(f"{_faster(finding)} at least {numbers.speedup(finding.at_least)} faster")
         else:
-            items.append(f"gain not known, at most {numbers.speedup(most)}" if known and most else "gain not predicted")
+            items.append(
+                f"gain not known, up to about {numbers.speedup(most)}" if known and most else "gain not predicted"
+            )
     elif factor < 1.005:
         items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")
     else:

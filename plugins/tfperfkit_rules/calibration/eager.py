@@ -296,6 +296,13 @@ TRACING_TOLD = Calibration(
     "of what is left of a work once it is compiled, in tracing it: from it on that is told",
     Chosen("a longer work of the same kind then gains clearly more"),
 )
+BATCH_MADE = Calibration(
+    2.0,
+    "number",
+    "turns of a loop, less the work of their kernels, that making one batch of all and handing its operations out "
+    "takes, at most",
+    Chosen("the same operations once more, on more data, and putting turns together and apart again"),
+)
 MAPS_LEFT_MIN = Calibration(
     0.001,
     "share",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 
 TOGETHER = Calibration(
@@ -71,7 +72,16 @@ SIDE_LEFT_MIN = Calibration(
     0.01, "share", "of side work, what is left at best when it is done rarely", Chosen("the advice: every 100 steps")
 )
 SIDE_LEFT_MAX = Calibration(
-    0.2, "share", "of side work, what is left at worst when it is done rarely", Chosen("every fifth step")
+    shared.RARE_SITE.value,
+    "share",
+    "of side work, what is left at worst when it is done rarely",
+    Derived("once an epoch, as the advice says, of the 20 steps that RARE_SITE takes for a short one"),
+)
+SIDE_LEFT_OF_WORK = Calibration(
+    0.2,
+    "share",
+    "of side work that a loop is there for, what is left at worst in fewer and larger pieces",
+    Chosen("a fifth: what the pieces themselves take is not known"),
 )
 SIDE_SELDOM = Calibration(
     100,

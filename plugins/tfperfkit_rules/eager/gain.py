@@ -176,10 +176,15 @@ def waiting(evidence: Evidence) -> float:
 
 def _heavy_least(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:
     """ms of heavy work over the traced steps, at best: without what nobody uses, side by side, on threads that wait."""
-    short = [row for row in heavy if row.self_ms < calibrated.SHORT_MS.value * row.count]
-    whole = work_of(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * work_of(short, SMALL * tiny)
+    whole = undivided(heavy, tiny)
     needed = max(whole - _pruned(heavy, SMALL * tiny, place.updates, steps), calibrated.HEAVY_LEFT.value * whole)
     return needed / (_overlap(place.updates) if evidence.cpus > 1 else 1.0)
+
+
+def undivided(heavy: list[RanOperation], tiny: float) -> float:
+    """ms of heavy work at best: without what short operations spend on waking threads."""
+    short = [row for row in heavy if row.self_ms < calibrated.SHORT_MS.value * row.count]
+    return work_of(heavy, SMALL * tiny) - (1 - calibrated.SHORT_LEFT.value) * work_of(short, SMALL * tiny)
 
 
 def _python_left(dispatch: float) -> float:

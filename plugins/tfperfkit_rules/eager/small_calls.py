@@ -17,14 +17,12 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.called import TRAINER, Api, call_of, callee, calls, frames_at
+from tfperfkit_rules.measures.called import COMPILED, TRAINER, Api, call_of, callee, calls, frames_at
 from tfperfkit_rules.measures.making import making
 from tfperfkit_rules.measures.session_calls import SESSION, made_in_loops
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
-
-_COMPILED = Api(("tensorflow.python.eager.polymorphic_function.",))
 
 
 class _Words(NamedTuple):
@@ -60,7 +58,7 @@ def called_for_little(evidence: Evidence) -> Iterable[Finding]:
     if not any(made_in_loops(evidence, file) for file in evidence.files()):
         yield from _of(evidence, "session", SESSION, _SESSION)
     if making(evidence) is None:
-        yield from _of(evidence, "function", _COMPILED, _FUNCTION)
+        yield from _of(evidence, "function", COMPILED, _FUNCTION)
 
 
 def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterator[Finding]:
@@ -119,8 +117,8 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
 def _needed_ms(evidence: Evidence, place: Place) -> float | None:
     """What the function called at a line needs for its arithmetic and for what it moves, at worst; None where that is
     not known."""
-    frame = next((item for item in frames_at(evidence, place) if calls(evidence, item, _COMPILED)), None)
-    call = call_of(evidence, frame, _COMPILED) if frame is not None else None
+    frame = next((item for item in frames_at(evidence, place) if calls(evidence, item, COMPILED)), None)
+    call = call_of(evidence, frame, COMPILED) if frame is not None else None
     costs = evidence.offer(FunctionCosts)
     name = callee(call, "").rpartition(".")[2]
     found = [item for item in (costs.functions if costs is not None else ()) if item.function == name]

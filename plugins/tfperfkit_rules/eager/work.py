@@ -18,6 +18,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.work_gain import Left, left
 from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
+from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.making import frames_inside, making
 from tfperfkit_rules.measures.python_state import PythonState, python_state
 from tfperfkit_rules.measures.source_calls import is_compiled
@@ -50,9 +51,16 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         return  # a graph of TensorFlow 1 is being built
     model = _model(evidence, part)
     place = _function(evidence, part) if model is None and making(evidence) is None else None
-    times = _times(evidence, part, place)
-    otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
-    rest = left(evidence, share, times, otherwise, _inside(part, place))
+    apart = loop_of_batch(evidence, part.stacks) if model is None and making(evidence) is None else None
+    if apart is not None:
+        reads = _read(evidence, apart)
+        share = min(share + reads / samples.count, shared.MAX_STEP_SHARE.value)
+        turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
+        otherwise = calibrated.MAPS_LEFT_MIN.value, calibrated.MAPS_LEFT_MAX.value
+        rest = left(evidence, share, None, otherwise, (apart.held + reads) / (part.seen + reads), turns)
+    else:
+        otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
+        rest = left(evidence, share, _times(evidence, part, place), otherwise, _inside(part, place))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < calibrated.SEVERAL.value:
@@ -61,6 +69,9 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
     if model is not None:
         yield _called(evidence, part, model, rest, bounds)
         return
+    where = _where(evidence, part, place)
+    if apart is not None:
+        where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
     what = _capital(evidence.unit.a)
     known = rest.operations is not None
     if evidence.work is None:
@@ -76,16 +87,40 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=_where(evidence, part, place),
+        where=where,
         evidence=(
             Measurement("time in them and in handing them out", share, "share", "samples"),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=_advice(evidence, place) + (_LOOPS if rest.loops and place is not None else ""),
+        advice=_all_at_once(apart, place)
+        if apart is not None
+        else _advice(evidence, place) + (_LOOPS if rest.loops and place is not None else ""),
         detail=_detail(evidence, part, rest),
         absorbs_here=("LIN001",),
         parts=_PARTS,
+    )
+
+
+def _read(evidence: Evidence, apart: BatchLoop) -> int:
+    """The samples that read values of tensors in the loop: of a batch one read does."""
+    first, last = apart.loop.line, apart.loop.last
+    return sum(
+        count
+        for stack, count in evidence.samples.stacks.items()
+        if stack.activity == "host_sync"
+        and any(frame.file == apart.file and first <= frame.line <= last for frame in stack.frames)
+    )
+
+
+def _all_at_once(apart: BatchLoop, place: _Place | None) -> str:
+    name = place[1].name if place is not None else ""
+    there = f" ({name})" if name and name != "<module>" else ""
+    return (
+        f"No turn of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
+        f"operations{there} on a batch of their inputs (tf.stack, or the array itself; sums and gradients along the "
+        "other axes), some hundreds at a time where memory asks for it. Where they can't be one batch, put "
+        "@tf.function on what the loop does: that gains less."
     )
 
 

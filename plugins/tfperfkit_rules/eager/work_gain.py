@@ -18,7 +18,18 @@ from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.gain import FREE, HEAVY, SMALL, Bounds, is_of, light_bounds, tiny_of, together, work_of
+from tfperfkit_rules.eager.gain import (
+    FREE,
+    HEAVY,
+    SMALL,
+    Bounds,
+    is_of,
+    light_bounds,
+    tiny_of,
+    together,
+    undivided,
+    work_of,
+)
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
 MS_PER_S = 1000.0
@@ -56,11 +67,16 @@ class Left(NamedTuple):
 
 
 def left(
-    evidence: Evidence, share: float, calls: float | None, otherwise: tuple[float, float], inside: float = 1.0
+    evidence: Evidence,
+    share: float,
+    calls: float | None,
+    otherwise: tuple[float, float],
+    inside: float = 1.0,
+    turns: float | None = None,
 ) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
     stretch; ``otherwise``: (least, most) without a trace; ``inside``: the share of the eager time in what would be
-    compiled."""
+    compiled, or in the loop whose turns become one batch; ``turns``: of that loop each time, None where none does."""
     seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
@@ -71,6 +87,8 @@ def left(
     pieces = (
         evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
     )
+    if turns is not None:
+        return _at_once(seen, rows, own, inside, turns, evidence.cpus)
     return _of(seen, rows, own, calls, inside, max(pieces, 1.0))
 
 
@@ -80,6 +98,30 @@ def _of_steps(evidence: Evidence) -> Traced | None:
     if ran is None or not ran.steps:
         return None
     return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
+
+
+def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, turns: float, cpus: int) -> Left:
+    """What is left when all turns of a loop become one: each operation is handed out once for all of them, and its
+    kernel does the work of all, on as many processors as it finds."""
+    tiny = tiny_of(rows)
+    heavy = [row for row in rows if is_of(row, HEAVY)]
+    light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
+    operations = sum(row.count for row in rows) * seen.scale
+    work = Bounds(undivided(heavy, tiny) / cpus, work_of(heavy, tiny))
+    beside = Bounds(work_of(light, SMALL * tiny) / cpus, work_of(light, tiny))
+    handed = max(own - (work.most + beside.most) * seen.scale, 0.0) / turns
+    estimate = together(
+        (
+            Bounds(handed, handed * calibrated.BATCH_MADE.value),
+            Bounds(work.least * seen.scale, work.most * seen.scale),
+            Bounds(beside.least * seen.scale, beside.most * seen.scale),
+        )
+    ).within(calibrated.AGAIN.value)
+    highest = min(estimate.most / own, shared.MAX_STEP_SHARE.value)
+    types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
+    frequent = tuple(name for name, _ in types.most_common(3))
+    ends = 1 - inside * (1 - min(estimate.least / own, highest)), 1 - inside * (1 - highest)
+    return Left(*ends, operations, frequent, seen.by)
 
 
 def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None, inside: float, pieces: float) -> Left:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from tfperfkit_probes.ops.model import Brief, Control
 
-from tfperfkit.gain import severity, speedups
+from tfperfkit.gain import MEDIUM, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
@@ -17,6 +17,8 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
 from tfperfkit_rules.measures.growth import tiny_of
 from tfperfkit_rules.measures.room import priced
+
+MS_PER_S = 1000.0
 
 
 def apart_turns(evidence: Evidence) -> Iterator[Finding]:
@@ -55,6 +57,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         return None
     scale = min(1.0, evidence.part("graph") / step.ms) / account.mean_ms
     forward = max(function.operations - function.gradient_operations, 1)
+    first_ms = function.first_execution_ms or 0.0
     part = min(1.0, loop.ops / forward)  # by their number: a gradient's stand at another line
     runs = part * sum(row.runs for row in step.operations if row.stage != "update")
     gaps = part * step.idle_ms  # the runtime passes from one operation to the next
@@ -62,6 +65,8 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     if share < calibrated.MIN_APART.value:
         return None
     once_for_all = 1 - 1 / loop.copies
+    traced_s = once_for_all * part * (max(function.traces, 1) * function.trace_ms + first_ms) / MS_PER_S
+    of_run = traced_s / evidence.run.wall_s if evidence.run.wall_s > 0 else 0.0
     starting = min(took, runs * tiny_of(step.operations))
     arithmetic = _arithmetic_ms(evidence, step, loop)
     least = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
@@ -82,6 +87,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
             Measurement("time in them", took * scale * account.mean_ms, "ms", "tfprof"),
             Measurement("between them", gaps * scale * account.mean_ms, "ms", "tfprof"),
             Measurement("share of the step", min(share, 1.0), "share", "tfprof"),
+            Measurement("tracing and first run of the copies", traced_s, "s", "run"),
         ),
         advice=(
             "Work on the whole axis at once: take what the turns index out of the loop (x instead of x[:, i]), let "
@@ -89,13 +95,21 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
             "tf.vectorized_map does it."
         ),
         detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
-        "copy, and its gradient, by itself.",
+        f"copy, and its gradient, by itself.{_once(traced_s, of_run)}",
         # Copies that are most of a function are what its tracing takes long for.
         absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
         absorbs_here=(codes.UNROLLED_LOOP,),
         parts=("graph",),
     )
     return priced(msgspec.structs.replace(finding), speedups(least, min(most, share, shared.MAX_STEP_SHARE.value)))
+
+
+def _once(traced_s: float, of_run: float) -> str:
+    """What goes beside the step, where it is worth a sentence."""
+    if of_run < MEDIUM:
+        return ""
+    share = f"{100 * of_run:.0f} % of this run"
+    return f" Beside the step, {traced_s:,.0f} s of tracing them and of their first run go, {share}."
 
 
 def _name(loop: Control) -> str:

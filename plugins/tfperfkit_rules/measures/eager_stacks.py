@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.called import ADAPT, TRAINER, WEIGHTS, Api, calls
+from tfperfkit_rules.measures.called import ADAPT, COMPILED, TRAINER, WEIGHTS, Api, calls
 from tfperfkit_rules.measures.making import LOADING, MAKING
 from tfperfkit_rules.measures.session_calls import SESSION
 from tfperfkit_rules.measures.source_text import loops
@@ -42,7 +42,6 @@ _READING = Api(
     frozenset({"numpy"}),
     _TF,
 )
-_COMPILED = Api(("tensorflow.python.eager.polymorphic_function.",))
 #: Files and what is in them: these take what they take, in a graph as well.
 _FILES = Api(
     (
@@ -59,7 +58,7 @@ _DECODING = Api(
     frozenset({"decode_image", "decode_jpeg", "decode_png", "decode_and_crop_jpeg", "encode_jpeg", "encode_png"}),
 )
 #: ``get_weights`` gives arrays of NumPy, which no compiled function can: EAG007's. ``adapt`` is EAG015's.
-_OTHERS = (TRAINER, WEIGHTS, ADAPT, LOADING, MAKING, SESSION, _COMPILED, _FILES, _DECODING)
+_OTHERS = (TRAINER, WEIGHTS, ADAPT, LOADING, MAKING, SESSION, COMPILED, _FILES, _DECODING)
 
 
 class EagerPart(NamedTuple):

@@ -15,10 +15,11 @@ from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.measures.source_calls import files, methods
-from tfperfkit_rules.retrace import advice, codes, typed, without
+from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
 from tfperfkit_rules.retrace.cost import Time, lost_ns
 from tfperfkit_rules.retrace.words import detail, title
 
+MS_PER_S = 1000.0
 NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
@@ -86,7 +87,7 @@ def _finding(
         figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-    bounds, at_least = _gain(evidence, time, saved, time.share(saved))
+    bounds, at_least = _gain(evidence, time, function, saved, time.share(saved))
     if once:
         bounds, at_least = None, None
     return Finding(
@@ -125,19 +126,36 @@ def _batches(evidence: Evidence) -> bool:
 
 
 def _gain(
-    evidence: Evidence, time: Time, traces: list[Trace], share: float
+    evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float
 ) -> tuple[tuple[float, float] | None, float | None]:
     """The factor from and to; or the least, where the first executions of what was traced were not seen alone."""
-    if evidence.work is not None:
-        return None, 1 / (1 - share)
-    if not time.steps.steps:
+    work = evidence.work
+    if work is None and not time.steps.steps:
         return None, None
-    if time.all_trace(traces):
-        known = without.saved(evidence)
+    if work is not None or time.all_trace(traces):
+        first = first_runs.beyond(evidence, [((function.file, function.line, function.function), len(traces))])
+        steps = (
+            work.seconds * MS_PER_S / (evidence.step_ms or math.inf)
+            if work is not None
+            else float(len({trace.step for trace in traces}))
+        )
+        known = without.saved(evidence) or without.saved_with(evidence, _traced(evidence, share, traces), first, steps)
         if known is None:
             return None, 1 / (1 - share)
         return gain.speedups(*known), None
     return (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces))), None
+
+
+def _traced(evidence: Evidence, share: float, traces: list[Trace]) -> float:
+    """The share of an iteration in these traces. ``share`` is of all of the work, in which windows and what stands
+    beside its iterations count too. The account of the iterations has their tracing, of which these are a part: by
+    their number, for the first trace of a function takes longest, and comes before them."""
+    data = evidence.offer(RetraceData)
+    if data is None or evidence.work is None:
+        return share
+    lines = _tracing_lines(evidence)
+    there = sum(_is_of(trace, lines) for function in data.functions for trace in function.traces)
+    return max(share, min(len(traces) / max(there, 1), 1.0) * evidence.share("tracing"))
 
 
 def _tracing_lines(evidence: Evidence) -> set[Place]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import TraceCounts
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
@@ -14,7 +16,9 @@ from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
-from tfperfkit_rules.retrace import codes, without
+from tfperfkit_rules.retrace import codes, first_runs, without
+
+MS_PER_S = 1000.0
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
@@ -118,9 +122,25 @@ def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None,
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
     certain = calibrated.CERTAIN.value * share
     if evidence.work is not None:
-        return None, gain.speedup(certain)
+        again = _again(evidence)
+        first = first_runs.beyond(evidence, [(name, count) for name, count, _ in again])
+        whole = sum(took for _, _, took in again)
+        needed = sum(took / (count + 1) for _, count, took in again) / whole if whole else 0.0
+        times = evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf)
+        if first is None:  # functions of TensorFlow's own, or of open size
+            first, times = first_runs.idle(evidence), 1.0
+        certain = max(certain, share * (1 - needed)) if again else certain
+        bounds = without.saved_with(evidence, certain, first, times)
+        return (gain.speedups(*bounds), None) if bounds is not None else (None, gain.speedup(certain))
     known = without.saved(evidence) if len(clean) - traced < calibrated.ORDINARY.value else None
     return gain.speedups(certain, known[1] if known else share), None
+
+
+def _again(evidence: Evidence) -> list[tuple[first_runs.Traced, int, float]]:
+    """The functions that were traced more than once: how often beyond the first time, and ms of all their traces."""
+    counts = evidence.offer(TraceCounts)
+    rows = [row for row in counts.functions if row.traces > 1] if counts is not None else []
+    return [((row.file, row.line, row.function), row.traces - 1, row.ms) for row in rows]
 
 
 def _repeats(evidence: Evidence, steps: int) -> bool:

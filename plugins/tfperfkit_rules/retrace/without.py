@@ -12,6 +12,8 @@ from __future__ import annotations
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import COMPILED, calls
+from tfperfkit_rules.retrace.first_runs import FirstRuns
 
 
 def saved(evidence: Evidence) -> tuple[float, float] | None:
@@ -28,3 +30,28 @@ def saved(evidence: Evidence) -> tuple[float, float] | None:
     likely = certain + evidence.share("dispatch", "gc")
     most = shared.MAX_STEP_SHARE.value
     return min(certain, most), min(likely, most)
+
+
+def saved_with(
+    evidence: Evidence, traced: float, first: FirstRuns | None, times: float = 1.0
+) -> tuple[float, float] | None:
+    """The same where no window shows it, from first executions that were timed. ``traced``: the share that tracing
+    takes; ``times``: how many of these steps, or stretches, ``first`` is of. None where none was timed."""
+    whole = (evidence.step_ms or 0.0) * times
+    if first is None or whole <= 0:
+        return None
+    graph, most = evidence.share("graph"), shared.MAX_STEP_SHARE.value
+    certain = traced + min(first.least / whole, graph)
+    likely = traced + min(first.most / whole, graph) + _in_calls(evidence) * evidence.share("dispatch")
+    likely += evidence.share("gc")
+    return min(certain, most), min(likely, most)
+
+
+def _in_calls(evidence: Evidence) -> float:
+    """Of TensorFlow's Python the part in calls of compiled functions, which look for a trace that fits and make one;
+    all of it where no sample tells."""
+    seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "dispatch"}
+    calling = sum(
+        count for stack, count in seen.items() if stack.frames and calls(evidence, stack.frames[-1], COMPILED)
+    )
+    return calling / sum(seen.values()) if seen else 1.0

@@ -28,6 +28,8 @@ from tfperfkit_rules.measures.turns import basis
 #: It takes this share; what rarer writing leaves of it, at best and at worst.
 MIN_SHARE = MEDIUM
 LEFT = calibrated.SIDE_LEFT_MIN.value, calibrated.SIDE_LEFT_MAX.value
+#: At worst where the loop is there for it, so that it can't be done rarely.
+LEFT_OF_WORK = calibrated.SIDE_LEFT_OF_WORK.value
 #: Of Keras and TensorFlow, what reads a model or its weights; the others of these modules write.
 _LOADS = re.compile(r"(^|\.)(load\w*|restore\w*|read\w*|model_from_\w+|from_pretrained|_?load_\w+|TFSMLayer)$")
 #: Classes of Keras that save or write, by which argument they are told how often, and what it is when nobody says.
@@ -171,7 +173,10 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     if kind in _CALLBACKS and share > calibrated.CALLBACK_SHARE.value and compiled:
         # What else is not the compiled step belongs to it.
         high = max(high, 1 - evidence.share("graph", "input"))
-    bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
+    if kind == "evaluate":
+        high = min(shared.MAX_STEP_SHARE.value, high + _freed(found))
+    worst = LEFT[1] if evidence.work is None else LEFT_OF_WORK
+    bounds = speedups(low * (1 - worst), high * (1 - LEFT[0]))
     words = _KINDS[kind]
     where, example = _where(evidence, kind, found.at)
     advice = words.advice.format(example=example) + "."
@@ -203,6 +208,18 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=words.parts,
     )
+
+
+def _freed(found: Beside) -> float:
+    """The share of the loop in which objects were let go of, outside of the evaluation: each makes a dataset and an
+    iterator, which are freed behind it. Training's own go once an epoch."""
+    gone = sum(ns for stack, ns in found.turns.found if stack.activity == "waiting" and not _at(found, stack))
+    return gone / found.turns.whole if found.turns.whole else 0.0
+
+
+def _at(found: Beside, stack: Stack) -> bool:
+    leaf = stack.frames[-1] if stack.frames else None
+    return leaf is not None and (leaf.file, leaf.line) in found.at
 
 
 def _made_anew(evidence: Evidence) -> float:

@@ -61,7 +61,7 @@ def gain_words(finding: Finding) -> tuple[str, str]:
             return f"{numbers.speedup(finding.at_least)} faster", f"{what}, at least"
         most = finding.ceiling
         if most is not None and math.isfinite(most):
-            return "", f"gain not known, at most {numbers.speedup(most)}"
+            return "", f"gain not known, up to about {numbers.speedup(most)}"
         return "", "gain not predicted"
     if factor < 1.005:
         return "", "no gain in the time of a step"

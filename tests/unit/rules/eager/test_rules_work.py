@@ -122,6 +122,38 @@ def test_what_is_called_beside_the_function_goes_on_as_it_does() -> None:
     assert alone and beside and beside[1] < 5.5 < alone[1]
 
 
+def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:
+    def found(body: str) -> Finding:
+        source = f"import tensorflow as tf\ndef refine(v):\n    return tf.exp(v)\nfor v in vs:\n    {body}\n"
+        inner = frame(5), frame(3, MATH, name="refine")
+        stacks = [
+            sampled(70, "eager_ops", *inner),
+            sampled(20, "dispatch", *inner),
+            sampled(8, "host_sync", frame(5)),
+            sampled(2, "python", frame(5)),
+        ]
+        return one(work.eager_work(work_evidence(source, stacks, loop=4, ops=TINY, hits={5: 900, 3: 900})))
+
+    apart, needed = found("rows.append(refine(v).numpy())"), found("s = refine(s + v).numpy()")
+    assert "No turn of the loop in line 4" in apart.advice and apart.where[0] == SourceSpan(FILE, 4)
+    assert "@tf.function on refine" in needed.advice and needed.where[0] == SourceSpan(FILE, 2, "refine")
+    assert apart.share_of_step == 0.98 and needed.share_of_step == 0.9  # of a batch values are read once
+    assert apart.predicted_range and needed.predicted_range and needed.predicted_range[1] < apart.predicted_range[0]
+
+
+def test_few_turns_are_no_batch() -> None:
+    source = (
+        "import tensorflow as tf\ndef f(s):\n    total = s\n    for v in vs:\n        rows.append(tf.exp(v))\n"
+        "    return total\nwhile True:\n    s = f(s)\n"
+    )
+    stacks = [sampled(90, how, frame(8), frame(5, MATH, name="f")) for how in ("eager_ops", "dispatch")]
+    few, many = (
+        one(work.eager_work(work_evidence(source, stacks, loop=7, ops=TINY, hits={3: 10, 5: 10 * turns})))
+        for turns in (2, 200)
+    )
+    assert "No turn" not in few.advice and "No turn of the loop in line 4" in many.advice
+
+
 def test_a_trace_after_the_steps_counts_what_ran_in_a_later_phase() -> None:
     late, alone = (one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99}, **how))) for how in ({"later": True}, {}))
     assert late.predicted_range == alone.predicted_range
@@ -130,7 +162,8 @@ def test_a_trace_after_the_steps_counts_what_ran_in_a_later_phase() -> None:
 def test_the_function_around_the_loop_gives_way_to_the_one_that_the_loop_calls() -> None:
     source = (
         "import tensorflow as tf\ndef refine(v):\n    v = tf.matmul(m, v)\n    return v / tf.norm(v)\n"
-        "def whole(vs):\n    for v in vs:\n        v = refine(v)\n    return v\nfor vs in many:\n    whole(vs)\n"
+        "def whole(vs, s):\n    for v in vs:\n        s = refine(s + v)\n    return s\n"
+        "for vs in many:\n    s = whole(vs, s)\n"
     )
     inner = frame(10), frame(7, name="whole"), frame(3, MATH, name="refine")
     found = one(work.eager_work(work_evidence(source, [sampled(90, "eager_ops", *inner), handed(*inner)], loop=6)))

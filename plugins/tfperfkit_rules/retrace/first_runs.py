@@ -1,0 +1,70 @@
+"""What the first execution of a new trace takes beyond running its graph again.
+
+The first call of a trace optimises the graph, divides it and makes it ready; that was timed. What the graph takes when
+it runs again follows from its arithmetic and the bytes that it moves, and from what a call costs. So the loss of a
+trace is known where no window shows one: outside of training steps.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit.offers import FunctionCost, FunctionCosts
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared, step
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.trace_window import traced
+
+#: A function by its file, the line of its definition and its name.
+Traced = tuple[str, int, str]
+
+
+class FirstRuns(NamedTuple):
+    """ms, at least and at most, that first executions take beyond what the same calls would."""
+
+    least: float
+    most: float
+
+
+def beyond(evidence: Evidence, functions: Iterable[tuple[Traced, int]]) -> FirstRuns | None:
+    """Of functions, each with the number of its traces that would not be. None where the first execution of none was
+    timed, or where what its graph takes is not known."""
+    costs = evidence.offer(FunctionCosts)
+    known: dict[Traced, list[FirstRuns]] = {}
+    for cost in costs.functions if costs is not None else ():  # a row for each signature
+        each = _of(evidence, cost)
+        if each is not None:
+            known.setdefault((cost.file, cost.line, cost.function), []).append(each)
+    found = [(count, known[name]) for name, count in functions if count and name in known]
+    if not found:
+        return None
+    return FirstRuns(
+        sum(count * statistics.median(each.least for each in rows) for count, rows in found),
+        sum(count * statistics.median(each.most for each in rows) for count, rows in found),
+    )
+
+
+def _of(evidence: Evidence, cost: FunctionCost) -> FirstRuns | None:
+    if cost.first_execution_ms is None:
+        return None
+    again = graph_time.float32_ms(evidence, [(cost, 1.0)])
+    if again is None:
+        return None
+    first = cost.first_execution_ms
+    return FirstRuns(
+        max(first - again[1] - shared.FUNCTION_CALL_MAX_MS.value, 0.0),
+        max(first - again[0] - shared.FUNCTION_CALL_MIN_MS.value, 0.0),
+    )
+
+
+def idle(evidence: Evidence) -> FirstRuns | None:
+    """ms of an iteration of the work, or of its longest stretch, in which compiled functions were called and no
+    operation of theirs ran, by a trace that lay in it. None without one."""
+    seen = traced(evidence)
+    if seen is None:
+        return None
+    own = sum(row.self_ms for row in seen.rows if row.where == "graph") * seen.scale
+    called = evidence.part("graph")
+    return FirstRuns(max(called - step.GRAPH_LEFT.value * own, 0.0), max(called - own, 0.0))

@@ -1,0 +1,69 @@
+"""Whether the turns of a Python loop need each other, by what the source says."""
+
+from __future__ import annotations
+
+import pytest
+from evidence_builder import FILE
+from tfperfkit_rules.measures.source_text import loop_at
+from tfperfkit_rules.measures.turns_apart import turns_apart
+from work_builder import frame, sampled, work_evidence
+
+HEAD = "import tensorflow as tf\nrows, total, state = [], 0, tf.zeros(3)\n"
+APART = {
+    "collected in a list": "for x in xs:\n    y = tf.exp(x)\n    rows.append(y * 2)\n",
+    "summed up": "for x in xs:\n    total += tf.reduce_sum(x)\n",
+    "counted by key": "for x in xs:\n    counts[tf.strings.lower(x).numpy()] += 1\n",
+    "written to an array": "for i in range(9):\n    out[i] = f(xs[i])\n",
+    "a tape in each turn": (
+        "for a in alphas:\n    with tf.GradientTape() as tape:\n        tape.watch(a)\n        y = f(a)\n"
+        "    rows.append(tape.gradient(y, a))\n"
+    ),
+    "an inner loop over an own state": (
+        "for x in xs:\n    h = tf.zeros(3)\n    for k in range(4):\n        h = tf.tanh(h + x)\n    rows.append(h)\n"
+    ),
+    "bound on both ways": (
+        "for x in xs:\n    if x > 0:\n        y = x\n    else:\n        y = -x\n    rows.append(f(y))\n"
+    ),
+}
+NEEDED = {
+    "a state": "for x in xs:\n    state = tf.tanh(state + x)\n",
+    "a sum that is read": "for x in xs:\n    total += f(x)\n    rows.append(f(total))\n",
+    "a list that is read": "for x in xs:\n    rows.append(f(x, len(rows)))\n",
+    "bound in some turns only": "for x in xs:\n    if x > 0:\n        y = f(x)\n    rows.append(y)\n",
+    "ended": "for x in xs:\n    y = f(x)\n    if y < 1:\n        break\n",
+    "a variable assigned to": "for x in xs:\n    v.assign_add(tf.exp(x))\n",
+    "a metric": "for x in xs:\n    metric.update_state(f(x))\n",
+    "an attribute": "for x in xs:\n    model.seen = f(x)\n",
+    "an environment": "for x in xs:\n    reward = env.step(f(x))\n",
+    "layers": "for layer in [tf.keras.layers.Dense(2), tf.keras.layers.Dense(2)]:\n    rows.append(layer(xs))\n",
+    "while": "while True:\n    rows.append(tf.exp(xs))\n",
+}
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in APART.items()])
+def test_turns_that_only_collect_are_apart(body: str) -> None:
+    assert apart(HEAD + body)
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in NEEDED.items()])
+def test_turns_that_need_another_are_not(body: str) -> None:
+    assert not apart(HEAD + body)
+
+
+def test_a_function_that_a_turn_calls_may_change_what_another_reads() -> None:
+    source = "import tensorflow as tf\ndef f(x):\n    {}\n    return tf.exp(x)\nfor x in xs:\n    rows.append(f(x))\n"
+    evidence = [work_evidence(source.format(line), [sampled(9, "eager_ops", frame(6))], loop=5) for line in LINES]
+    told = [
+        turns_apart(each, FILE, loop, [frame(4, name="f")]) for each in evidence if (loop := loop_at(each, FILE, 5))
+    ]
+    assert told == [True, False, False]
+
+
+LINES = ("y = x", "v.assign(x)", "global seen; seen = x")
+
+
+def apart(source: str) -> bool:
+    evidence = work_evidence(source, [sampled(9, "eager_ops", frame(4))], loop=3)
+    loop = loop_at(evidence, FILE, 3)
+    assert loop is not None
+    return turns_apart(evidence, FILE, loop)

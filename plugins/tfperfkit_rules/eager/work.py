@@ -198,7 +198,21 @@ def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
     wide = [item for item in every if python_state(evidence, *item) is None]
     # What the loop stands in is not called by it: compiled, it would be traced turn by turn.
     wide = [item for item in wide if not _around(evidence, item)] or wide
-    return next((item for item in wide if not _reads(evidence, item)), wide[0] if wide else None)
+    within = next((item for item in wide if not _reads(evidence, item)), wide[0] if wide else None)
+    return within or _calling(evidence)
+
+
+def _calling(evidence: Evidence) -> _Place | None:
+    """The function that makes one long call of a library's that runs all of it, as a sampler of a chain does; None where
+    it reads values or changes what lives in Python."""
+    work = evidence.work
+    if work is None or work.kind != "call" or work.iterations is not None:
+        return None
+    function = enclosing(evidence, work.where.file, work.where.line)
+    place = (work.where.file, function) if function is not None else None
+    if place is None or python_state(evidence, *place) is not None or _reads(evidence, place):
+        return None
+    return place
 
 
 def _around(evidence: Evidence, place: _Place) -> bool:

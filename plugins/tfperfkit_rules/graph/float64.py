@@ -25,8 +25,10 @@ SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SA
 
 def float64(evidence: Evidence) -> Iterator[Finding]:
     """OPS003: priced by its part of the FLOPs in the step; not at all outside of it, as a metric there."""
-    for finding in once(found for function in largest_first(evidence) for found in _of(evidence, function)):
-        yield _priced(evidence, finding)
+    found = ((function, finding) for function in largest_first(evidence) for finding in _of(evidence, function))
+    functions = {finding: function for function, finding in found}
+    for finding in once(functions):
+        yield _priced(evidence, functions[finding], finding)
 
 
 def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
@@ -57,20 +59,22 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
             counted("operations", function.operations),
         ),
         advice="Cast to float32 at the entrance (tf.cast, array.astype('float32') or the dataset's map): NumPy makes "
-        "float64 by default. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on "
-        "a GPU.",
+        "float64 by default. Variables that are float64 must be made as float32 too. float64 moves twice the bytes and "
+        "runs at half the speed or less on a CPU, at a fraction on a GPU.",
         detail=begins.strip(),
     )
 
 
-def _priced(evidence: Evidence, finding: Finding) -> Finding:
+def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
     if evidence.settings.get("floatx") == "float64":
         where = [*evidence.calls("keras.backend.set_floatx", "keras.config.set_floatx"), *finding.where]
         finding = msgspec.structs.replace(finding, where=tuple(dict.fromkeys(where)))
     in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in in_step)
-    wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in in_step)
-    if not flops:
+    here = (function.file, function.line, function.function)
+    mine = [(brief, n) for brief, n in in_step if (brief.file, brief.line, brief.function) == here]
+    wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in mine)
+    if not wide:  # no step calls it, or only by way of another, which is told itself
         return finding
     share = evidence.share("graph") * wide / flops
     if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share:

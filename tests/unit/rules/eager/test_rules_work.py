@@ -88,6 +88,27 @@ def test_operations_in_the_loop_itself_are_told_by_their_lines() -> None:
     assert found.predicted_range and found.predicted_range[0] > 1.2  # no trace counted them
 
 
+IN_CALL = """\
+import tensorflow as tf
+import chains
+def log_prob(x):
+    return tf.reduce_sum(x)
+def draw():
+    return chains.sample(log_prob)
+draw()
+"""
+
+
+def test_a_librarys_long_call_is_compiled_with_the_function_that_makes_it() -> None:
+    """A sampler of chains: the library's own operations, and the person's density among them."""
+    stacks = [
+        sampled(60, "eager_ops", frame(7), frame(6, "chains:sample", name="draw")),
+        sampled(30, "dispatch", frame(7), frame(6, "chains:sample", name="draw"), frame(4, MATH, name="log_prob")),
+    ]
+    found = one(work.eager_work(work_evidence(IN_CALL, stacks, call=6)))
+    assert found.where[0] == SourceSpan(FILE, 5, "draw") and "@tf.function on draw" in found.advice
+
+
 def test_large_products_promise_little_and_many_calls_less_than_few() -> None:
     heavy, tiny = one(work.eager_work(eager(ops=HEAVY))), one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99})))
     often = one(work.eager_work(eager(ops=TINY, hits={3: 900, 4: 900})))

@@ -66,6 +66,21 @@ def test_float64_outside_of_the_step_is_not_priced() -> None:
     assert result.predicted_speedup is None
 
 
+def test_float64_is_priced_where_the_step_calls_it_alone() -> None:
+    """A function that computes in float64 once, before the training, costs the step nothing."""
+    once = brief(function="evidence_lower_bound", line=20, graph="__inference_once_3", float64_flops_share=1.0)
+    once = msgspec.structs.replace(once, marks=Marks(float64=[Marked(type="MatMul", ops=3, where=SourceSpan("a.py", 3))]))
+    each = brief(float64_flops_share=1.0, marks=WIDE)
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "python": 2.0},
+        wall_s=10.0,
+        data={"tfprof": traced(op("MatMul", 50.0)), "ops": graphs(each, once)},
+    )
+    found = {item.title.partition(" ")[0]: item for rule in RULES for item in rule(evidence)}
+    assert found["train_step"].share_of_step == pytest.approx(0.8)
+    assert found["evidence_lower_bound"].predicted_speedup is None
+
+
 def test_float64_for_decompositions_is_a_remark() -> None:
     rows = (op("MatrixInverse", 30.0), op("MatMul", 10.0))
     (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)

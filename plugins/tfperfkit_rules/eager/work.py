@@ -203,8 +203,8 @@ def _function(evidence: Evidence, part: EagerPart) -> _Place | None:
 
 
 def _calling(evidence: Evidence) -> _Place | None:
-    """The function that makes one long call of a library's that runs all of it, as a sampler of a chain does; None where
-    it reads values or changes what lives in Python."""
+    """The function that makes one long call of a library's that runs all of it, as a sampler of a chain does; None
+    where it reads values or changes what lives in Python."""
     work = evidence.work
     if work is None or work.kind != "call" or work.iterations is not None:
         return None

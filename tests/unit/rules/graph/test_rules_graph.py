@@ -69,7 +69,8 @@ def test_float64_outside_of_the_step_is_not_priced() -> None:
 def test_float64_is_priced_where_the_step_calls_it_alone() -> None:
     """A function that computes in float64 once, before the training, costs the step nothing."""
     once = brief(function="evidence_lower_bound", line=20, graph="__inference_once_3", float64_flops_share=1.0)
-    once = msgspec.structs.replace(once, marks=Marks(float64=[Marked(type="MatMul", ops=3, where=SourceSpan("a.py", 3))]))
+    there = [Marked(type="MatMul", ops=3, where=SourceSpan("a.py", 3))]
+    once = msgspec.structs.replace(once, marks=Marks(float64=there))
     each = brief(float64_flops_share=1.0, marks=WIDE)
     evidence = make_evidence(
         parts_ms={"graph": 8.0, "python": 2.0},

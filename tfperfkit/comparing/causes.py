@@ -97,6 +97,8 @@ def _lines(a: Side, b: Side) -> Iterator[Cause]:
         file, line, compiled = key
         old = there.get((file, line))
         was = (*old, compiled) if old is not None else None
+        if old is not None and was not in before and (file, line, not compiled) not in after:
+            was = (*old, not compiled)  # the function has been compiled since, or is no longer
         seen.add(was)
         where = SourceSpan(names[key][0], line, names[key][1])
         text = _text(b, names[key][0], line)
@@ -116,7 +118,11 @@ def _lines(a: Side, b: Side) -> Iterator[Cause]:
         if key in seen:
             continue
         file, line, _ = key
-        path = next((known for known in a.evidence.files() if a.relative(known) == file), file) if a.evidence else file
+        moved = back.get((file, line))
+        side = a if moved is None else b
+        file, line = moved or (file, line)
+        files = side.evidence.files() if side.evidence is not None else ()
+        path = next((known for known in files if side.relative(known) == file), file)
         yield Cause(
             kind="line",
             name=f"{file}:{line}",
@@ -124,8 +130,8 @@ def _lines(a: Side, b: Side) -> Iterator[Cause]:
             b=0.0,
             unit="ms",
             where=SourceSpan(path, line, functions[key]),
-            source=_text(a, path, line),
-            change="" if (file, line) in back else "gone",
+            source=_text(side, path, line),
+            change="gone" if moved is None else "",
         )
 
 

@@ -142,9 +142,14 @@ def _throughput(a: Side, b: Side, step: Comparison | None) -> Iterator[str]:
     speed, expected = two.examples_per_s / one.examples_per_s, 1 / step.ratio if step.ratio else 1.0
     if max(speed, expected) >= _OTHER_STORY * min(speed, expected):
         yield (
-            f"With the time between steps, B has {100 * (speed - 1):+.0f} % examples a second: epochs' ends and "
-            "validation count there, and are no part of a step."
+            f"With the time between steps, B has {_times(speed)} examples a second: epochs' ends and validation count "
+            "there, and are no part of a step."
         )
+
+
+def _times(ratio: float) -> str:
+    """``+12 %``, or ``18x the`` of what is far more or less."""
+    return f"{100 * (ratio - 1):+.0f} %" if 0.5 < ratio < 2 else f"{ratio:.2g}x the"
 
 
 def _notes(a: Side, b: Side) -> Iterator[str]:

@@ -65,21 +65,29 @@ def _head(patch: Patch, screen: Screen) -> list[Text]:
 def gain(finding: Finding) -> str:
     """What was measured, or what the model predicts, and which of both."""
     measured = finding.measured
-    if measured is not None and measured.speedup is not None and math.isfinite(measured.speedup):
-        low, high = measured.interval or (math.nan, math.nan)
-        interval = f", 95 %: {numbers.speedup(low)} to {numbers.speedup(high)}" if math.isfinite(low + high) else ""
-        said = f"measured {numbers.speedup(measured.speedup)} by tfperf prove ({measured.experiment}{interval})"
-        return visible(said)
+    predicted = _predicted(finding)
+    if measured is None or measured.speedup is None or not math.isfinite(measured.speedup):
+        return f"{predicted}, not measured"
+    low, high = measured.interval or (math.nan, math.nan)
+    times = numbers.speedup(measured.speedup)
+    if not math.isfinite(low + high):  # of one pair: it says nothing of how far another would be from it
+        return visible(f"{predicted}; {times} in one pair of tfperf prove ({measured.experiment}), which is no proof")
+    none = ", no difference shown" if measured.verdict == "no difference" else ""
+    interval = f"95 %: {numbers.speedup(low)} to {numbers.speedup(high)}{none}"
+    return visible(f"measured {times} by tfperf prove ({measured.experiment}, {interval})")
+
+
+def _predicted(finding: Finding) -> str:
     factor, found = finding.predicted_speedup, finding.predicted_range
     if factor is not None and math.isfinite(factor):
         known = found is not None and all(map(math.isfinite, found))
         between = (
             f" ({numbers.speedup(found[0])} to {numbers.speedup(found[1])})" if found is not None and known else ""
         )
-        return f"predicted {numbers.speedup(factor)}{between}, not measured"
+        return f"predicted {numbers.speedup(factor)}{between}"
     if finding.at_least is not None and math.isfinite(finding.at_least):
-        return f"predicted at least {numbers.speedup(finding.at_least)}, not measured"
-    return "not predicted, not measured"
+        return f"predicted at least {numbers.speedup(finding.at_least)}"
+    return "not predicted"
 
 
 def _shown(files: Files, file: str) -> str:

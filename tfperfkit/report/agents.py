@@ -75,6 +75,8 @@ def _finding(finding: Finding, identity: str, report: Report) -> str:
         lines.append(f"at: {place(span, report)}{f' | {code}' if code else ''}")
     items = [evidence(item) for item in finding.evidence[:_EVIDENCE]]
     lines += [f"evidence: {shorten('; '.join(items), 400)}", f"do: {text(finding.advice, report, 500)}"]
+    if finding.patch:
+        lines.append(f"patch: tfperf fix RUN {visible(identity)}")
     return "\n".join(lines) + "\n"
 
 
@@ -102,7 +104,8 @@ def gain(finding: Finding) -> str:
     parts = [_predicted(finding), visible(cost)]
     if finding.measured is not None and finding.measured.speedup is not None:
         low, high = finding.measured.interval or (math.nan, math.nan)
-        interval = f" (95 %: {low:.2f}x to {high:.2f}x)" if math.isfinite(low + high) else ""
+        known = math.isfinite(low + high)
+        interval = f" (95 %: {low:.2f}x to {high:.2f}x)" if known else " in one pair, undecided"
         parts.insert(0, f"measured {finding.measured.speedup:.2f}x{interval}")
     return ", ".join(filter(None, parts))
 

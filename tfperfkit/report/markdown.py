@@ -11,9 +11,11 @@ from tfperfkit.model import Finding, Report
 from tfperfkit.records.parts import RUN_PARTS, words_of
 from tfperfkit.report import numbers
 from tfperfkit.report.annotation import below
+from tfperfkit.report.findings import proof_words
 from tfperfkit.report.summary import headline_parts
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import shorten, visible
+from tfperfkit.report.trials import verdict_words
 
 #: What Markdown and HTML take for markup.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#$@!])")
@@ -61,7 +63,7 @@ def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bo
     """A table of findings, then each under its title; "" where there is none."""
     if not findings:
         return ""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             code(each.code),
             each.severity,
@@ -72,7 +74,11 @@ def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bo
         )
         for each in findings
     ]
-    lines = table(("code", "severity", "finding", "at", "costs", "predicted gain"), rows)
+    headings: tuple[str, ...] = ("code", "severity", "finding", "at", "costs", "predicted gain")
+    if any(each.measured is not None for each in findings):
+        headings = (*headings, "measured")
+        rows = [(*row, _measured(each)) for row, each in zip(rows, findings, strict=True)]
+    lines = table(headings, rows)
     for each in findings:
         measured = ", ".join(f"{item.name} {numbers.alone(item.value, item.unit)}" for item in each.evidence)
         if folded:
@@ -81,6 +87,9 @@ def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bo
             lines += ["", f"**{escaped(f'{each.code}: {each.title}')}**", ""]
         lines += [f"- at {', '.join(_span(span.file, span.line, root) for span in each.where) or 'no place'}"]
         lines += [f"- measured: {escaped(measured)}", f"- fix: {escaped(each.advice)}"]
+        if each.measured is not None:
+            lines += [f"- proof: {escaped(proof_words(each.measured, Screen()))}"]
+        lines += _patch(each.patch)
         lines += ["", "</details>"] if folded else []
     return "\n".join(lines) + "\n"
 
@@ -89,6 +98,20 @@ def _gain(finding: Finding) -> str:
     if finding.predicted_speedup is not None:
         return numbers.speedup(finding.predicted_speedup)
     return f"at least {numbers.speedup(finding.at_least)}" if finding.at_least is not None else "–"
+
+
+def _measured(finding: Finding) -> str:
+    return escaped(verdict_words(finding.measured)) if finding.measured is not None else "–"
+
+
+def _patch(patch: str) -> list[str]:
+    """As a block of code that no line of it can end."""
+    if not patch:
+        return []
+    plain = [visible(line) for line in patch.split("\n")]
+    longest = max((len(run) for run in re.findall("`+", patch)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return ["", f"{fence}diff", *plain, fence]
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -60,10 +60,13 @@ def lines(result: TrialReport, screen: Screen) -> list[Text]:
         found += [Text(), *prose("as it is", screen, style="bold"), *joined(items, screen, indent=_INDENT)]
     for item in result.measured:
         found += [Text(), *_measured(item, screen)]
-    if result.notes or result.ended == "interrupted":
+    open_ = [item for item in result.measured if item.verdict == "undecided"]
+    if result.notes or open_ or result.ended == "interrupted":
         found.append(Text())
     if result.ended == "interrupted":
         found += prose("Interrupted: this is what had been measured.", screen, style="bold yellow")
+    if open_ and result.ended != "interrupted":
+        found += prose("What is undecided may be decided in more time: --time 10m.", screen, style="dim")
     for note in result.notes:
         found += prose(name(note, screen), screen, style="dim")
     return found

@@ -81,6 +81,21 @@ def test_a_line_that_is_gone_explains_what_became_faster() -> None:
     assert compared.culprit is not None and (compared.culprit.name, compared.culprit.change) == ("train.py:3", "gone")
 
 
+def test_a_line_of_a_function_that_was_compiled_since_is_one_row() -> None:
+    compiled = "import tensorflow as tf\n@tf.function\n" + SOURCE.partition("\n")[2]
+    lines = LineCosts(
+        rows=(
+            LineCost(file=FILE, line=6, function="<module>", ms_per_step=4.0),
+            LineCost(file=FILE, line=4, function="prepare", ms_per_step=3.0, compiled=True),
+        )
+    )
+    a = make_side("a", times(1), source=SOURCE, offers=[costs((4, "<module>", 5.0), (3, "prepare", 35.0))])
+    b = make_side("b", times(2, 4.0), source=compiled, offers=[lines])
+    found = {cause.name: (cause.a, cause.b, cause.change) for cause in compare(a, b).causes if cause.kind == "line"}
+    assert found["train.py:4"] == (35.0, 3.0, "")
+    assert found["train.py:5"] == (5.0, 0.0, "")  # which nothing measured in B stands there by B's number
+
+
 def test_of_lines_that_were_there_the_innermost_is_named() -> None:
     rows = ((5, "<module>", 38.0), (3, "prepare", 1.0))
     more = ((5, "<module>", 58.0), (3, "prepare", 20.5))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.calibration import LONG_OPERATIONS
-from tfperfkit.gain import LOW, middle, severity
+from tfperfkit.gain import LOW, MEDIUM, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import HostReads
 from tfperfkit.records.parts import PartName
@@ -51,6 +51,8 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         return  # a graph of TensorFlow 1 is being built
     model = _model(evidence, part)
     place = _function(evidence, part) if model is None and making(evidence) is None else None
+    most: Left | None = None
+    moved = Counter[int]()
     apart = loop_of_batch(evidence, part.stacks) if model is None and making(evidence) is None else None
     if apart is not None:
         reads = _read(evidence, apart)
@@ -60,12 +62,18 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         rest = left(evidence, share, None, otherwise, (apart.held + reads) / (part.seen + reads), turns)
     else:
         otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
-        rest = left(evidence, share, _times(evidence, part, place), otherwise, _inside(part, place))
+        times, inside = _times(evidence, part, place), _inside(part, place)
+        rest = left(evidence, share, times, otherwise, inside)
+        moved = _beside(evidence, part, place)
+        if moved.total() >= MEDIUM * part.seen:
+            most = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < calibrated.SEVERAL.value:
         return
     bounds = rest.bounds(share, samples.count)
+    if most is not None:
+        bounds = bounds[0], most.bounds(share, samples.count)[1]
     if model is not None:
         yield _called(evidence, part, model, rest, bounds)
         return
@@ -95,7 +103,9 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         ),
         advice=_all_at_once(apart, place)
         if apart is not None
-        else _advice(evidence, place) + (_LOOPS if rest.loops and place is not None else ""),
+        else _advice(evidence, place)
+        + (_moved(moved) if most is not None else "")
+        + (_LOOPS if rest.loops and place is not None else ""),
         detail=_detail(evidence, part, rest),
         absorbs_here=("LIN001",),
         parts=_PARTS,
@@ -233,6 +243,27 @@ def _inside(part: EagerPart, place: _Place | None) -> float:
         if any(frame.file == file and function.line <= frame.line <= function.last for frame in stack.frames)
     )
     return there / part.seen
+
+
+def _beside(evidence: Evidence, part: EagerPart, place: _Place | None) -> Counter[int]:
+    """The samples of operations in the work's own loop, beside the function that is to be compiled, by their lines:
+    they may be moved into it. None where it is called on the way of them, or where there is no such loop."""
+    own = evidence.work.where if evidence.work is not None and evidence.work.kind == "loop" else None
+    loop = loop_at(evidence, own.file, own.line) if own is not None else None
+    found = Counter[int]()
+    if own is None or loop is None or place is None:
+        return found
+    for stack, count in part.stacks.items():
+        leaf = stack.frames[-1]
+        if leaf.file == own.file and loop.line < leaf.line <= loop.last:
+            found[leaf.line] += count
+    return found
+
+
+def _moved(lines: Counter[int]) -> str:
+    known = sorted(line for line, _ in lines.most_common(3))
+    what = f"line {known[0]}" if len(known) == 1 else f"lines {', '.join(map(str, known))}"
+    return f" Operations stand beside it, too ({what}): move them into it, or into a function around both."
 
 
 def _below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:

@@ -13,8 +13,9 @@ from tfperfkit_rules.calibration import step as calibrated
 
 
 class Trend(NamedTuple):
-    """``first_ms``, ``last_ms``: a step at the begin and at the end, by the line through the groups' medians;
-    ``order``: the share of pairs of groups whose later one is longer, less that of the others (Kendall's tau)."""
+    """``first_ms``, ``last_ms``: a step at the begin and at the end, by the line through the groups' medians, the first
+    no less than the shortest step; ``order``: the share of pairs of groups whose later one is longer, less that of the
+    others (Kendall's tau)."""
 
     first_ms: float
     last_ms: float
@@ -38,4 +39,5 @@ def trend(steps: Sequence[Step]) -> Trend | None:
     slope = statistics.median((medians[b] - medians[a]) / (b - a) for a, b in pairs)
     order = sum((medians[b] > medians[a]) - (medians[b] < medians[a]) for a, b in pairs) / len(pairs)
     middle, reach = statistics.median(medians), slope * (number - 1) / 2
-    return Trend(max(middle - reach, 0.0), middle + reach, order)
+    shortest = min(step.duration_ns for step in steps) / NS_PER_MS  # what grows faster than a line leads below it
+    return Trend(max(middle - reach, shortest), middle + reach, order)

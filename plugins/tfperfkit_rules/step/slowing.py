@@ -26,12 +26,14 @@ from tfperfkit_rules.measures.trend import Trend, trend
 
 class _Cause(NamedTuple):
     """``lines`` that take more and more, the first one most; the container that they go through, if it is known;
-    ``parts`` of the account that they are of; ``shares``: of the samples of the first and of the last third."""
+    ``parts`` of the account that they are of; ``shares``: of the samples of the first and of the last third; ``share``:
+    of all samples of the steps, 0 where it is not known by samples."""
 
     lines: tuple[Place, ...]
     grower: Grower | None
     parts: tuple[PartName, ...]
     shares: tuple[float, float] | None = None
+    share: float = 0.0
 
 
 def grows_slower(evidence: Evidence) -> Iterator[Finding]:
@@ -78,7 +80,9 @@ def _sampled(evidence: Evidence, early: Sequence[Step], late: Sequence[Step], fo
     if not _went_through_before(evidence, early, place):
         return None
     parts = _parts(evidence, late, place)
-    return None if parts == ("tracing",) else _Cause((place,), _named_at(evidence, place), parts, shares)
+    every = _places(evidence, evidence.steps.clean)
+    share = every[place] / every.total()
+    return None if parts == ("tracing",) else _Cause((place,), _named_at(evidence, place), parts, shares, share)
 
 
 def _went_through_before(evidence: Evidence, early: Sequence[Step], place: Place) -> bool:
@@ -132,7 +136,10 @@ def _parts(evidence: Evidence, steps: Sequence[Step], place: Place) -> tuple[Par
 
 def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     low, high = interval(found.extra, evidence.samples.count)
-    bounds = speedups(low * shared.MOSTLY.value, min(high, shared.MAX_STEP_SHARE.value))
+    certain = low * shared.MOSTLY.value
+    if cause.share:  # with a running value all of the line goes, not only what it grew by
+        certain = max(certain, interval(cause.share, evidence.samples.count)[0])
+    bounds = speedups(certain, min(max(high, certain), shared.MAX_STEP_SHARE.value))
     grower = cause.grower
     where = [span(evidence, *place) for place in cause.lines]
     if grower is not None and grower.file:

@@ -129,7 +129,7 @@ def test_a_function_that_is_called_hardly_ever_has_its_loop_in_the_graph() -> No
     assert "tf.range" not in one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99}))).advice
 
 
-def test_what_is_called_beside_the_function_goes_on_as_it_does() -> None:
+def test_what_is_called_beside_the_function_goes_on_as_it_does_unless_it_is_moved_into_it() -> None:
     def found(beside: int) -> Finding:
         stacks = [
             sampled(90 - beside, "eager_ops", frame(6), frame(3, MATH, name="refine")),
@@ -139,8 +139,11 @@ def test_what_is_called_beside_the_function_goes_on_as_it_does() -> None:
         source = IN_FUNCTION + "    s = tf.norm(v)\n"
         return one(work.eager_work(work_evidence(source, stacks, loop=5, ops=TINY, hits={3: 99, 4: 99})))
 
-    alone, beside = found(0).predicted_range, found(20).predicted_range
-    assert alone and beside and beside[1] < 5.5 < alone[1]
+    alone, beside = found(0), found(20)
+    assert alone.predicted_range and beside.predicted_range
+    assert beside.predicted_range[0] < 5.5 < alone.predicted_range[0]
+    assert beside.predicted_range[1] == pytest.approx(alone.predicted_range[1], rel=0.1)
+    assert "beside it, too (line 7)" in beside.advice and "beside it" not in alone.advice
 
 
 def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:

@@ -93,11 +93,14 @@ class Run:
         send(report, self.directory, chosen, examples, tell, script=_program())
 
     def _with_pictures(self) -> Report:
-        from tfperfkit.analysis.analyze import analyze
+        from tfperfkit.analysis.analyze import study
+        from tfperfkit.fixing.shown import with_patches
         from tfperfkit.notebook.cells import with_cells
 
         assert self.directory is not None
-        return with_cells(analyze(self.directory, pictures=True), self._cells)
+        report, evidence = study(self.directory, pictures=True)
+        # A cell is no file that a patch could be applied to.
+        return with_cells(report if self._cells else with_patches(report, evidence), self._cells)
 
     def to_frame(self) -> Any:
         """The findings as a pandas DataFrame; raises ImportError where there is no pandas."""

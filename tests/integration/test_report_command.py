@@ -81,6 +81,28 @@ def test_a_shell_completes_commands_and_options(recorded: Tfperf, shell: str, po
     assert "--format" in done.stdout and "--for-agents" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("line", "offered", "not_offered"),
+    [
+        ("tfperf run --pro", ["plain,--probes", "plain,--prove"], "Usage"),
+        ("tfperf run tr", ["file,tr"], "Usage"),
+        ("tfperf run train.py ", ["file,"], "Usage"),
+        ("tfperf try --wi", ["plain,--with"], "Usage"),
+        ("tfperf check --html ", ["file,"], "Usage"),
+        ("tfperf report la", ["plain,last"], "dir,"),
+        ("tfperf report no/", ["dir,no/"], "plain"),
+        ("tfperf report last --html ", ["file,"], "plain"),
+        ("tfperf explain eag00", ["plain,EAG001", "plain,EAG002"], "RET"),
+        ("tfperf fix last RET", ["plain,RET001"], "EAG"),
+    ],
+)
+def test_what_bash_is_offered(recorded: Tfperf, line: str, offered: list[str], not_offered: str) -> None:
+    words = {"_TFPERF_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    done = recorded(env=words)
+    assert set(offered) <= set(done.stdout.split("\n")), done.stdout
+    assert not_offered not in done.stdout and done.stderr == ""
+
+
 def test_bash_takes_the_script(recorded: Tfperf) -> None:
     script = recorded("completion", "bash").stdout
     done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=200)

@@ -19,6 +19,8 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 def commands() -> Iterator[click.Command]:
     """Each command of ``tfperf``."""
+    from tfperfkit.commands._completing import complete
+
     for found in pkgutil.iter_modules(__path__):
         if not found.name.startswith("_"):
-            yield importlib.import_module(f"{__name__}.{found.name}").COMMAND
+            yield complete(importlib.import_module(f"{__name__}.{found.name}").COMMAND)

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import click
+from click.shell_completion import CompletionItem
+
+from tfperfkit.commands._completing import files
 
 
 class ScriptCommand(click.Command):
@@ -17,6 +20,9 @@ class ScriptCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from tfperfkit.launch.arguments import split
 
+        if ctx.resilient_parsing:  # a shell asks what could come next
+            self.look(ctx, None)
+            return super().parse_args(ctx, [])
         if not args:
             raise click.exceptions.NoArgsIsHelpError(ctx)
         self.look(ctx, args)
@@ -27,6 +33,10 @@ class ScriptCommand(click.Command):
             return super().parse_args(ctx, ["--help"])
         ctx.obj = parts
         return super().parse_args(ctx, list(parts.ours))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Options, else the script, or a file that it takes."""
+        return super().shell_complete(ctx, incomplete) if incomplete.startswith("-") else files(ctx, incomplete)
 
     def look(self, ctx: click.Context, words: Sequence[str] | None) -> None:
         """What the line says before it is split; None: for the help of everything."""

@@ -168,6 +168,12 @@ WIDEST_RANGE = Calibration(
     "of a predicted range's ends: a gain that is known no better is told by its lower end alone",
     Chosen("an order of magnitude: a factor and its tenfold lead to different decisions"),
 )
+UNKNOWN_PART = Calibration(
+    0.5,
+    "share",
+    "of what something costs, that counts as its gain where nothing tells how much of it can go",
+    Chosen("the middle: as likely little as all of it"),
+)
 EXPLAINS = Calibration(
     0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
 )

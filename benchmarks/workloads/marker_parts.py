@@ -63,8 +63,8 @@ class Turns:
         self.markers, self.callers = session.markers, callers.Callers
         self.original = (callers.Callers.site, callers.Callers.remember, session.markers._eager)
         self.seams = session_hooks.hooks()
-        tick = session._pulse._tick
-        session._pulse._tick = lambda: tick() if self.side not in ("off", "same") else 0.05
+        tick = session.pulse._tick
+        session.pulse._tick = lambda: tick() if self.side not in ("off", "same") else 0.05
         return True
 
     def timed(self, function):

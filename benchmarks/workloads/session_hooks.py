@@ -11,7 +11,7 @@ def settled() -> Any:
     from tfperfkit.recording.active import active_session
 
     session = active_session()
-    waits = session._scheduler.waiting or session._probing.in_window or session._precision._switching.precise
+    waits = session.steps.scheduler.waiting or session._probing.in_window or session._precision._switching.precise
     return None if waits else session
 
 

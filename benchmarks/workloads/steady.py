@@ -70,8 +70,8 @@ class Turns:
             return False
         self.seams = session_hooks.hooks()
         self.session, self.state = session, session.markers._state
-        tick = session._pulse._tick
-        session._pulse._tick = lambda: tick() if self.sampling else IDLE_S
+        tick = session.pulse._tick
+        session.pulse._tick = lambda: tick() if self.sampling else IDLE_S
         return True
 
     def end(self):
@@ -79,7 +79,7 @@ class Turns:
         os._exit(0)  # threads of the workload may still be at work
 
     def change(self, side):
-        self.session._flush()  # what one side has noted is not another's to write
+        self.session.flush()  # what one side has noted is not another's to write
         hooks, self.sampling = SIDES[side]
         self.side = side
         self.state.held = side == "python"  # then C code leaves each call to Python

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import tfperfkit_probes.devices.offers as devices
@@ -16,7 +16,7 @@ from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_probes.retrace.model import RetraceData
 from tfperfkit_probes.tfprof.model import TfprofData
 
-from tfperfkit.model import StepAccount
+from tfperfkit.model import Finding, StepAccount
 from tfperfkit.offers import AvoidableTracing, FunctionCosts
 from tfperfkit.records.samples import Frame, Samples, Stack
 from tfperfkit.records.steps import Step, StepTable
@@ -78,6 +78,13 @@ def make_evidence(
     offered = {**{probe: offers_of(record) for probe, record in (data or {}).items()}, **(offers or {})}
     given = {"machine_gflops": 100.0, "data": data, "offers": offered, **fields}
     return evidence_of(steps=steps, account=account, sources=sources, **given)
+
+
+def one(found: Iterable[Finding]) -> Finding:
+    """The only finding of a rule."""
+    (finding,) = found
+    assert isinstance(finding, Finding) and finding.evidence
+    return finding
 
 
 def offers_of(record: Any) -> Sequence[Any]:

@@ -10,14 +10,21 @@ from evidence_builder import FILE, MS, make_evidence
 from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_probes.tfprof import offers as tfprof
 from tfperfkit_probes.tfprof.model import OpRow
+from tfperfkit_rules.eager import RULES
 
-from tfperfkit.model import SourceSpan, StepAccount, Work
+from tfperfkit.model import Finding, SourceSpan, StepAccount, Work
 from tfperfkit.offers import LineCount, LineCounts, OperationsAfterSteps, RanOperations
 from tfperfkit.records.samples import Frame, SampleLog, Samples, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.rule import Evidence
 
 LASTS_MS = 8000
+#: What a frame of the script may have called.
+PREDICT = "keras.src.backend.tensorflow.trainer:predict"
+SETTING_UP = "keras.src.backend.tensorflow.trainer:__init__"
+CALL = "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__"
+LOAD = "keras.src.saving.saving_api:load_model"
+SESSION = "tensorflow.python.client.session:run"
 
 
 def frame(line: int, *called: str, name: str = "<module>", span: tuple[int, int] | None = None) -> Frame:
@@ -28,6 +35,11 @@ def frame(line: int, *called: str, name: str = "<module>", span: tuple[int, int]
 def sampled(count: int, activity: str, *frames: Frame, context: str = "") -> tuple[Stack, int]:
     """A stack and how often it was seen."""
     return Stack(frames, "" if activity == "python" else "tensorflow", activity, context), count
+
+
+def everything(evidence: Evidence) -> list[Finding]:
+    """What all rules of the family eager find."""
+    return [finding for rule in RULES for finding in rule(evidence)]
 
 
 def work_evidence(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.model import FunctionRecord
 from tfperfkit_probes.ops.record import _variables
@@ -14,9 +15,8 @@ from tfperfkit_probes.ops.waste import wasted
 
 from tfperfkit.instruments.graphs.snapshot import contents_of
 
-tf = pytest.importorskip("tensorflow")
+pytestmark = needs_tensorflow
 SIZE = 240
-RIGHT = tf.TensorSpec((SIZE, 4), tf.float32)
 
 
 def matrix(*, trainable: bool = False) -> Any:
@@ -27,7 +27,9 @@ def inverted_each_call(*functions: Callable[..., Any]) -> bool:
     """Whether the first of the functions of a run is told to invert, or solve with, a matrix that stays."""
     records, graphs = [], {}
     for number, function in enumerate(functions):
-        concrete = tf.function(function).get_concrete_function(*([RIGHT] if number == 0 else []))
+        concrete = tf.function(function).get_concrete_function(
+            *([tf.TensorSpec((SIZE, 4), tf.float32)] if number == 0 else [])
+        )
         name = f"f{number}"
         for contents in contents_of(concrete.graph, name, graphs.__contains__, lambda file: True):
             graphs[contents.name] = Graph(contents, graphs.get)

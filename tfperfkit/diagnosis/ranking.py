@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.gain import HIGH, LOW, MEDIUM, severity
 from tfperfkit.model import Basis, Finding
 
@@ -35,8 +36,8 @@ def rank(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] 
 
 def _key(finding: Finding, weight: float) -> tuple[float, ...]:
     worth = gain(finding) * weight if finding.basis in _OF_STEPS else max(gain(finding), finding.share_of_step)
-    if finding.ceiling is not None and finding.predicted_speedup is None:  # as likely little as all of it
-        worth = weight * finding.share_of_step / 2
+    if finding.ceiling is not None and finding.predicted_speedup is None:
+        worth = weight * finding.share_of_step * UNKNOWN_PART.value
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step * weight, _SEVERITY[finding.severity])

@@ -210,6 +210,15 @@ BUFFER_SHARE = Calibration(
 BUFFER_GRAVE = Calibration(
     0.5, "share", "of the memory limit in a shuffle buffer, for severity high", Chosen("a second buffer does not fit")
 )
+FREED_MIN_S = Calibration(
+    0.5, "s", "of a wait for an iterator that is freed", Chosen("a shorter one nobody notices in a run")
+)
+FREED_APART_S = Calibration(
+    1.0,
+    "s",
+    "between two samples, beyond which they are not of one such wait",
+    Derived("twice the rarest rate of the samples, one in 0.5 s"),
+)
 OFTEN_FREED = Calibration(
     3, "number", "waits for an iterator that is freed, from which on they are no single race", Chosen("twice is chance")
 )

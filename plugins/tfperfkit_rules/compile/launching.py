@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.ops.brief import is_heavy
 
+from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
@@ -32,7 +33,8 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
         return
     whole = found.step_ms + found.between_ms
     small = (1 - heavy) * found.graph_ms - found.gaps_ms
-    bounds = widened((factor(whole, starting / 2), factor(whole, starting + max(0.0, small) / 2)))
+    least, most = starting * UNKNOWN_PART.value, starting + max(0.0, small) * UNKNOWN_PART.value
+    bounds = widened((factor(whole, least), factor(whole, most)))
     sites = reached(evidence, "batch", "call", "apply")
     fit = bool(sites) and sites[0].kind == "batch"
     yield priced(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tfperfkit_probes.input.model import InputData, Pipeline
 
+from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
@@ -51,7 +52,7 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         bounds = speedups(low * (1 - max(least, ratio)), high * (1 - max(most, ratio)))
         words = _small(layer, batch)
     elif passes >= calibrated.ADAPT_PASSES.value:
-        bounds = speedups(low * (1 - 1 / passes) / 2, high * (1 - 1 / passes))
+        bounds = speedups(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
         words = _again(layer, passes)
     else:
         return

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
@@ -90,7 +91,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     overhead = share * min(1.0, certain)
     if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
         return
-    bounds = speedups(overhead / 2, min(share, shared.MAX_STEP_SHARE.value))
+    bounds = speedups(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
     around = loops(evidence, *place)
     spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
     yield Finding(

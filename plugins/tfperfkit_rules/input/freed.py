@@ -14,12 +14,10 @@ from tfperfkit.records.samples import Frame, SampleLog
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 
-#: A wait shorter than this is none that a person notices in a run.
-MIN_NS = NS_PER_S // 2
+MIN_NS = round(calibrated.FREED_MIN_S.value * NS_PER_S)
 #: So many waits come back: each epoch has one.
 OFTEN = calibrated.OFTEN_FREED.value
-#: Two samples further apart than this are not of one wait: samples are taken every 0.5 s at the rarest.
-_APART_NS = NS_PER_S
+_APART_NS = round(calibrated.FREED_APART_S.value * NS_PER_S)
 
 
 class Wait(NamedTuple):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 
-from tfperfkit.recording import schedule, session, timed_windows
+from tfperfkit.recording import schedule, ticks, timed_windows
 
 timed_windows.PATIENCE_NS = int(float(os.environ.get("HURRIED_PATIENCE_MS", "50")) * 1e6)
 timed_windows.length_ns = lambda spec: int(float(os.environ.get("HURRIED_WINDOW_MS", "50")) * 1e6)  # type: ignore[assignment]
-session._FLUSH_NS = 10_000_000
+ticks._FLUSH_NS = 10_000_000
 
 
 def _again(self: schedule.Scheduler, window: schedule.WindowSpec) -> None:

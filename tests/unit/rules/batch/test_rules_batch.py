@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from eager_builder import op, site, sites, traced
-from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 from tfperfkit_rules.batch import size
 
-from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.model import SourceSpan
 
 LOOP = "ds = ds.shuffle(1000).batch(1).prefetch(2)\nfor x, y in ds:\n    loss = step(x, y)\n"
 SMALL = (op("MatMul", 4, 0.02, "graph"), op("Mul", 40, 0.03, "graph"))
@@ -30,12 +30,6 @@ def small(
         data={"tfprof": traced({"python": 0.4, "graph": graph_ms}, ops), **({"input": feeds} if feeds else {})},
         records=sites(site(1, "next", 2, loops=(2,)), site(2, "call", 3, loops=(2,))),
     )
-
-
-def one(found: Any) -> Finding:
-    (finding,) = found
-    assert isinstance(finding, Finding)
-    return finding
 
 
 def test_single_examples_are_reported_where_the_size_stands() -> None:

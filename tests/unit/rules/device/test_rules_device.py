@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from evidence_builder import make_evidence
+from evidence_builder import make_evidence, one
 from tfperfkit_rules.device.threads import onednn_off, threads
 from tfprof_builder import op, traced
 
-from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 
 SOURCE = """import os, tensorflow as tf
@@ -30,11 +29,6 @@ def evidence(
         source=SOURCE,
         machine={"cpus": cpus, "devices": list(devices)},
     )
-
-
-def one(found: Any) -> Finding:
-    (finding,) = found
-    return finding
 
 
 def test_one_thread_on_two_processors() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-import pytest
-from eager_builder import op, site
-from evidence_builder import FILE, MS
-from tfperfkit_rules.eager import RULES, elements, model_calls, remade, small_batches, small_calls, work
-from tfperfkit_rules.memory.growth import session_graph
-from work_builder import frame, sampled, work_evidence
+from eager_builder import op
+from evidence_builder import FILE, one
+from tfperfkit_rules.eager import elements, work
+from work_builder import CALL, everything, frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
@@ -19,14 +16,16 @@ from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 
 MATH = "tensorflow.python.ops.math_ops:reduce_sum"
+
+
 SLICE = "tensorflow.python.ops.tensor_getitem_override:_slice_helper"
+
+
 MAP = "tensorflow.python.ops.map_fn:map_fn_v2"
-PREDICT = "keras.src.backend.tensorflow.trainer:predict"
-SETTING_UP = "keras.src.backend.tensorflow.trainer:__init__"
-CALL = "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__"
-LOAD = "keras.src.saving.saving_api:load_model"
+
+
 LAYER = "keras.src.layers.layer:__call__"
-SESSION = "tensorflow.python.client.session:run"
+
 
 IN_FUNCTION = """\
 import tensorflow as tf
@@ -36,29 +35,26 @@ def refine(v):
 while True:
     v = refine(v)
 """
+
+
 IN_LOOP = """\
 import tensorflow as tf
 for i in range(100):
     v = tf.matmul(m, v)
     v = v / tf.norm(v)
 """
+
+
 #: Operations of two seconds, ten thousand in each; each takes what handing it over takes.
 TINY = (op("Mul", 2000, 40.0), op("Sub", 2000, 40.0), op("MatMul", 400, 8.0))
+
+
 HEAVY = (op("MatMul", 400, 380.0), op("Mul", 400, 2.0))
-
-
-def one(found: Iterable[Finding]) -> Finding:
-    (finding,) = found
-    return finding
 
 
 def handed(*frames: Frame) -> tuple[Stack, int]:
     """Some Python that hands operations out, without which they are long ones."""
     return sampled(10, "dispatch", *frames)
-
-
-def everything(evidence: Evidence) -> list[Finding]:
-    return [finding for rule in RULES for finding in rule(evidence)]
 
 
 def eager(source: str = IN_FUNCTION, **fields: Any) -> Evidence:
@@ -278,175 +274,6 @@ def test_a_loop_over_a_tensor_is_told_by_what_it_goes_over() -> None:
     ]
     found = one(elements.elements_one_by_one(work_evidence(source, stacks, loop=2)))
     assert found.title == "A Python loop takes the rows of t out of a tensor, one at a time"
-
-
-SERVED = """\
-import keras
-def answer(request):
-    model = keras.models.load_model(path)
-    return model.predict(request)
-for request in requests:
-    answer(request)
-"""
-
-
-def served(load: int, trace: int, around: int, **fields: Any) -> Evidence:
-    stacks = [
-        sampled(load, "saving", frame(6), frame(3, LOAD, name="answer", span=(12, 41))),
-        sampled(trace, "tracing", frame(6), frame(4, PREDICT, CALL, name="answer"), context="evaluate"),
-        sampled(around, "eager_ops", frame(6), frame(4, PREDICT, SETTING_UP, name="answer"), context="evaluate"),
-    ]
-    return work_evidence(SERVED, stacks, loop=5, **fields)
-
-
-def test_a_model_that_is_loaded_again_has_what_it_drags_along() -> None:
-    evidence = served(40, 50, 10)
-    found = one(remade.models_made_again(evidence))
-    assert (found.code, found.where[0]) == ("EAG009", SourceSpan(FILE, 3, "answer"))
-    assert found.share_of_step == 0.9 and found.title == "A model is loaded again and again in the loop at train.py:5"
-    rest = one(model_calls.predict_in_loop(evidence))
-    assert rest.share_of_step == 0.1  # the tracing is the new model's
-
-
-def test_few_models_are_what_a_validation_needs() -> None:
-    log = served(40, 50, 10)
-    first = [stack for stack in log.samples.stacks if stack.activity == "saving"]
-    # All of the loading in one piece, then everything else.
-    taken = sorted(log.log.inside(log.log.whole), key=lambda item: item[1] not in first)
-    numbers = {id(stack): n for n, stack in enumerate(log.samples.stacks)}
-    made = type(log.log)(
-        dict(enumerate(log.samples.stacks)),
-        [(turn * 80 * MS, numbers[id(stack)]) for turn, (_, stack) in enumerate(taken, 1)],
-    )
-    assert log.work is not None
-    once = log.narrowed(work=log.work, steps=log.steps, account=log.account, samples=log.samples, log=made)
-    assert list(remade.models_made_again(once)) == []
-
-
-def predicted(computing: int, setting_up: int, rest: int = 0, **fields: Any) -> Evidence:
-    source = "import keras\nm = keras.Sequential([])\nfor x in xs:\n    m.predict(x)\n"
-    stacks = [
-        sampled(computing, "graph", frame(4, PREDICT, CALL), context="evaluate"),
-        sampled(setting_up, "tracing", frame(4, PREDICT, SETTING_UP), context="evaluate"),
-        sampled(rest, "dispatch", frame(4, PREDICT, "a:b"), context="evaluate"),
-    ]
-    return work_evidence(source, [item for item in stacks if item[1]], **{"loop": 3, "iterations": 50, **fields})
-
-
-def test_predict_for_little_is_told_by_the_loop_and_priced_by_what_does_not_compute() -> None:
-    found = one(everything(predicted(30, 70)))
-    assert found.title == "m.predict is called for little data inside the loop at train.py:3"
-    assert found.predicted_range and 2 < found.predicted_range[0] < 3.4 < found.predicted_range[1]
-    assert not any("step" in item.name or "training" in item.name for item in found.evidence)
-
-
-@pytest.mark.parametrize(("each_ms", "low", "high"), [(100, 30, 60), (10, 5, 20)])
-def test_what_predict_took_says_what_a_compiled_call_leaves_of_it(each_ms: int, low: float, high: float) -> None:
-    marks = [[1, n * 150 * MS, (n * 150 + each_ms) * MS, 1] for n in range(50)]
-    records = {"sites": [msgspec.to_builtins(site(1, "predict", 4))], "markers": marks}
-    found = one(everything(predicted(1, 400, records=records)))
-    assert found.predicted_speedup and low < found.predicted_speedup < high
-
-
-def much_predicted(each_ms: int) -> Finding:
-    """Calls of 22 batches each."""
-    rows = [[1 + (n % 23 > 0), n * 1000, n * 1000 + (each_ms * MS if n % 23 == 0 else 10), 1] for n in range(50 * 23)]
-    made = [msgspec.to_builtins(site(1, "predict", 4)), msgspec.to_builtins(site(2, "next", 4))]
-    return one(everything(predicted(30, 70, records={"sites": made, "markers": rows})))
-
-
-def test_predict_again_and_again_for_much_is_no_matter_of_little_data() -> None:
-    """Nobody says "call the model itself", which would gain nothing."""
-    found = much_predicted(500)
-    assert found.title == "m.predict is called again and again inside the loop at train.py:3"
-    assert found.advice.startswith("Where several calls get the same data and the weights are the same, predict once")
-    assert [item.value for item in found.evidence if item.name == "batches in a call"] == [22.0]
-
-
-def test_predict_again_and_again_in_small_batches() -> None:
-    found = much_predicted(60)
-    assert found.title == "m.predict goes through its data in 22 small batches inside the loop at train.py:3"
-    assert "batch_size=1024" in found.advice
-
-
-@pytest.mark.parametrize("fields", [{}, {"iterations": None}, {"loop": 0, "call": 4, "iterations": None}])
-def test_predict_of_much_data_is_left_in_peace(fields: dict[str, Any]) -> None:
-    evidence = predicted(85, 5, 10, **fields)
-    assert everything(evidence) == []
-    assert list(residual(evidence, [])) == []
-
-
-def batches(each_ms: float) -> dict[str, Any]:
-    rows = [[1, int(n * each_ms * MS), int(n * each_ms * MS) + 1000, 1] for n in range(200)]
-    return {"sites": [msgspec.to_builtins(site(1, "next", 4))], "markers": rows}
-
-
-def test_one_predict_in_tiny_batches_is_told_and_one_in_large_ones_is_not() -> None:
-    once = {"loop": 0, "call": 4, "iterations": None}
-    found = one(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(1.0))))
-    assert found.where[0] == SourceSpan(FILE, 4) and "batch_size=1024" in found.advice
-    assert list(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(30.0)))) == []
-
-
-def calls_of(kind: str, line: int, each_ms: float, turn: float = 1.1) -> dict[str, Any]:
-    """A call in each turn, which takes ``turn`` times as long."""
-    rows = [[1, int(turn * each_ms * n * MS), int((turn * n + 1) * each_ms * MS), 1] for n in range(100)]
-    return {"sites": [msgspec.to_builtins(site(1, kind, line, loops=(line - 1,)))], "markers": rows}
-
-
-SESSION_LOOP = """\
-import tensorflow.compat.v1 as tf
-session = tf.Session()
-for row in rows:
-    session.run(best, {x: row})
-"""
-
-
-def test_session_run_for_little_is_told_and_for_much_is_not() -> None:
-    stacks = [sampled(100, "dispatch", frame(4, SESSION))]
-    little = work_evidence(SESSION_LOOP, stacks, loop=3, records=calls_of("session", 4, 0.25))
-    found = one(small_calls.called_for_little(little))
-    assert (found.code, found.where[0], found.parts) == ("EAG012", SourceSpan(FILE, 4), ("dispatch", "graph"))
-    much = work_evidence(SESSION_LOOP, stacks, loop=3, records=calls_of("session", 4, 5.0))
-    assert list(small_calls.called_for_little(much)) == []
-
-
-def test_operations_added_in_a_session_loop_own_its_time() -> None:
-    source = SESSION_LOOP.replace("best,", "tf.reduce_max(y),")
-    stacks = [sampled(100, "dispatch", frame(4, SESSION))]
-    evidence = work_evidence(source, stacks, loop=3, records=calls_of("session", 4, 0.25))
-    assert list(small_calls.called_for_little(evidence)) == []
-    found = one(session_graph(evidence))
-    assert (found.code, found.basis) == ("MEM002", "step")
-    assert list(residual(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
-
-
-@pytest.mark.parametrize("called", ["tensorflow.python.framework.ops:run", "tensorflow.python.framework.tensor:eval"])
-def test_an_operation_that_runs_itself_runs_the_session_and_makes_nothing(called: str) -> None:
-    source = SESSION_LOOP.replace("session.run(best, {x: row})", "best.run({x: row}, session=session)")
-    stacks = [sampled(100, "dispatch", frame(4, called))]
-    evidence = work_evidence(source, stacks, loop=3, records=calls_of("session", 4, 0.25))
-    assert list(session_graph(evidence)) == []
-    assert one(small_calls.called_for_little(evidence)).code == "EAG012"
-    made = [sampled(100, "dispatch", frame(4, "tensorflow.python.ops.math_ops:reduce_max"))]
-    assert one(session_graph(work_evidence(source, made, loop=3))).code == "MEM002"
-
-
-@pytest.mark.parametrize(("each_ms", "told"), [(0.3, True), (0.9, False), (40.0, False)])
-def test_a_compiled_function_for_little_is_told_while_a_long_call_computes(each_ms: float, told: bool) -> None:
-    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"
-    stacks = [sampled(100, "graph", frame(6, CALL))]
-    evidence = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, each_ms))
-    assert [item.code for item in small_calls.called_for_little(evidence)] == (["EAG013"] if told else [])
-
-
-def test_calls_own_no_more_time_than_was_timed_of_them() -> None:
-    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"
-    stacks = [sampled(100, "graph", frame(6, CALL))]
-    half = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=2.0))
-    assert one(small_calls.called_for_little(half)).evidence[0].value == pytest.approx(0.5 / 0.9, abs=0.01)
-    little = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=30.0))
-    assert list(small_calls.called_for_little(little)) == []
 
 
 def test_copies_of_weights_are_no_operations_to_compile() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
 from tfperfkit_probes.memory.model import DeviceMemory, FunctionMemory, Grower, MemoryData
 from tfperfkit_rules import memory as rules
 
@@ -45,12 +44,6 @@ def evidence(*growers: Grower, source: str = "", **fields: Any) -> Evidence:
 
 def findings(given: Evidence) -> list[Finding]:
     return [finding for rule in rules.RULES for finding in rule(given)]
-
-
-def one(found: Iterable[Finding]) -> Finding:
-    (finding,) = found
-    assert finding.evidence
-    return finding
 
 
 def test_tensors_kept_in_a_list_are_a_risk_at_the_line_that_appends() -> None:

@@ -1,0 +1,58 @@
+"""What is wasted in a function that TensorFlow traces; for the tests."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from late_tensorflow import tf
+from tfperfkit_probes.ops.graph import Graph
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import wasted
+
+from tfperfkit.instruments.graphs.snapshot import contents_of
+
+Makes = Callable[..., Any]
+
+
+def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Wasted]:
+    """What is wasted in a function of tensors of these shapes (``"i8000"``: integers), and in its gradient."""
+    specs = [
+        tf.TensorSpec([int(shape[1:])], tf.int32)
+        if isinstance(shape, str)
+        else shape
+        if isinstance(shape, tf.TensorSpec)
+        else tf.TensorSpec(shape, tf.float32)
+        for shape in shapes
+    ]
+
+    for width in (16, 5000):
+        dense(width, use_bias=False)
+        dense(width, activation="relu")
+
+    @tf.function(autograph=False)
+    def step(*tensors: Any) -> Any:
+        floats = [each for each in tensors if each.dtype.is_floating]
+        with tf.GradientTape() as tape:
+            tape.watch(floats)
+            result = function(*tensors)
+        return result, tape.gradient(result, floats)
+
+    concrete = step.get_concrete_function(*specs)
+    records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
+    graphs: dict[str, Graph] = {}
+    graphs.update({each.name: Graph(each, graphs.get) for each in records})
+    return wasted(graphs["step"], batch)
+
+
+def kinds(function: Makes, *shapes: Any, batch: int | None = None) -> set[str]:
+    return {each.kind for each in found(function, *shapes, batch=batch)}
+
+
+@functools.cache
+def dense(width: int, **options: Any) -> Any:
+    """A layer whose variables are made before the function is traced."""
+    layer = tf.keras.layers.Dense(8, **options)
+    layer.build((None, width))
+    return layer

@@ -1,0 +1,97 @@
+"""What is the same in each call or turn, or only gets longer, in graphs that TensorFlow itself traced."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+from graph_waste import Makes
+from late_tensorflow import needs_tensorflow, tf
+from tfperfkit_probes.ops.graph import Graph
+from tfperfkit_probes.ops.model import CallsRecord, Wasted
+from tfperfkit_probes.ops.waste import wasted
+
+from tfperfkit.instruments.graphs.snapshot import contents_of
+
+pytestmark = needs_tensorflow
+
+
+def called(function: Makes, same: list[int], grown: list[int], *specs: Any, calls: int = 33) -> dict[str, Wasted]:
+    """By kind, what is wasted in a function that trains nothing, of whose arguments so much is known."""
+    concrete = tf.function(function, autograph=False).get_concrete_function(*specs)
+    records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
+    graphs: dict[str, Graph] = {}
+    graphs.update({each.name: Graph(each, graphs.get) for each in records})
+    placeholders = frozenset(graphs["step"].record.captures)
+    record = CallsRecord(graph="step", calls=calls, same=same, grown=grown)
+    return {each.kind: each for each in wasted(graphs["step"], None, frozenset(), placeholders, record)}
+
+
+def specs() -> tuple[Any, Any]:
+    return tf.TensorSpec((2, 40), tf.int32, name="text"), tf.TensorSpec((2, 64), tf.float32, name="picture")
+
+
+@functools.cache
+def reads() -> tuple[Any, Any]:
+    table, layer = tf.keras.layers.Embedding(50, 64), tf.keras.layers.Dense(64)
+    layer(table(tf.zeros((1, 1), tf.int32)))
+    return table, layer
+
+
+def read(text: Any) -> Any:
+    table, layer = reads()
+    return tf.reduce_mean(layer(table(text)), axis=1)
+
+
+def inner(text: Any) -> Any:
+    return tf.function(read, autograph=False)(text)
+
+
+def by_row(text: Any) -> Any:
+    return tf.map_fn(lambda row: read(row[None])[0], text, fn_output_signature=tf.float32)
+
+
+@pytest.mark.parametrize("reading", [read, inner, by_row])
+def test_an_argument_that_stays_the_same(reading: Makes) -> None:
+    found = called(lambda text, picture: reading(text) @ tf.transpose(picture), [32, 0], [0, 0], *specs())
+    one = found["again_idle"]
+    assert one.names == ["text"] and one.figures["times"] == 33 and one.left == pytest.approx(1 / 33)
+    assert any("MatMul" in name or "Tensordot" in name or "while" in name or "Call" in name for name in one.operations)
+    surely = found["again"].operations if "again" in found else []  # without what variables that can be trained are in
+    assert not any("MatMul" in name or "Gather" in name or "Call" in name for name in surely)
+
+
+def test_what_follows_from_the_arguments_that_change_or_from_chance_is_left_out() -> None:
+    def step(text: Any, picture: Any) -> Any:
+        return read(text) + tf.random.normal((2, 64)) @ tf.ones((64, 64)) + tf.nn.relu(picture)
+
+    names = called(step, [32, 0], [0, 0], *specs())["again_idle"].operations
+    assert not any("random" in name or "Relu" in name or name.startswith("MatMul") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("same", "calls"), [([0, 0], 33), ([32, 32], 33), ([4, 0], 5), ([16, 0], 33)], ids=["none", "all", "few", "seldom"]
+)
+def test_others_stay_or_all_or_for_too_few_calls(same: list[int], calls: int) -> None:
+    found = called(lambda text, picture: read(text) @ tf.transpose(picture), same, [0, 0], *specs(), calls=calls)
+    assert "again_idle" not in found and "again" not in found
+
+
+def test_a_sequence_that_gets_longer() -> None:
+    spec = tf.TensorSpec((2, None), tf.int32, name="text")
+    gru, head = tf.keras.layers.GRU(32, return_sequences=True), tf.keras.layers.Dense(8, name="last_place")
+    head(gru(reads()[0](tf.zeros((1, 1), tf.int32))))
+    one = called(lambda text: head(gru(reads()[0](text))[:, -1]), [0], [32], spec)["grown"]
+    assert one.names == ["text"] and any("while" in name for name in one.operations)
+    assert not any("last_place" in name for name in one.operations)
+
+
+def test_what_is_the_same_in_each_turn_of_a_loop() -> None:
+    def step(text: Any, picture: Any) -> Any:
+        return tf.while_loop(
+            lambda n, x: n < 20, lambda n, x: (n + 1, x + read(text) * tf.reduce_mean(x)), (tf.constant(0), picture)
+        )[1]
+
+    one = called(step, [0, 0], [0, 0], *specs())["again_idle"]
+    assert one.figures["loop"] and one.left == pytest.approx(1 / 20)

@@ -1,0 +1,249 @@
+"""Matrices that stay, are copied, nearly empty or used for their diagonal, in graphs that TensorFlow itself traced."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+from graph_waste import Makes, found, kinds
+from late_tensorflow import needs_tensorflow, tf
+
+pytestmark = needs_tensorflow
+
+
+@functools.cache
+def fixed() -> Any:
+    """A matrix that is there before a function is traced."""
+    with tf.init_scope():
+        return tf.eye(240) * 3.0
+
+
+def marched(b: Any) -> Any:
+    def turn(i: Any, field: Any) -> Any:
+        return i + 1, tf.linalg.solve(fixed() + 1.0, field)
+
+    return tf.while_loop(lambda i, field: i < 10, turn, [0, b])[1]
+
+
+def stepped(a: Any, b: Any) -> Any:
+    system = tf.eye(240) + 0.1 * a
+    return tf.while_loop(lambda i, f: i < 10, lambda i, f: (i + 1, tf.linalg.solve(system, f)), [0, b])[1]
+
+
+def scanned(a: Any, b: Any) -> Any:
+    return tf.scan(lambda state, row: tf.linalg.inv(a) @ state + row, tf.ones([8, 240, 1]), b)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda b: tf.linalg.solve(fixed(), b), ((240, 4),)),
+        (lambda b: tf.linalg.inv(fixed() * 2.0 + tf.eye(240)) @ b, ((240, 4),)),
+        (lambda b: tf.linalg.cholesky_solve(tf.linalg.cholesky(fixed()), b), ((240, 4),)),
+        (lambda b: b * tf.linalg.logdet(fixed()), ((240, 4),)),
+        (marched, ((240, 4),)),
+        (stepped, ((240, 240), (240, 4))),
+        (scanned, ((240, 240), (240, 1))),
+    ],
+)
+def test_a_matrix_that_stays(function: Makes, shapes: Any) -> None:
+    assert kinds(function, *shapes) == {"solve"}
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda a, b: tf.linalg.solve(a, b), ((240, 240), (240, 4))),
+        (lambda a, b: tf.linalg.inv(fixed() + tf.random.normal([240, 240])) @ b, ((240, 240), (240, 4))),
+        (lambda a, b: tf.linalg.cholesky(tf.matmul(a, a, transpose_a=True) + fixed()) @ b, ((240, 240), (240, 4))),
+        (
+            lambda a, b: tf.while_loop(lambda i, m: i < 10, lambda i, m: (i + 1, tf.linalg.inv(m) + a), [0, a])[1],
+            ((240, 240), (240, 4)),
+        ),
+        (lambda a, b: tf.linalg.triangular_solve(fixed(), b), ((240, 240), (240, 4))),
+        (lambda a, b: tf.linalg.solve(fixed()[:50, :50], b[:50]), ((240, 240), (240, 4))),  # small
+    ],
+)
+def test_a_matrix_that_changes(function: Makes, shapes: Any) -> None:
+    assert "solve" not in kinds(function, *shapes)
+
+
+def assigned(makes: Makes, rows: int = 5000) -> Makes:
+    """A function that assigns to a variable what ``makes`` makes of it and of its rows."""
+    held = tf.Variable(tf.zeros((rows, 8)), trainable=False)
+
+    def function(x: Any) -> Any:
+        held.assign(makes(held, x))
+        return tf.reduce_sum(x)
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [
+        lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4)[:, None], x),
+        lambda v, x: tf.tensor_scatter_nd_add(v, tf.random.uniform((4, 1), 0, 5000, tf.int32), x),
+        lambda v, x: tf.keras.ops.scatter_update(v, tf.range(4)[:, None], x),
+        lambda v, x: tf.concat([v[4:], x], 0),
+        lambda v, x: tf.concat([x, v[:-4]], 0),
+        lambda v, x: tf.keras.ops.concatenate([x, v[:-4]], axis=0),
+    ],
+)
+def test_a_variable_that_is_copied_to_write_rows(makes: Makes) -> None:
+    (one,) = found(assigned(makes), (4, 8))
+    assert one.kind == "copied"
+    assert (one.figures["rows"], one.figures["written"]) == (5000, 4)
+    assert one.left == pytest.approx(4 / 5000)
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [
+        lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4)[:, None], x) * 0.9,  # all of it is new
+        lambda v, x: tf.tensor_scatter_nd_update(v * 0.9, tf.range(4)[:, None], x),
+        lambda v, x: tf.tensor_scatter_nd_update(tf.zeros_like(v), tf.range(4)[:, None], x),
+        lambda v, x: tf.concat([tf.reverse(v[4:], [0]), x], 0),
+        lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4000)[:, None], tf.repeat(x, 1000, axis=0)),
+        lambda v, x: 0.99 * v + 0.01 * tf.reduce_mean(x),
+    ],
+)
+def test_a_variable_that_is_new_in_whole(makes: Makes) -> None:
+    assert "copied" not in kinds(assigned(makes), (4, 8))
+
+
+def test_rows_written_in_place_are_no_copy() -> None:
+    held = tf.Variable(tf.zeros((5000, 8)), trainable=False)
+    other = tf.Variable(tf.zeros((5000, 8)), trainable=False)
+
+    def in_place(x: Any) -> Any:
+        held.scatter_nd_update(tf.range(4)[:, None], x)
+        other.assign(tf.tensor_scatter_nd_update(held, tf.range(4)[:, None], x))  # another variable's value
+        return tf.reduce_sum(x)
+
+    assert kinds(in_place, (4, 8)) == set()
+
+
+def jacobian(taken: Makes, outputs: int = 1) -> Makes:
+    net = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(8, "tanh"), tf.keras.layers.Dense(outputs)])
+
+    def function(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = net(x)
+            made = tf.squeeze(made, 1) if outputs == 1 else made
+        return taken(tape, made, x)
+
+    return function
+
+
+_EQUAL = [
+    (1, lambda t, y, x: tf.gather_nd(t.jacobian(y, x), tf.stack([tf.range(16), tf.range(16)], 1))),
+    (1, lambda t, y, x: tf.einsum("bbj->bj", t.jacobian(y, x))),
+    (4, lambda t, y, x: tf.einsum("bibj->bij", t.jacobian(y, x))),
+    (4, lambda t, y, x: tf.linalg.diag_part(tf.transpose(t.jacobian(y, x), [1, 3, 0, 2]))),
+]
+
+
+@pytest.mark.parametrize(("outputs", "taken"), _EQUAL)
+def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
+    (one,) = (each for each in found(jacobian(taken, outputs), (16, 3)) if each.kind == "diagonal")
+    assert one.figures == {"examples": 16.0}
+    assert one.left == pytest.approx(1 / 16)
+    assert sum("/pfor/" in name for name in one.operations) > 10
+
+
+@pytest.mark.parametrize(
+    ("outputs", "taken"),
+    [
+        (4, lambda t, y, x: t.batch_jacobian(y, x)),
+        (4, lambda t, y, x: tf.linalg.diag_part(t.batch_jacobian(y, x)[:, :3])),
+        (1, lambda t, y, x: t.jacobian(y, x)),
+        (1, lambda t, y, x: tf.linalg.diag_part(tf.matmul(x, x, transpose_b=True)[None])),
+    ],
+)
+def test_a_jacobian_that_is_needed(outputs: int, taken: Makes) -> None:
+    assert "diagonal" not in kinds(jacobian(taken, outputs), (16, 3))
+
+
+def _links(filled: float, rows: int = 600) -> Any:
+    """A matrix in NumPy of which this share is not zero."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    return ((rng.random((rows, rows)) < filled) * rng.random((rows, rows))).astype("float32")
+
+
+@pytest.mark.parametrize(
+    "multiplied",
+    [
+        lambda a, x: tf.matmul(a, x),
+        lambda a, x: a @ tf.nn.relu(x),
+        lambda a, x: tf.einsum("ij,jk->ik", a, x),
+        lambda a, x: tf.function(lambda y: tf.matmul(a, y))(x),
+        lambda a, x: tf.matmul(x, a, transpose_a=True),
+    ],
+)
+@pytest.mark.parametrize("constant", [lambda a: tf.constant(a), lambda a: a], ids=["captured", "in the graph"])
+def test_a_matrix_of_zeros_is_multiplied(multiplied: Makes, constant: Makes) -> None:
+    matrix = constant(_links(0.004))
+    (one,) = found(lambda x: tf.reduce_sum(multiplied(tf.convert_to_tensor(matrix), x)), (600, 8))
+    assert one.kind == "zeros"
+    assert one.figures["numbers"] == 360_000
+    assert one.figures["filled"] == pytest.approx(0.004, abs=0.0015)
+
+
+def test_a_matrix_that_is_full_small_or_not_constant_is_left_in_peace() -> None:
+    some, full, small = tf.constant(_links(0.05)), tf.constant(_links(1.0)), tf.constant(_links(0.004, 100))
+    held = tf.Variable(_links(0.004))
+    for matrix in (some, full, held):
+        assert kinds(lambda x, matrix=matrix: tf.matmul(matrix, x), (600, 8)) == set()
+    assert kinds(lambda x: tf.matmul(small, x), (100, 8)) == set()
+    sparse = tf.sparse.from_dense(_links(0.004))
+    assert kinds(lambda x: tf.sparse.sparse_dense_matmul(sparse, x), (600, 8)) == set()
+
+
+@pytest.mark.parametrize("batch", [8, None])
+def test_a_dense_layer_on_whole_pictures(batch: int | None) -> None:
+    layers = tf.keras.layers
+    for flattens, expected in (
+        ((layers.Flatten(), layers.Dense(16, activation="relu")), {"flat"}),
+        ((layers.GlobalAveragePooling2D(), layers.Dense(16, activation="relu")), set()),
+        ((layers.Dense(16),), set()),
+    ):
+        net = tf.keras.Sequential([tf.keras.Input((32, 32, 16)), *flattens])
+        made = found(lambda x, net=net: net(x), tf.TensorSpec((batch, 32, 32, 16)), batch=8)
+        assert {each.kind for each in made} == expected
+        for each in made:
+            assert each.figures == {"places": 1024, "channels": 16, "numbers": 16384, "units": 16, "bytes": 1 << 20}
+
+
+COVARIANCES = (3, 64, 64)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: tf.reduce_sum(tf.linalg.inv(a)) + tf.reduce_sum(tf.linalg.slogdet(a)[1]),
+        lambda a: tf.reduce_sum(tf.linalg.solve(a, tf.ones((3, 64, 1)))) + tf.reduce_sum(tf.linalg.det(a)),
+        lambda a: tf.reduce_sum(tf.linalg.solve(a, a[:, :, :1]) + tf.linalg.solve(a, a[:, :, 1:2] ** 2)),
+        lambda a: tf.reduce_sum(tf.linalg.inv(a) @ a[:, :, :2]) + tf.reduce_sum(tf.linalg.cholesky(a)),
+    ],
+)
+def test_a_matrix_that_is_factorised_twice(function: Makes) -> None:
+    (one,) = [each for each in found(function, COVARIANCES) if each.kind == "factors"]
+    assert one.figures["size"] == 64 and one.figures["times"] == 2
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: tf.reduce_sum(tf.linalg.inv(a) @ tf.linalg.inv(a)),  # Grappler makes it one
+        lambda a: tf.reduce_sum(tf.linalg.inv(a)) + tf.reduce_sum(tf.linalg.det(a + 1.0)),
+        lambda a: tf.reduce_sum(tf.linalg.cholesky_solve(tf.linalg.cholesky(a), a)),
+        lambda a: tf.reduce_sum(tf.linalg.inv(a[:, :8, :8])) + tf.reduce_sum(tf.linalg.det(a[:, :8, :8])),
+    ],
+)
+def test_matrices_that_are_factorised_once_or_are_small(function: Makes) -> None:
+    assert "factors" not in kinds(function, COVARIANCES)

@@ -1,0 +1,189 @@
+"""Models that are called or fitted for a little data each time, on made-up evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from eager_builder import eager_evidence, leaf, seen, site, sites
+from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
+from tfperfkit_rules.eager import many_fits, model_calls, step
+from tfperfkit_rules.retrace import unexplained
+
+from tfperfkit.diagnosis.merging import merge
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+
+PREDICT = """\
+for episode in range(5):
+    while not done:
+        action = np.argmax(q_net.predict(state[None], verbose=0)[0])
+        state, reward, done = env.step(action)
+        loss = learn(state)
+"""
+
+
+def test_predict_in_the_loop_is_reported_at_its_line() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(90, "dispatch", leaf(3)), (10, "graph", leaf(5))], "evaluate")
+    given = make_evidence(parts_ms={"dispatch": 9.0, "graph": 1.0}, steps=table, source=PREDICT, **spied._asdict())
+    finding = one(model_calls.predict_in_loop(given))
+    assert finding.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 2))
+    assert "tf.function(q_net)" in finding.advice
+    assert finding.predicted_range and 2 < finding.predicted_range[0] < 10 < finding.predicted_range[1]
+
+
+def test_what_predict_traces_is_the_same_finding() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(90, "tracing", leaf(3)), (10, "graph", leaf(5))], "evaluate")
+    traced = [(step.begin_ns, step.end_ns) for step in table.steps]
+    given = make_evidence(
+        parts_ms={"tracing": 9.0, "graph": 1.0}, steps=table, source=PREDICT, tracing=traced, **spied._asdict()
+    )
+    both = [*model_calls.predict_in_loop(given), *unexplained.traced_again(given)]
+    assert [finding.code for finding in both] == ["EAG004", "RET014"]
+    assert [finding.code for finding in merge(both)] == ["EAG004"]
+
+
+def test_operations_of_predict_are_not_the_steps_own() -> None:
+    samples = make_samples([(25, "eager_ops", leaf(5))])
+    for _ in range(75):
+        samples.add(Stack(leaf(11), "keras", "eager_ops", "evaluate"))
+    finding = one(step.eager_step(eager_evidence(samples=samples, parts={"evaluate": 300.0})))
+    assert finding.evidence[0].value == 175
+    assert finding.predicted_range and finding.predicted_range[1] < 1.2
+
+
+def test_predict_now_and_then_is_left_in_peace() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(3, "dispatch", leaf(3)), (97, "graph", leaf(5))], "evaluate")
+    given = make_evidence(parts_ms={"dispatch": 0.3, "graph": 9.7}, steps=table, source=PREDICT, **spied._asdict())
+    assert not list(model_calls.predict_in_loop(given))
+
+
+def test_predict_at_the_end_of_an_epoch_is_left_in_peace() -> None:
+    table = make_steps(60)
+    spied = seen(table, [(40, "dispatch", leaf(3)), (60, "graph", leaf(5))], "evaluate")
+    last = table.clean[-1]  # all of it behind the last step
+    rows = [(last.begin_ns + n, 1) for n in range(40)] + [(table.clean[0].begin_ns + n, 2) for n in range(60)]
+    stacks = {1: Stack(leaf(3), "keras", "dispatch", "evaluate"), 2: Stack(leaf(5), "tensorflow", "graph")}
+    log = SampleLog(stacks, sorted(rows))
+    parts = {"dispatch": 4.0, "graph": 6.0}
+    given = make_evidence(parts_ms=parts, steps=table, source=PREDICT, samples=spied.samples, log=log)
+    assert not list(model_calls.predict_in_loop(given))
+
+
+TEXTS = """\
+for epoch in range(20):
+    model.fit(x, y)
+    for n in range(400):
+        probabilities = model.predict(state)[0]
+    model.predict(all_of_them)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "doing", "told"), [(4, "dispatch", True), (4, "graph", False), (5, "dispatch", False)]
+)
+def test_predict_in_a_loop_of_its_own_between_the_steps(line: int, doing: str, told: bool) -> None:
+    """A text that is made after each epoch; not where the network itself takes the time, nor one call an epoch."""
+    table = make_steps(60)
+    spied = seen(table, [(40, doing, leaf(line)), (60, "graph", leaf(2))], "evaluate")
+    last = table.clean[-1]
+    rows = [(last.begin_ns + n, 1) for n in range(40)] + [(table.clean[0].begin_ns + n, 2) for n in range(60)]
+    stacks = {1: Stack(leaf(line), "keras", doing, "evaluate"), 2: Stack(leaf(2), "tensorflow", "graph")}
+    given = make_evidence(
+        parts_ms={"dispatch": 4.0, "graph": 6.0},
+        steps=table,
+        source=TEXTS,
+        samples=spied.samples,
+        log=SampleLog(stacks, sorted(rows)),
+        records=sites(site(1, "batch", 2, loops=(1,)), site(2, "next", line)),
+    )
+    findings = list(model_calls.predict_in_loop(given))
+    assert [(finding.code, finding.where) for finding in findings] == (
+        [("EAG004", (SourceSpan(FILE, 4), SourceSpan(FILE, 3)))] if told else []
+    )
+
+
+LAYER = ("keras.src.layers.layer:__call__", "keras.src.ops.operation:__call__")
+
+
+def called(line: int, *names: str) -> tuple[Frame, ...]:
+    return (Frame(FILE, 1, "<module>", line, None, names),)
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "told"),
+    [
+        ("action = policy(state)", LAYER, "policy is called"),
+        ("fake = self.generator(state)", LAYER, "self.generator is called"),
+        ("share = factor(state)", LAYER, "factor is called"),
+        ("keep = planet_mask(state)", (), ""),
+        ("keep = model(state)", ("tensorflow.python.ops.math_ops:reduce_sum",), ""),
+        ("net.fit(state)", ("keras.src.backend.tensorflow.trainer:fit",), ""),
+    ],
+)
+def test_a_model_is_what_keras_calls_as_one(line: str, names: tuple[str, ...], told: str) -> None:
+    samples = make_samples([(40, "eager_ops", called(2, *names)), (60, "graph", called(3))])
+    given = make_evidence(
+        parts_ms={"eager_ops": 4.0, "graph": 6.0},
+        source=f"for t in range(9):\n    {line}\n    learn(state)\n",
+        samples=samples,
+        records=sites(site(1, "call", 3, loops=(1,))),
+    )
+    found = list(model_calls.model_called(given))
+    assert [finding.title[: len(told)] for finding in found] == [told] * bool(told)
+    assert [finding.where[0] for finding in found] == [SourceSpan(FILE, 2)] * bool(told)
+
+
+def test_a_model_of_the_persons_own_class_is_reported_where_it_is_called() -> None:
+    source = (
+        "for t in range(9):\n    a = net(s)\n    learn(s)\n"
+        "class Net(keras.Model):\n    def call(self, x):\n        return self.d(x)"
+    )
+    inside = (*called(2, *LAYER), Frame(FILE, 5, "call", 6, None, LAYER))
+    given = make_evidence(
+        parts_ms={"eager_ops": 4.0, "graph": 6.0},
+        source=source,
+        samples=make_samples([(40, "eager_ops", inside), (60, "graph", called(3))]),
+        records=sites(site(1, "call", 3, loops=(1,))),
+    )
+    finding = one(model_calls.model_called(given))
+    assert finding.where[0] == SourceSpan(FILE, 2) and finding.title.startswith("net is")
+
+
+def test_a_model_called_in_an_eager_step_is_the_steps() -> None:
+    source = "for t in range(9):\n    action = policy(state)\n    learn(state)\n"
+    samples = make_samples([(40, "eager_ops", called(2, *LAYER)), (60, "graph", leaf(3))])
+    eager = make_evidence(
+        parts_ms={"eager_ops": 4.0, "graph": 6.0},
+        source=source,
+        samples=samples,
+        records=sites(site(1, "apply", 3, loops=(1,))),
+    )
+    assert not list(model_calls.model_called(eager))
+
+
+def fitted(batches: int) -> Any:
+    table = make_steps(60)
+    stacks = [(70, "eager_ops", leaf(2)), (30, "graph", leaf(2))]
+    source = "for chunk in chunks:\n    model.fit(chunk.x, chunk.y)\n"
+    streams = sites(site(1, "batch", 2, loops=(1,)), count=60)
+    marks = []
+    for number, row in enumerate(streams["markers"], 1):
+        marks += [row, [1, row[2], row[2], 0]] if number % batches == 0 else [row]
+    return make_evidence(
+        parts_ms={"eager_ops": 7.0, "graph": 3.0},
+        steps=table,
+        source=source,
+        **seen(table, stacks)._asdict(),
+        records={**streams, "markers": marks},
+    )
+
+
+def test_fit_for_each_chunk_is_reported_and_long_fits_are_not() -> None:
+    finding = one(many_fits.fit_in_loop(fitted(1)))
+    assert [place.line for place in finding.where] == [2, 1]
+    assert "model.train_on_batch" in finding.advice
+    assert not list(many_fits.fit_in_loop(fitted(12)))

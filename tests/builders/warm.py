@@ -8,12 +8,15 @@ process of its own, and so has one that does something before it imports TensorF
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +30,7 @@ class WarmPython:
 
     def __init__(self, script: Path | str, folder: Path, environment: Mapping[str, str]) -> None:
         self._words = [sys.executable, str(script)]
-        self._folder = folder
+        self.folder = folder
         self._environment = dict(environment)
         self._ours: socket.socket | None = None
 
@@ -38,12 +41,14 @@ class WarmPython:
         environment: Mapping[str, str],
         input: bytes = b"",
         timeout: float = 300,
+        folder: Path | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run it to its end. Raises subprocess.TimeoutExpired, with the script's session killed."""
+        """Run it to its end, in ``folder`` where another one is meant. Raises subprocess.TimeoutExpired, with the
+        script's session killed."""
         server = self._server()
         pipes = [os.pipe() for _ in range(3)]  # the script's: reads from the first, writes to the others
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
-        wanted = {"arguments": list(arguments), "cwd": str(self._folder), "env": dict(environment)}
+        wanted = {"arguments": list(arguments), "cwd": str(folder or self.folder), "env": dict(environment)}
         socket.send_fds(server, [json.dumps(wanted).encode()], theirs)
         for descriptor in theirs:
             os.close(descriptor)
@@ -73,7 +78,7 @@ class WarmPython:
                 added = {"PYTHONPATH": str(_START), "WARM_SOCKET": str(theirs.fileno())}
                 process = subprocess.Popen(
                     self._words,
-                    cwd=self._folder,
+                    cwd=self.folder,
                     env={**self._environment, **added},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -82,6 +87,31 @@ class WarmPython:
                 )
             atexit.register(_end, self._ours, process)
         return self._ours
+
+
+def run_warm(
+    script: Path, *arguments: Path | str, environment: Mapping[str, str] | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """``python script`` in the script's folder, from an interpreter that all tests of this process share; ``script``
+    is called ``script.py``, and what ``environment`` adds is not asked as TensorFlow is imported."""
+    assert script.name == "script.py"
+    kept = _shared_environment()
+    words = [str(argument) for argument in arguments]
+    given = {**kept, **(environment or {})}
+    done = _shared().run(words, environment=given, timeout=timeout, folder=script.parent)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def _shared_environment() -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
+    return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+
+
+@functools.cache
+def _shared() -> WarmPython:
+    folder = Path(tempfile.mkdtemp(prefix="warm-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return WarmPython("script.py", folder, _shared_environment())
 
 
 def _end(server: socket.socket, process: subprocess.Popen[bytes]) -> None:

@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from mutations import MANY
+from shared_run import recorded_once
 
 settings.register_profile(
     "hostile",
@@ -59,25 +59,16 @@ main()
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The run directory, never to be changed. Recorded by whichever worker of pytest-xdist comes first."""
-    base = tmp_path_factory.getbasetemp()
-    base = base if worker_id == "master" else base.parent
-    folder, done = base / "recorded", base / "recorded.done"
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        until = time.monotonic() + 250
-        while not done.exists():
-            assert time.monotonic() < until, "the other worker did not record the run"
-            time.sleep(0.2)
-    else:
+    """The run directory, never to be changed."""
+
+    def record(folder: Path) -> None:
         (folder / "train.py").write_text(_SCRIPT)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TFPERF_")}
         environment |= {"CUDA_VISIBLE_DEVICES": "-1", "TFPERF_RUNS": str(folder / "runs")}
         command = [sys.executable, "-m", "tfperfkit", "run", "--probes", "all", "--out", "run", "train.py"]
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, timeout=200)
-        done.touch()
-    run = folder / "run"
+
+    run = recorded_once(tmp_path_factory, worker_id, "recorded", record) / "run"
     assert list(run.glob("trace/plugins/profile/*/*.xplane.pb")), "the run has no trace to damage"
     return run
 

@@ -8,10 +8,12 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tfperf_runner import Tfperf
+from warm import run_warm
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed here"
@@ -90,25 +92,36 @@ def profiled(tfperf: Tfperf, source: str, **options: Any) -> dict[str, Any]:
     return report
 
 
-def plain(tfperf: Tfperf, source: str) -> str:
-    """What the script writes to stdout without us."""
-    path = tfperf.script(source, "plain.py")
-    done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, timeout=120, env=tfperf.environment
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """What a script writes to stdout without us."""
+
+    def written(source: str) -> str:
+        script = tmp_path_factory.mktemp("plain") / "script.py"
+        script.write_text(source)
+        done = run_warm(script)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    return written
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The report of the training on two processors."""
+    return profiled(Tfperf(tmp_path_factory.mktemp("split")), SPLIT + TRAIN)
 
 
 def line_of(source: str, text: str) -> int:
     return next(number for number, line in enumerate(source.splitlines(), 1) if text in line)
 
 
-def test_placements_and_copies_are_those_of_the_partition_graphs(tfperf: Tfperf) -> None:
-    source = SPLIT + TRAIN
-    report = profiled(tfperf, source)
-    assert report["stdout"] == plain(tfperf, source), "the script does under the probe what it does alone"
-    truth = json.loads(plain(tfperf, SPLIT + PARTITIONS))
+def test_placements_and_copies_are_those_of_the_partition_graphs(
+    split: dict[str, Any], plain: Callable[[str], str]
+) -> None:
+    source, report = SPLIT + TRAIN, split
+    assert report["stdout"] == plain(source), "the script does under the probe what it does alone"
+    truth = json.loads(plain(SPLIT + PARTITIONS))
     data = report["data"]
     assert [d["name"] for d in data["devices"] if d["kind"] == "logical"] == ["CPU:0", "CPU:1"]
 
@@ -137,9 +150,8 @@ def test_placements_and_copies_are_those_of_the_partition_graphs(tfperf: Tfperf)
     assert update["bytes_per_step"] in (32 * 16 * 4, 32 * 16 * 4 + 4)  # the gradient of w, or its factor too
 
 
-def test_fallbacks_reads_and_their_findings(tfperf: Tfperf) -> None:
-    source = SPLIT + TRAIN
-    report = profiled(tfperf, source)
+def test_fallbacks_reads_and_their_findings(split: dict[str, Any]) -> None:
+    source, report = SPLIT + TRAIN, split
     data = report["data"]
     (fallback,) = data["fallbacks"]
     assert (fallback["op"], fallback["requested"], fallback["assigned"]) == ("Relu", "GPU:0", "CPU:0")
@@ -224,9 +236,9 @@ print(float(loss))
 )
 
 
-def test_eager_operations(tfperf: Tfperf) -> None:
+def test_eager_operations(tfperf: Tfperf, plain: Callable[[str], str]) -> None:
     report = profiled(tfperf, EAGER)
-    assert report["stdout"] == plain(tfperf, EAGER)
+    assert report["stdout"] == plain(EAGER)
     data = report["data"]
     placed = {row["device"]: row["eager_per_step"] for row in data["placements"]}
     assert placed["CPU:1"] >= 1 and placed["CPU:0"] >= 3
@@ -353,9 +365,7 @@ def inside(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("inside")
     script = folder / "script.py"
     script.write_text(IN_PROCESS)
-    done = subprocess.run(
-        [sys.executable, str(script), str(folder / "facts.json")], capture_output=True, text=True, timeout=120
-    )
+    done = run_warm(script, folder / "facts.json")
     assert done.returncode == 0, done.stderr[-3000:]
     facts: dict[str, Any] = json.loads((folder / "facts.json").read_text())
     return facts

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm import run_warm
 
 BEGIN = """
 import keras, numpy as np, tensorflow as tf
@@ -155,7 +154,7 @@ IDS = ["batch-as-call", "update-rows", "vectorized-map", "no-strategy", "longer-
 
 @pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS, ALONE, EPOCHS], ids=IDS)
 def test_results(text: str, tmp_path: Path) -> None:
-    script = tmp_path / "results.py"  # AutoGraph reads the source
+    script = tmp_path / "script.py"  # AutoGraph reads the source
     script.write_text(BEGIN + text)
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240)
+    done = run_warm(script)
     assert done.returncode == 0, done.stderr[-2000:]

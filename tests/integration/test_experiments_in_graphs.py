@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+
+from warm import run_warm
 
 BEGIN = """
 import keras, numpy as np, tensorflow as tf
@@ -272,10 +272,9 @@ same(plain, changed)
 
 def test_what_they_keep(tmp_path: Path) -> None:
     """In one process: TensorFlow takes long to come."""
-    script = tmp_path / "results.py"  # AutoGraph reads the source
     pieces = (DEVICES, ARRAYS, PASSES, MODELS, SORTS, PRODUCTS, FROZEN, ROWS, LISTS, REPLICAS)
     devices = "tf.config.set_logical_device_configuration(tf.config.list_physical_devices('CPU')[0], "
     devices += "[tf.config.LogicalDeviceConfiguration()] * 2)\ntf.constant(1)\n"
     script.write_text(BEGIN + devices + "".join(pieces))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    done = run_warm(script)
     assert done.returncode == 0, done.stderr[-2000:]

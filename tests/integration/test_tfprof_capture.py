@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tfperfkit_probes.tfprof.probe import TfprofProbe
+from warm import run_warm
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.records.steps import Step, StepTable
@@ -59,21 +60,18 @@ def done():
 """
 
 
-def run(folder: Path, script: str, log_level: str = "2") -> dict[str, Any]:
+def run(folder: Path, script: str, log_level: str | None = None) -> dict[str, Any]:
     """Run a script after PREAMBLE; gives what it left in FACTS."""
     code = PREAMBLE + textwrap.dedent(script) + "\ndone()\n"
     path = folder / "script.py"
     path.write_text(code)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")]),
-        "TF_CPP_MIN_LOG_LEVEL": log_level,
-        "CUDA_VISIBLE_DEVICES": "-1",
-        "KERAS_BACKEND": "tensorflow",
-    }
-    ran = subprocess.run(
-        [sys.executable, str(path), str(folder)], env=environment, capture_output=True, text=True, timeout=120
-    )
+    if log_level is None:
+        ran = run_warm(path, folder, environment={"KERAS_BACKEND": "tensorflow"})
+    else:  # TensorFlow asks for it once
+        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": log_level, "CUDA_VISIBLE_DEVICES": "-1"}
+        ran = subprocess.run(
+            [sys.executable, str(path), str(folder)], env=environment, capture_output=True, text=True, timeout=120
+        )
     assert ran.returncode == 0, ran.stderr[-4000:]
     assert not re.search(r"profiler_session\.cc|save_profile\.cc", ran.stderr), "the script would not have shown that"
     facts: dict[str, Any] = json.loads((folder / "facts.json").read_text())

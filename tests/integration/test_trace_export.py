@@ -14,12 +14,7 @@ from typing import Any
 
 import pytest
 from tfperf_runner import Tfperf
-from viewed import gan_run
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return gan_run(tmp_path_factory.mktemp("run"))
+from viewed import run as run
 
 
 def timeline(file: Path) -> dict[str, Any]:

@@ -15,12 +15,8 @@ from pathlib import Path
 
 import pytest
 from tfperf_runner import Tfperf
-from viewed import gan_run, need_viewer, viewing
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return gan_run(tmp_path_factory.mktemp("run"))
+from viewed import need_viewer, viewing
+from viewed import run as run
 
 
 def copy_of(run: Path, target: Path) -> Path:

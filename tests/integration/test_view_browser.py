@@ -20,7 +20,8 @@ import pytest
 from chromium import Browser, find
 from PIL import Image
 from tfperf_runner import Tfperf
-from viewed import gan_run, viewing
+from viewed import run as run
+from viewed import viewing
 
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -32,11 +33,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     assert find(), "CI must have chromium: see .ci/run"
     with Browser(tmp_path_factory.mktemp("browser")) as opened:
         yield opened
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return gan_run(tmp_path_factory.mktemp("run"))
 
 
 def test_the_pages_show_the_runs_steps(browser: Browser, run: Path, tmp_path: Path) -> None:

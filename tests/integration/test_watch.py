@@ -120,8 +120,10 @@ def test_in_a_repl(tmp_path: Path) -> None:
 STEPS_FROM = """
 import tensorflow as tf
 
-model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(8)])
-x = tf.ones([4, 8])
+x, weights = tf.ones([4, 8]), tf.ones([8, 8])
+
+def model(x):
+    return tf.matmul(x, weights)
 
 class Worker:
     def work(self):

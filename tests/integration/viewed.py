@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 import signal
 import urllib.parse
 import urllib.request
@@ -14,34 +15,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_run import recorded_once
 from tfperf_runner import Tfperf
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gan" / "train.py"
 
 
-def gan_run(folder: Path) -> Path:
-    """A run of the example with a trace of its steps."""
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A run of the example with a trace of its steps; a copy for each module of tests."""
+    recorded = recorded_once(tmp_path_factory, worker_id, "gan-with-a-trace", _record) / "gan"
+    return Path(shutil.copytree(recorded, tmp_path_factory.mktemp("run") / "gan"))
+
+
+def _record(folder: Path) -> None:
     tfperf = Tfperf(folder)
-    done = tfperf(
-        "run",
-        "--probes",
-        "tfprof",
-        "--window",
-        "tfprof=5:6",
-        "--out",
-        "gan",
-        EXAMPLE,
-        "--stage",
-        "graph",
-        "--steps",
-        "30",
-        "--digits",
-        "2000",
-    )
+    options = ["--stage", "graph", "--steps", "30", "--digits", "2000", "--batch-size", "16"]
+    done = tfperf("run", "--probes", "tfprof", "--window", "tfprof=5:6", "--out", "gan", EXAMPLE, *options)
     assert done.returncode == 0, done.stderr
-    run = folder / "gan"
-    assert list(run.glob("trace/plugins/profile/*/*.xplane.pb")), done.stderr
-    return run
+    assert list(folder.glob("gan/trace/plugins/profile/*/*.xplane.pb")), done.stderr
 
 
 class Viewed:

@@ -90,15 +90,19 @@ class WarmPython:
 
 
 def run_warm(
-    script: Path, *arguments: Path | str, environment: Mapping[str, str] | None = None, timeout: float = 300
+    source: str,
+    folder: Path,
+    *arguments: Path | str,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
-    """``python script`` in the script's folder, from an interpreter that all tests of this process share; ``script``
-    is called ``script.py``, and what ``environment`` adds is not asked as TensorFlow is imported."""
-    assert script.name == "script.py"
-    kept = _shared_environment()
-    words = [str(argument) for argument in arguments]
-    given = {**kept, **(environment or {})}
-    done = _shared().run(words, environment=given, timeout=timeout, folder=script.parent)
+    """``python script.py`` in ``folder``, from an interpreter that all tests of this process share: ``source`` stands
+    in another folder, as Python makes a script's path whole before it begins. What ``environment`` adds is not asked as
+    TensorFlow is imported."""
+    python = _shared()
+    (python.folder / "script.py").write_text(source, encoding="utf-8")
+    given = {**_shared_environment(), **(environment or {})}
+    done = python.run([str(each) for each in arguments], environment=given, folder=folder)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -43,7 +43,6 @@ text = evil:TEXT
 raising = evil:RULES
 """ % ("n" * 100_000)
 
-
 EVIL = """
 class Probe:
     pass

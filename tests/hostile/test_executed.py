@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-
-
 PACKAGES = (
     ROOT / "tfperfkit",
     ROOT / "plugins" / "tfperfkit_probes",
     ROOT / "plugins" / "tfperfkit_rules",
+    ROOT / "plugins" / "tfperfkit_experiments",
     ROOT / "plugins" / "tfperfkit_trackers",
 )
-
 
 #: Never imported by anything of ours: they make objects, or code, of data.
 NEVER = {
@@ -38,10 +36,8 @@ NEVER = {
     "xmlrpc",
 }
 
-
 #: Finds the code of the person's script as ``python -m`` does.
 OWN_SCRIPT = {"launch/edited_main.py": {"runpy"}}
-
 
 #: What starts a program or talks to one, and the files that do.
 SOME = {
@@ -74,11 +70,9 @@ SOME = {
     "webbrowser": {"viewing/command.py"},
 }
 
-
 #: Calls that execute what they are given. The probe lines compiles the person's own script as it
 #: records; the bootstrap runs our own agent.
 EXECUTE = {"eval", "exec", "compile", "__import__", "import_module", "exec_module", "system", "popen", "execv"}
-
 
 EXECUTING = {
     ("lines/choose.py", "compile"),
@@ -94,7 +88,6 @@ EXECUTING = {
     ("magics.py", "compile"),
     ("magics.py", "exec"),
 }
-
 
 #: Calls that read files or folders; and the files of ours that make them on something else than a run directory, or as
 #: it is recorded.
@@ -117,7 +110,6 @@ READ = {
     "mmap",
 }
 
-
 READING = {
     "storage/safe_reader.py",  # the one place
     "watching/command.py",  # names of the ranks' folders
@@ -125,15 +117,11 @@ READING = {
     "storage/addresses.py",  # sends this process's own run; what it fetched is read as any run
     "config.py",
     "recording/source_copies.py",
-    "testing.py",
     "storage/reserved_space.py",
     "storage/stream_writer.py",
     "clock.py",
-    "recording/environment.py",
     "recording/pressure.py",  # the kernel's figures
     "storage/run_directory.py",  # makes the manifest
-    "doctor/runtime.py",
-    "doctor/command.py",
     "doctor/trial.py",
     "viewing/tensorboard.py",  # its own log
     "viewing/command.py",
@@ -142,7 +130,6 @@ READING = {
     "xplane/reader.py",  # maps the file that safe_reader.open_file gave
     "lines/choose.py",
     "tfprof/record.py",
-    "input/record.py",  # recording
     "recording/window_phases.py",  # recording
     "cli.py",
     "registry.py",  # loads entry points
@@ -171,6 +158,8 @@ READING = {
     "trials/prove.py",
     "trials/workspace.py",
     "__init__.py",  # the magics' load
+    "without_line/experiment.py",  # the person's sources
+    "one_pass/experiment.py",
 }
 
 
@@ -221,8 +210,11 @@ def test_nothing_unpickles_or_executes() -> None:
 
 def test_files_of_a_run_are_opened_in_one_place() -> None:
     """Readers go through ``inside``; what else opens files is listed, with the reason."""
+    seen = set()
     for name, tree in trees():
         if name.startswith(("launch/", "instruments/")):
             continue  # they run as the script does, or before it
-        calls = called(tree) & READ
-        assert not calls or name in READING, f"{name} calls {', '.join(calls)}"
+        if calls := called(tree) & READ:
+            assert name in READING, f"{name} calls {', '.join(calls)}"
+            seen.add(name)
+    assert seen == READING, "a file that reads no longer"

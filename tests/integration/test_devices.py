@@ -97,9 +97,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """What a script writes to stdout without us."""
 
     def written(source: str) -> str:
-        script = tmp_path_factory.mktemp("plain") / "script.py"
-        script.write_text(source)
-        done = run_warm(script)
+        done = run_warm(source, tmp_path_factory.mktemp("plain"))
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
@@ -363,9 +361,7 @@ pathlib.Path(sys.argv[1]).write_text(json.dumps(facts))
 def inside(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The instruments in one process, without a session."""
     folder = tmp_path_factory.mktemp("inside")
-    script = folder / "script.py"
-    script.write_text(IN_PROCESS)
-    done = run_warm(script, folder / "facts.json")
+    done = run_warm(IN_PROCESS, folder, folder / "facts.json")
     assert done.returncode == 0, done.stderr[-3000:]
     facts: dict[str, Any] = json.loads((folder / "facts.json").read_text())
     return facts

@@ -154,7 +154,5 @@ IDS = ["batch-as-call", "update-rows", "vectorized-map", "no-strategy", "longer-
 
 @pytest.mark.parametrize("text", [BATCHES, ROWS, MAPS, ALONE, EPOCHS], ids=IDS)
 def test_results(text: str, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"  # AutoGraph reads the source
-    script.write_text(BEGIN + text)
-    done = run_warm(script)
+    done = run_warm(BEGIN + text, tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]

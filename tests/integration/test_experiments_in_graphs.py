@@ -275,6 +275,5 @@ def test_what_they_keep(tmp_path: Path) -> None:
     pieces = (DEVICES, ARRAYS, PASSES, MODELS, SORTS, PRODUCTS, FROZEN, ROWS, LISTS, REPLICAS)
     devices = "tf.config.set_logical_device_configuration(tf.config.list_physical_devices('CPU')[0], "
     devices += "[tf.config.LogicalDeviceConfiguration()] * 2)\ntf.constant(1)\n"
-    script.write_text(BEGIN + devices + "".join(pieces))
-    done = run_warm(script)
+    done = run_warm(BEGIN + devices + "".join(pieces), tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]

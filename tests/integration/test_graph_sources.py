@@ -118,9 +118,7 @@ print(json.dumps(facts))
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    path = tmp_path_factory.mktemp("sources") / "script.py"
-    path.write_text(SCRIPT)
-    done = run_warm(path)
+    done = run_warm(SCRIPT, tmp_path_factory.mktemp("sources"))
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

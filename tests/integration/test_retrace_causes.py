@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("retrace_causes.py")
-SOURCE = SCRIPT.read_text().splitlines()
+ARGUMENTS, FUNCTIONS = SCRIPT.with_name("retrace_arguments.py"), SCRIPT.with_name("retrace_functions.py")
+SOURCES = [path.read_text().splitlines() for path in (ARGUMENTS, FUNCTIONS)]
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +60,9 @@ def outcome(causes: Path, request: pytest.FixtureRequest) -> Outcome:
 
 
 def line_of(text: str) -> int:
-    """The one line of the script that holds a text, from 1."""
-    (line,) = [number for number, line in enumerate(SOURCE, 1) if text in line]
-    return line
+    """The one line of the causes that holds a text, from 1."""
+    (place,) = [number for lines in SOURCES for number, line in enumerate(lines, 1) if text in line]
+    return place
 
 
 def test_python_value(outcome: Outcome) -> None:
@@ -229,7 +230,7 @@ def test_nested(outcome: Outcome) -> None:
         assert abs(outer["ms"] - inner["ms"] - outer["self_ms"]) < 1
     # The call stands in a converted function: its line is the person's all the same.
     assert outcome.traces("inner")[0]["call_site"] == {
-        "file": str(SCRIPT),
+        "file": str(FUNCTIONS),
         "line": line_of("x = inner(x)"),
         "function": "outer",
     }
@@ -241,7 +242,7 @@ def test_frameworks(outcome: Outcome) -> None:
     for function in outcome.result["data"]["functions"]:
         if function["owner"] == "tf.data":
             assert {trace["kind"] for trace in function["traces"]} == {"first", "expected"}
-    assert outcome.functions["one_step_on_data"]["traces"][0]["call_site"]["file"] == str(SCRIPT)
+    assert outcome.functions["one_step_on_data"]["traces"][0]["call_site"]["file"] == str(FUNCTIONS)
     assert outcome.codes == []
 
 

@@ -63,11 +63,11 @@ def done():
 def run(folder: Path, script: str, log_level: str | None = None) -> dict[str, Any]:
     """Run a script after PREAMBLE; gives what it left in FACTS."""
     code = PREAMBLE + textwrap.dedent(script) + "\ndone()\n"
-    path = folder / "script.py"
-    path.write_text(code)
     if log_level is None:
-        ran = run_warm(path, folder, environment={"KERAS_BACKEND": "tensorflow"})
+        ran = run_warm(code, folder, folder, environment={"KERAS_BACKEND": "tensorflow"})
     else:  # TensorFlow asks for it once
+        path = folder / "script.py"
+        path.write_text(code)
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": log_level, "CUDA_VISIBLE_DEVICES": "-1"}
         ran = subprocess.run(
             [sys.executable, str(path), str(folder)], env=environment, capture_output=True, text=True, timeout=120

@@ -19,7 +19,6 @@ from tfperfkit.records.rank import holds_parts
 #: Time for the others to end once one has failed, and for tfperf to end once its script has been killed.
 _GRACE_S, _REPORT_S = 15.0, 10.0
 _LOOK_S = 0.1
-MAX_WORKERS = 64
 _HOST = "127.0.0.1"
 
 

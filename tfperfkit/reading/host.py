@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tfperfkit.reading.tracks import HostTrace, Track
 from tfperfkit.xplane.columns import Ints
-from tfperfkit.xplane.intervals import NONE, Spans, in_order, own_times, union
+from tfperfkit.xplane.intervals import Spans, in_order, own_times, union
 
 
 class Doing(enum.Enum):
@@ -179,11 +179,6 @@ def _add_own(track: Track, names: list[str], inverse: Ints, totals: dict[str, li
         entry = totals.setdefault(name, [0, 0])
         entry[0] += count
         entry[1] += int(total)
-
-
-def spans_of(host: HostActivity, doing: Doing) -> Spans:
-    """When any thread was at it."""
-    return host.spans.get(doing, NONE)
 
 
 def is_work(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from tfperfkit.xplane.columns import Coded, Ints
@@ -44,6 +43,3 @@ class HostTrace(Protocol):
     def devices(self) -> Sequence[Device]: ...
     def host_tracks(self, keep: Callable[[str], bool], /) -> Iterator[Track]: ...
     def modules(self) -> dict[str, Module]: ...
-
-
-Opener = Callable[[], AbstractContextManager[HostTrace]]

@@ -84,11 +84,10 @@ _KEYS: dict[str, Callable[[Run], object]] = {
     "step": lambda run: -(run.step_ms or 0.0),
     "wall": lambda run: -run.wall_s,
 }
-SORTS = tuple(_KEYS)
 
 
 def chosen(runs: Iterable[Run], word: str, key: str) -> list[Run]:
-    """Those of which name, script, status, code or title hold the word, sorted by one of ``SORTS``."""
+    """Those of which name, script, status, code or title hold the word, sorted by one of ``_KEYS``."""
     word = word.lower()
     texts = ((run, f"{run.name} {run.script} {run.status} {run.finding} {run.title}".lower()) for run in runs)
     return sorted((run for run, text in texts if word in text), key=_KEYS[key])  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -147,9 +146,3 @@ def _last_words(file: Path) -> str:
 def text_of(changes: Sequence[Change]) -> str:
     """Several changes as one."""
     return " + ".join(change.text for change in changes)
-
-
-def remove_results(outcome: Outcome) -> None:
-    """Its folder is not needed any more."""
-    if outcome.weights is not None:
-        shutil.rmtree(outcome.weights.parent, ignore_errors=True)

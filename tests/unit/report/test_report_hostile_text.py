@@ -43,10 +43,7 @@ HOSTILE = st.text(st.characters(codec=None), max_size=40) | st.sampled_from(
     ]
 )
 
-
 NUMBERS = st.floats() | st.integers(-(2**70), 2**70)
-
-
 FLOATS = st.none() | st.floats()
 
 

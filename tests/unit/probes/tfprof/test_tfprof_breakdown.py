@@ -23,9 +23,7 @@ spans = st.lists(
     st.tuples(st.integers(0, 200), st.integers(0, 60)).map(lambda pair: Span(pair[0], pair[0] + pair[1])), max_size=12
 )
 
-
 labels = st.sampled_from(["input", "eager_ops", "graph", "tracing", "other"])
-
 
 labelled = st.lists(
     st.tuples(st.integers(0, 200), st.integers(0, 60), labels).map(lambda t: Labelled(t[0], t[0] + t[1], t[2])),

@@ -29,7 +29,6 @@ for x, y in dataset:
     train_step(x, y)
 """
 
-
 AT = (site(1, "apply", 7, 10, loops=(9,), function="train_step"),)
 
 

@@ -16,16 +16,9 @@ from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 
 MATH = "tensorflow.python.ops.math_ops:reduce_sum"
-
-
 SLICE = "tensorflow.python.ops.tensor_getitem_override:_slice_helper"
-
-
 MAP = "tensorflow.python.ops.map_fn:map_fn_v2"
-
-
 LAYER = "keras.src.layers.layer:__call__"
-
 
 IN_FUNCTION = """\
 import tensorflow as tf
@@ -36,7 +29,6 @@ while True:
     v = refine(v)
 """
 
-
 IN_LOOP = """\
 import tensorflow as tf
 for i in range(100):
@@ -44,11 +36,8 @@ for i in range(100):
     v = v / tf.norm(v)
 """
 
-
 #: Operations of two seconds, ten thousand in each; each takes what handing it over takes.
 TINY = (op("Mul", 2000, 40.0), op("Sub", 2000, 40.0), op("MatMul", 400, 8.0))
-
-
 HEAVY = (op("MatMul", 400, 380.0), op("Mul", 400, 2.0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from eager_builder import op
 from evidence_builder import FILE, one
 from tfperfkit_rules.eager import elements, work

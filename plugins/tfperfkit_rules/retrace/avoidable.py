@@ -14,6 +14,7 @@ from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_calls import files, methods
 from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
 from tfperfkit_rules.retrace.cost import Time, lost_ns
@@ -139,7 +140,11 @@ def _gain(
             if work is not None
             else float(len({trace.step for trace in traces}))
         )
-        known = without.saved(evidence) or without.saved_with(evidence, _traced(evidence, share, traces), first, steps)
+        turns = work.iterations if work is not None else None
+        each = bool(turns) and len(traces) >= shared.NEARLY_ALWAYS.value * (turns or 0)
+        mine = _traced(evidence, share, traces)
+        one = len(traces) if work is not None else 0
+        known = without.saved(evidence) or without.saved_with(evidence, mine, first, steps, each=each, of=one)
         if known is None:
             return None, 1 / (1 - share)
         return gain.speedups(*known), None

@@ -22,10 +22,12 @@ Traced = tuple[str, int, str]
 
 
 class FirstRuns(NamedTuple):
-    """ms, at least and at most, that first executions take beyond what the same calls would."""
+    """ms, at least and at most, that first executions take beyond what the same calls would; ``again``: what these
+    calls take at worst, None where it is not known."""
 
     least: float
     most: float
+    again: float | None = None
 
 
 def beyond(evidence: Evidence, functions: Iterable[tuple[Traced, int]]) -> FirstRuns | None:
@@ -43,6 +45,7 @@ def beyond(evidence: Evidence, functions: Iterable[tuple[Traced, int]]) -> First
     return FirstRuns(
         sum(count * statistics.median(each.least for each in rows) for count, rows in found),
         sum(count * statistics.median(each.most for each in rows) for count, rows in found),
+        sum(count * statistics.median(each.again or 0.0 for each in rows) for count, rows in found),
     )
 
 
@@ -52,11 +55,8 @@ def _of(evidence: Evidence, cost: FunctionCost) -> FirstRuns | None:
     again = graph_time.float32_ms(evidence, [(cost, 1.0)])
     if again is None:
         return None
-    first = cost.first_execution_ms
-    return FirstRuns(
-        max(first - again[1] - shared.FUNCTION_CALL_MAX_MS.value, 0.0),
-        max(first - again[0] - shared.FUNCTION_CALL_MIN_MS.value, 0.0),
-    )
+    first, slowest = cost.first_execution_ms, again[1] + shared.FUNCTION_CALL_MAX_MS.value
+    return FirstRuns(max(first - slowest, 0.0), max(first - again[0] - shared.FUNCTION_CALL_MIN_MS.value, 0.0), slowest)
 
 
 def idle(evidence: Evidence) -> FirstRuns | None:

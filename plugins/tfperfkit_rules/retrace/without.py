@@ -33,18 +33,24 @@ def saved(evidence: Evidence) -> tuple[float, float] | None:
 
 
 def saved_with(
-    evidence: Evidence, traced: float, first: FirstRuns | None, times: float = 1.0
+    evidence: Evidence, traced: float, first: FirstRuns | None, times: float = 1.0, *, each: bool = False, of: int = 0
 ) -> tuple[float, float] | None:
     """The same where no window shows it, from first executions that were timed. ``traced``: the share that tracing
-    takes; ``times``: how many of these steps, or stretches, ``first`` is of. None where none was timed."""
+    takes; ``times``: how many of these steps, or stretches, ``first`` is of; ``each``: every call is a first one, so
+    that of compiled functions only running again is left; ``of``: how many traces these are, where one more is left to
+    pay: a work has an end. None where none was timed."""
     whole = (evidence.step_ms or 0.0) * times
     if first is None or whole <= 0:
         return None
     graph, most = evidence.share("graph"), shared.MAX_STEP_SHARE.value
-    certain = traced + min(first.least / whole, graph)
-    likely = traced + min(first.most / whole, graph) + _in_calls(evidence) * evidence.share("dispatch")
-    likely += evidence.share("gc")
-    return min(certain, most), min(likely, most)
+    least = min(first.least / whole, graph)
+    if each and first.again is not None:
+        least = max(least, graph - first.again / whole)
+    certain = traced + least
+    likely = traced + max(least, min(first.most / whole, graph))
+    likely += _in_calls(evidence) * evidence.share("dispatch") + evidence.share("gc")
+    once = (traced + least) / of if of else 0.0
+    return min(certain - once, most), min(likely - once, most)
 
 
 def _in_calls(evidence: Evidence) -> float:

@@ -21,10 +21,12 @@ from tfperfkit.instruments.stacks.positions import Span, line_of, span_of
 from tfperfkit.instruments.stacks.worker_thread import Workers
 from tfperfkit.records.samples import FAST_S
 
-#: Seconds between two samples, after FAST_S: so that they cost less than 1 % (a sample takes a processor for 0.2 ms
-#: and a script in plain Python waits for it); and after twenty minutes, so that a run of days stays small.
+#: Until which age of the run, and how many seconds pass between two samples then, after FAST_S: a sample takes a processor
+#: for 0.2 ms and a script in plain Python waits for it, and each doubling of a run's length needs no more of them than the
+#: one before. Then RARE_S: a run of days stays small.
+_FAST_UNTIL_NS = 30 * NS_PER_S
 USUAL_S, RARE_S = 0.050, 0.5
-_FAST_UNTIL_NS, _USUAL_UNTIL_NS = 30 * NS_PER_S, 1200 * NS_PER_S
+_USUAL = ((120 * NS_PER_S, USUAL_S), (300 * NS_PER_S, 0.1), (600 * NS_PER_S, 0.2))
 MAX_STACKS = 20_000
 
 
@@ -32,7 +34,7 @@ def interval_s(age_ns: int, shares: bool) -> float:
     """Seconds to the next sample at this age of the run. ``shares``: the report draws shares of time from it."""
     if shares and age_ns < _FAST_UNTIL_NS:
         return FAST_S
-    return USUAL_S if age_ns < _USUAL_UNTIL_NS else RARE_S
+    return next((pause for until, pause in _USUAL if age_ns < until), RARE_S)
 
 
 class Jitter:

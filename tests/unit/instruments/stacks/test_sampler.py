@@ -188,7 +188,15 @@ def test_a_jump_without_a_line_is_at_the_line_that_jumps_to_it() -> None:
 
 @pytest.mark.parametrize(
     ("age_s", "shares", "pause"),
-    [(0, True, FAST_S), (29, True, FAST_S), (31, True, USUAL_S), (1, False, USUAL_S), (1300, True, RARE_S)],
+    [
+        (0, True, FAST_S),
+        (29, True, FAST_S),
+        (31, True, USUAL_S),
+        (1, False, USUAL_S),
+        (200, False, 0.1),
+        (400, True, 0.2),
+        (601, True, RARE_S),
+    ],
 )
 def test_samples_are_dense_only_while_shares_are_drawn_from_them(age_s: int, shares: bool, pause: float) -> None:
     assert interval_s(age_s * 10**9, shares) == pause

@@ -62,7 +62,8 @@ def gather(
             collections=collections,
             trace_ms=breakdown.parts_ms if breakdown is not None else None,
             traced_by=offers.maker(StepBreakdown),
-            moved=_moved(ran) if ran is not None else {},
+            # A trace without steps has what came before them: a few operations tell nothing of a step's.
+            moved=_moved(ran, info.machine.get("devices")) if ran is not None and breakdown is not None else {},
             busy=used.busy_share if used is not None else {},
             sampled=sampled,
         )
@@ -124,14 +125,18 @@ def lost_samples(events: Iterable[Any]) -> bool:
     )
 
 
-def _moved(ran: RanOperations) -> dict[PartName, float]:
-    """Of the time of the operations in compiled functions, the shares of those that move data."""
+def _moved(ran: RanOperations, devices: object) -> dict[PartName, float]:
+    """Of the time of the operations in compiled functions, the shares of those that move data. On a single device what
+    is named so hands a tensor over within it."""
     rows = [row for row in ran.rows if row.where in ("graph", "xla", "device")]
     whole = sum(row.self_ms for row in rows)
     if not whole:
         return {}
+    alone = isinstance(devices, (list, tuple)) and len(devices) == 1
     return {
-        part: sum(row.self_ms for row in rows if row.type.startswith(types)) / whole for part, types in _MOVED.items()
+        part: sum(row.self_ms for row in rows if row.type.startswith(types)) / whole
+        for part, types in _MOVED.items()
+        if not (alone and part == "copies")
     }
 
 

@@ -157,11 +157,16 @@ def _times(evidence: Evidence, part: EagerPart, place: _Place | None) -> float |
 
 
 def _model(evidence: Evidence, part: EagerPart) -> str | None:
-    """The model or layer whose call makes most of these operations, as the person writes it."""
-    called = Counter({stack: count for stack, count in part.stacks.items() if calls(evidence, stack.frames[-1], LAYER)})
+    """The model or layer whose call makes most of these operations, as the person writes it: the outermost call in the
+    work, for a model may be of the person's own layers, which call others."""
+    called: Counter[Frame] = Counter()
+    for stack, count in part.stacks.items():
+        frame = next((frame for frame in _in_the_loop(evidence, stack) if calls(evidence, frame, LAYER)), None)
+        if frame is not None:
+            called[frame] += count
     if called.total() < shared.LOOP_SHARE.value * part.seen:
         return None
-    return callee(call_of(evidence, called.most_common(1)[0][0].frames[-1], LAYER), "the model")
+    return callee(call_of(evidence, called.most_common(1)[0][0], LAYER), "the model")
 
 
 def _called(evidence: Evidence, part: EagerPart, model: str, rest: Left, bounds: tuple[float, float]) -> Finding:
@@ -264,6 +269,12 @@ def _moved(lines: Counter[int]) -> str:
     known = sorted(line for line, _ in lines.most_common(3))
     what = f"line {known[0]}" if len(known) == 1 else f"lines {', '.join(map(str, known))}"
     return f" Operations stand beside it, too ({what}): move them into it, or into a function around both."
+
+
+def _in_the_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+    """The frames from the line in the loop on."""
+    below = _below_a_loop(evidence, stack)
+    return stack.frames[max(0, len(stack.frames) - len(below) - 1) :]
 
 
 def _below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:

@@ -21,6 +21,8 @@ _READS = dict.fromkeys(
     SYNC,
 )
 _BUILDS = dict.fromkeys(("build", "_maybe_build", "build_wrapper", "add_weight", "_initialize"), BUILD)
+#: A layer that is called with symbolic tensors adds itself to a model, by a look at a graph that is thrown away.
+_SYMBOLIC = {**_BUILDS, "symbolic_call": BUILD, "_functional_construction_call": BUILD}
 _TRAINER = {"evaluate": EVALUATE, "predict": EVALUATE}
 #: By the end of a file's path: a mark for each function ("*": for all others).
 _FILES: dict[str, dict[str, int]] = {
@@ -34,7 +36,9 @@ _FILES: dict[str, dict[str, int]] = {
     "tensorflow/python/ops/summary_ops_v2.py": {"*": SUMMARY},
     "keras/src/backend/tensorflow/trainer.py": _TRAINER,
     "keras/src/engine/training.py": _TRAINER,
-    "keras/src/layers/layer.py": _BUILDS,
+    "keras/src/layers/layer.py": _SYMBOLIC,
+    "keras/src/ops/operation.py": _SYMBOLIC,
+    "keras/src/engine/base_layer.py": _SYMBOLIC,
     "keras/src/optimizers/base_optimizer.py": _BUILDS,
 }
 _FOLDERS = (

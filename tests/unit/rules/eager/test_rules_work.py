@@ -199,6 +199,15 @@ def test_a_model_that_is_called_directly_is_named() -> None:
     assert "tf.function(m" in found.advice
 
 
+def test_a_model_of_the_persons_own_layers_is_named_by_its_outermost_call() -> None:
+    source = (
+        "import keras\nfrom layers import Attention\nm = keras.Sequential([Attention()])\nfor x in xs:\n    y = m(x)\n"
+    )
+    stack = [frame(5, LAYER, span=(8, 12)), frame(2, MATH, name="split_heads")]
+    found = one(everything(work_evidence(source, [sampled(90, "eager_ops", *stack), handed(*stack)], loop=4)))
+    assert found.code == "EAG004" and found.title == "m is called operation by operation inside the loop at train.py:4"
+
+
 def test_long_operations_compute() -> None:
     stacks = [sampled(299, "eager_ops", frame(3, MATH)), sampled(1, "dispatch", frame(3, MATH))]
     assert everything(work_evidence(IN_LOOP, stacks, loop=2)) == []

@@ -21,9 +21,9 @@ from tfperfkit.instruments.stacks.positions import Span, line_of, span_of
 from tfperfkit.instruments.stacks.worker_thread import Workers
 from tfperfkit.records.samples import FAST_S
 
-#: Until which age of the run, and how many seconds pass between two samples then, after FAST_S: a sample takes a processor
-#: for 0.2 ms and a script in plain Python waits for it, and each doubling of a run's length needs no more of them than the
-#: one before. Then RARE_S: a run of days stays small.
+#: Until which age of the run, and how many seconds pass between two samples then, after FAST_S: a sample takes a
+#: processor for 0.2 ms and a script in plain Python waits for it, and each doubling of a run's length needs no more of
+#: them than the one before. Then RARE_S: a run of days stays small.
 _FAST_UNTIL_NS = 30 * NS_PER_S
 USUAL_S, RARE_S = 0.050, 0.5
 _USUAL = ((120 * NS_PER_S, USUAL_S), (300 * NS_PER_S, 0.1), (600 * NS_PER_S, 0.2))

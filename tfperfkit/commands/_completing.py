@@ -37,19 +37,20 @@ def folders(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
 
 def runs(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
     """Names of the runs folder; folders where one is being typed."""
-    import os
-
     from tfperfkit.config import runs_folder
+    from tfperfkit.runs.listing import names as recorded
 
     try:
-        found = sorted(
-            (item for item in os.scandir(runs_folder()) if item.is_dir() and item.name[0] != "."),
-            key=lambda item: -item.stat().st_mtime,
-        )
-    except OSError:
+        found = recorded(runs_folder())
+    except Exception:  # no folder of runs, or one that can't be read
         found = []
-    names = [name for name in ("last", *(item.name for item in found)) if name.startswith(incomplete)]
-    return [CompletionItem(name) for name in names[:_RUNS]] or folders(ctx, incomplete)
+    offered = [name for name in ("last", *sorted(found, key=_when, reverse=True)) if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in offered[:_RUNS]] or folders(ctx, incomplete)
+
+
+def _when(name: str) -> str:
+    """What the name of a run ends in: month, day and time."""
+    return "-".join(name.split("-")[-2:])
 
 
 def codes(ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -10,6 +10,7 @@ import msgspec
 
 from tfperfkit.model import Finding, Severity, SourceSpan
 from tfperfkit.report import numbers
+from tfperfkit.report.replacements import Replacement, replacements
 
 Level = Literal["error", "warning", "note"]
 _LEVELS: dict[Severity, Level] = {"high": "warning", "medium": "warning", "low": "note", "info": "note"}
@@ -17,7 +18,7 @@ _LEVELS: dict[Severity, Level] = {"high": "warning", "medium": "warning", "low":
 
 class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is said. ``code`` names its rule, ``rule`` says in a few words what that is about; ``text`` is the
-    whole message. ``where``: the first place counts, the others belong to it."""
+    whole message. ``where``: the first place counts, the others belong to it. ``fix``: what mends it, where known."""
 
     code: str
     rule: str
@@ -25,10 +26,12 @@ class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str
     where: tuple[SourceSpan, ...] = ()
+    fix: tuple[Replacement, ...] = ()
 
 
-def of_finding(finding: Finding) -> Annotation:
-    """A finding as it is shown at its line: what it is, what it costs and gains, what to do."""
+def of_finding(finding: Finding, folder: str = "") -> Annotation:
+    """A finding as it is shown at its line: what it is, what it costs and gains, what to do. ``folder``: the one that
+    the names in its patch start from; without it there is no ``fix``."""
     parts = [finding.title.rstrip(".") + "."]
     share, gain = finding.share_of_step, finding.predicted_speedup
     if math.isfinite(share) and share > 0 and finding.basis != "risk":
@@ -46,6 +49,7 @@ def of_finding(finding: Finding) -> Annotation:
         title=finding.title,
         text=" ".join(part for part in parts if part),
         where=finding.where,
+        fix=replacements(finding.patch, folder) if finding.patch and folder else (),
     )
 
 

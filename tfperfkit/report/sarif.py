@@ -13,6 +13,7 @@ from typing import Any
 from tfperfkit.model import Report, SourceSpan
 from tfperfkit.report.annotation import Annotation, below, of_finding
 from tfperfkit.report.json import encode_any
+from tfperfkit.report.replacements import Replacement
 from tfperfkit.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -20,7 +21,8 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 def report_sarif(report: Report, root: str = "") -> bytes:
     """The findings of a report as a SARIF document; ``root``: the folder that paths are given from."""
-    return sarif([of_finding(finding) for finding in report.findings], root or report.run.folder)
+    folder = report.run.folder
+    return sarif([of_finding(finding, folder) for finding in report.findings], root or folder)
 
 
 def sarif(annotations: Sequence[Annotation], root: str = "") -> bytes:
@@ -75,21 +77,42 @@ def _result(each: Annotation, index: int, root: str) -> dict[str, Any]:
         result["locations"] = places[:1]
     if places[1:]:
         result["relatedLocations"] = [{"id": number, **place} for number, place in enumerate(places[1:], 1)]
+    if each.fix:
+        result["fixes"] = [{"description": {"text": each.title}, "artifactChanges": list(_changes(each.fix, root))}]
     return result
+
+
+def _changes(fix: Sequence[Replacement], root: str) -> Iterable[dict[str, Any]]:
+    """Whole lines: from the first character of one to the first of another."""
+    for file in dict.fromkeys(each.file for each in fix):
+        made = [
+            {
+                "deletedRegion": {
+                    "startLine": each.line,
+                    "startColumn": 1,
+                    "endLine": each.line + each.count,
+                    "endColumn": 1,
+                },
+                **({"insertedContent": {"text": each.text}} if each.text else {}),
+            }
+            for each in fix
+            if each.file == file
+        ]
+        yield {"artifactLocation": _artifact(file, root), "replacements": made}
 
 
 def _locations(spans: Iterable[SourceSpan], root: str) -> Iterable[dict[str, Any]]:
     for span in spans:
-        path = below(span.file, root)
-        artifact: dict[str, Any] = {"uri": urllib.parse.quote(path)}
-        if path.startswith("/"):
-            artifact["uri"] = "file://" + artifact["uri"]
-        else:
-            artifact["uriBaseId"] = "%SRCROOT%"
-        physical: dict[str, Any] = {"artifactLocation": artifact}
+        physical: dict[str, Any] = {"artifactLocation": _artifact(span.file, root)}
         if span.line > 0:
             physical["region"] = {"startLine": span.line}
         place: dict[str, Any] = {"physicalLocation": physical}
         if span.function:
             place["logicalLocations"] = [{"name": span.function, "kind": "function"}]
         yield place
+
+
+def _artifact(file: str, root: str) -> dict[str, Any]:
+    path = below(file, root)
+    uri = urllib.parse.quote(path)
+    return {"uri": f"file://{uri}"} if path.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 
@@ -15,6 +16,7 @@ from tfperfkit.model import SourceSpan
 from tfperfkit.report.annotation import Annotation, below, of_finding
 from tfperfkit.report.github import github
 from tfperfkit.report.markdown import code, escaped, findings_markdown, report_markdown
+from tfperfkit.report.replacements import replacements
 from tfperfkit.report.sarif import report_sarif, sarif
 
 REPORT = make_side("a", [40.0] * 50, findings=[make_finding(), make_finding("INP001", 9, 0.1)]).report
@@ -37,6 +39,33 @@ def test_sarif_has_a_rule_for_each_code_and_a_result_for_each_finding() -> None:
         }
     ]
     assert "It costs 30.0 % of a step. Fixed, that gets 1.4x faster. Pass a tensor." in first["message"]["text"]
+
+
+OLD = [f"line {number}" for number in range(1, 13)]
+NEW = [OLD[0], "new", *OLD[1:4], "other", *OLD[6:10], *OLD[11:], "end"]
+
+
+def test_sarif_has_the_patch_of_a_finding_as_a_fix() -> None:
+    patch = "\n".join(difflib.unified_diff(OLD, NEW, "a/sub/train.py", "b/sub/train.py", lineterm=""))
+    finding = msgspec.structs.replace(REPORT.findings[0], patch=patch)
+    report = msgspec.structs.replace(REPORT, findings=(finding, *REPORT.findings[1:]))
+    first, second = json.loads(report_sarif(report))["runs"][0]["results"]
+    ((change,),) = (each["artifactChanges"] for each in first["fixes"])
+    assert change["artifactLocation"] == {"uri": "sub/train.py", "uriBaseId": "%SRCROOT%"} and "fixes" not in second
+    lines = OLD.copy()
+    for each in reversed(change["replacements"]):
+        region = each["deletedRegion"]
+        assert (region["startColumn"], region["endColumn"]) == (1, 1)
+        made = each.get("insertedContent", {"text": ""})["text"].splitlines()
+        lines[region["startLine"] - 1 : region["endLine"] - 1] = made
+    assert lines == NEW
+
+
+@pytest.mark.parametrize(
+    "patch", ["no patch", "--- a/../x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b", "--- a/x.py\n@@ -1,2 +1,2 @@\n-a\n+b"]
+)
+def test_a_patch_that_is_none_is_no_fix(patch: str) -> None:
+    assert replacements(patch, FOLDER) == ()
 
 
 def test_sarif_of_more_places_of_none_and_of_files_elsewhere() -> None:

@@ -1,0 +1,70 @@
+"""A patch as replacements of lines, for programs that apply one at a click."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_FILE = "--- a/"
+
+
+class Replacement(msgspec.Struct, frozen=True, kw_only=True):
+    """``count`` lines of ``file`` from ``line`` on (they count from 1) become ``text``; of 0 lines: it comes before."""
+
+    file: str
+    line: int
+    count: int
+    text: str
+
+
+def replacements(patch: str, folder: str) -> tuple[Replacement, ...]:
+    """Of a unified diff whose names start from ``folder``; () for none, and for a file that ends without a newline."""
+    try:
+        return tuple(_read(patch.split("\n"), folder))
+    except ValueError:
+        return ()
+
+
+def _read(lines: list[str], folder: str) -> Iterator[Replacement]:
+    file, at = "", 0
+    while at < len(lines):
+        line = lines[at]
+        hunk = _HUNK.match(line)
+        at += 1
+        if line.startswith(_FILE):
+            name = line[len(_FILE) :]
+            if name.startswith(("/", "~")) or ".." in name.split("/"):
+                raise ValueError("a name that does not stand below the folder")
+            file = os.path.join(folder, name)
+        elif hunk is not None and file:
+            number, old, new = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)
+            number += old == 0  # then it names the line above
+            body = []
+            while old or new:
+                if at >= len(lines) or lines[at][:1] not in (" ", "-", "+"):
+                    raise ValueError("a hunk that is cut")
+                kind = lines[at][:1]
+                old -= kind in " -"
+                new -= kind in " +"
+                body.append(lines[at])
+                at += 1
+            yield from _of_hunk(file, number, body)
+        elif line.startswith("\\"):
+            raise ValueError("a file without a newline at its end")
+
+
+def _of_hunk(file: str, number: int, body: list[str]) -> Iterator[Replacement]:
+    gone, made = 0, ""
+    for line in [*body, " "]:
+        if line[0] == "-":
+            gone += 1
+        elif line[0] == "+":
+            made += line[1:] + "\n"
+        else:
+            if gone or made:
+                yield Replacement(file=file, line=number, count=gone, text=made)
+            number, gone, made = number + gone + 1, 0, ""

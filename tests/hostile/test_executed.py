@@ -138,7 +138,6 @@ READING = {
     "testing/fakes.py",
     "records/rank.py",  # names of folders
     "ranks/parts.py",  # names of folders
-    "commands/_completing.py",  # names of files and runs, for the shell
     "user_code.py",  # which packages stand beside the script
     "watch.py",  # the text of a worker's report, which it writes
     "ranks/alone.py",  # names of folders; the summaries by safe_reader

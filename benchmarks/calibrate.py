@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tfperfkit_probes.ops.waste import numbers as of_waste
 from tfperfkit_rules.calibration import MODULES
 
 from tfperfkit import calibration
@@ -32,8 +33,8 @@ COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
 
 
 def numbers() -> Iterator[tuple[str, Calibration]]:
-    """(name with its module, record), of the core, of comparisons, of ranks, of traces and of the rules."""
-    named = {"core": calibration, "statistics": comparisons, "ranks": of_ranks, "reading": of_traces}
+    """(name with its module, record), of the core, its rooms, the probes and the rules."""
+    named = {"core": calibration, "statistics": comparisons, "ranks": of_ranks, "reading": of_traces, "waste": of_waste}
     named |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
     for short, module in named.items():
         for name, record in table(module):

@@ -289,7 +289,7 @@ def test_the_repeated_forward_pass_is_reported_with_its_lines(
 
 
 def test_without_a_trace_a_note_says_how_to_get_one(tmp_path: Path) -> None:
-    report = run(tmp_path, KNOWN, probes="lines")
+    report = run(tmp_path, KNOWN.replace("range(24)", "range(10)"), probes="lines")  # its window is over by then
     (function,) = [item for item in data_of(report)["graph_functions"] if item["function"] == "train_step"]
     assert function["lines"] == [] and function["matched_share"] is None
     console = Tfperf(tmp_path)("report", str(tmp_path / "run"))

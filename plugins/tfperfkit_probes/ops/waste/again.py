@@ -12,12 +12,11 @@ from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import is_backward, moved
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, Visit, cost, walk
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
 #: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here.
 AGAIN, IDLE, GROWN = "again", "again_idle", "grown"
-#: Of work on all of a text that gets longer, what the new part alone takes: a call stays a call.
-_LEFT_OF_GROWN = 0.2
 _VARYING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "Random", "Multinomial") + (
     "Bernoulli",
     "Rng",
@@ -115,7 +114,7 @@ def _wasted(view: View, kind: str, found: list[Node], arguments: frozenset[str])
         takes_bytes=sum(
             _times(visit) * moved(visit.graph, visit.node, view.open_size) for visit in chain(*inside.values())
         ),
-        left=1 / times if kind != GROWN else _LEFT_OF_GROWN,
+        left=1 / times if kind != GROWN else numbers.GROWN_LEFT.value,
         figures={"calls": float(view.given.calls), "times": times, "loop": float(not view.given.calls)},
         names=used,
     )

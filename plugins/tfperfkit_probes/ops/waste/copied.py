@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
 KIND = "copied"
-#: Told where at most this part of the rows is new.
-_FEW = 0.25
 #: Of smaller variables (numbers) a copy takes next to nothing.
 _MIN_NUMBERS = 4096
 #: Of each the number of the input that holds what is new.
@@ -39,7 +38,7 @@ def copied(view: View) -> Iterator[Wasted]:
         new, way = written
         whole = view.elements(made.name) or 0
         count = sum(view.elements(*each) or whole for each in new)
-        if whole < _MIN_NUMBERS or count > _FEW * whole:
+        if whole < _MIN_NUMBERS or count > numbers.FEW.value * whole:
             continue
         shape = view.shape(made.name) or (1,)
         operations = [*way, made, node]

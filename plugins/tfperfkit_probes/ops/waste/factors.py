@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
 KIND = "factors"
@@ -21,14 +22,8 @@ _FACTORISE = {
 }
 _DETERMINANTS = ("MatrixDeterminant", "LogMatrixDeterminant")
 _PRODUCTS = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-#: A smaller matrix takes no time that counts.
-_MIN_SIZE = 32
 #: One Cholesky factor, in n^3, and an inverse made with it.
 _FACTOR, _INVERSE = 1 / 3, 5 / 3
-#: Left at least, with what a gradient through the factor takes: of a step with 500 rows 0.31 was left, with 900 0.6.
-_LEFT = 0.3
-#: Factorising reaches about a third of a product's rate; see ``solves``.
-_SLOWER = 3
 
 
 def factors(view: View) -> Iterator[Wasted]:
@@ -41,7 +36,7 @@ def factors(view: View) -> Iterator[Wasted]:
     for (name, output), nodes in by_matrix.items():
         different = {(node.type, tuple(node.inputs[1:]), node.flag("adjoint")): node for node in nodes}
         shape = view.shape(name, output)
-        if len(different) > 1 and shape and shape[-1] >= _MIN_SIZE and not _is_one_factor(nodes):
+        if len(different) > 1 and shape and shape[-1] >= numbers.MIN_MATRIX.value and not _is_one_factor(nodes):
             yield _of(view, list(different.values()), shape)
 
 
@@ -63,8 +58,8 @@ def _of(view: View, nodes: list[Node], shape: tuple[int, ...]) -> Wasted:
         kind=KIND,
         where=nodes[0].place,
         operations=[node.name for node in nodes],
-        uncounted_flops=_SLOWER * whole * many * float(size) ** 3,
-        left=min(1.0, max(_LEFT, kept / whole)),
+        uncounted_flops=numbers.FACTORISING_SLOWER.value * whole * many * float(size) ** 3,
+        left=min(1.0, max(numbers.FACTORS_LEFT.value, kept / whole)),
         figures={
             "size": size,
             "times": len(nodes),

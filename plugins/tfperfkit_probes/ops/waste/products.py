@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.sizes import flattened
 from tfperfkit_probes.ops.waste.view import View
 
 KIND = "order"
-#: Another order is told where it takes at most this part of the arithmetic.
-_LEFT = 0.5
 #: What may stand between two products, or take the first one's result beside the second: it moves past a product.
 _SCALES = frozenset({"Mul", "RealDiv", "Div"})
 _MAX_RANK = 8
@@ -110,7 +109,7 @@ def _of(view: View, first: Product, second: Product, number: int, passed: list[N
     operands.append(second.right if number == 0 else second.left)
     now = first.flops + second.flops
     least, between = min(_cost(operands, order, second.out, sizes) for order in itertools.permutations(range(3)))
-    if least > _LEFT * now:
+    if least > numbers.ORDER_LEFT.value * now:
         return None
     moved = sum(view.elements(*owner) or 0 for each in (first, second) for owner in each.node.inputs)
     made = view.elements(first.node.name) or 0

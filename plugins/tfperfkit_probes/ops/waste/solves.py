@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
 KIND = "solve"
@@ -26,13 +27,6 @@ _DECOMPOSES = frozenset(
         "Pinv",
     }
 )
-#: A smaller matrix takes no time that counts; of a solution the two triangular ones take as long (128 rows: 0.18 and
-#: 0.41 ms).
-_MIN_SIZE, _MIN_SOLVED = 32, 200
-#: Of a solution, what those take at least: measured 0.18 of it with 1,000 rows, 0.32 with 480.
-_LEFT_OF_SOLUTION = 0.15
-#: Factorising reaches about a third of a product's rate: measured 0.1 to 0.9 with 480 and 1,000 rows.
-_SLOWER = 3
 _CHANGES = ("Random", "Stateless", "Iterator", "PyFunc", "EagerPyFunc", "TensorList", "VarHandle")
 _DEEPEST = 4000
 
@@ -44,7 +38,7 @@ def solves(view: View) -> Iterator[Wasted]:
         if node.type not in _SOLVES | _DECOMPOSES or not node.inputs:
             continue
         shape = view.shape(*node.inputs[0])
-        least = _MIN_SOLVED if node.type in _SOLVES else _MIN_SIZE
+        least = numbers.MIN_SOLVED.value if node.type in _SOLVES else numbers.MIN_MATRIX.value
         if shape and shape[-1] >= least and _is_fixed(view, node.inputs[0][0], fixed):
             yield _of(view, node, shape[-1])
 
@@ -96,8 +90,8 @@ def _of(view: View, node: Node, size: int) -> Wasted:
         kind=KIND,
         where=node.place,
         operations=[node.name],
-        uncounted_flops=_SLOWER * now,
-        left=max(_LEFT_OF_SOLUTION, min(1.0, triangular)) if columns else 0.0,
+        uncounted_flops=numbers.FACTORISING_SLOWER.value * now,
+        left=max(numbers.SOLVED_LEFT.value, min(1.0, triangular)) if columns else 0.0,
         figures={
             "size": size,
             "columns": columns,

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.sizes import BINARY, RESHAPES, UNARY
 from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "table"
-#: Told where a lookup takes at most this part of the rows.
-_FEW = 0.25
 _MIN_ROWS = 64
 #: Of more operations a table is not made: the time that looking takes is bounded.
 MOST_OPERATIONS = 100
@@ -33,7 +32,7 @@ def tables(view: View) -> Iterator[Wasted]:
         if not shape or shape[0] < _MIN_ROWS or None in taken:
             continue
         rows, count = shape[0], sum(each or 0 for each in taken)
-        if count > _FEW * rows:
+        if count > numbers.FEW.value * rows:
             continue
         region = _computed(view, view.nodes[name], rows, {gather.name for gather in gathers})
         used = {each.name for each in (*region, *gathers)}

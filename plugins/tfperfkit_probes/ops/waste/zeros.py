@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.walk import CALLS
+from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
 KIND = "zeros"
 _PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
-#: What a product with a sparse matrix takes, over the same part of the dense one: measured 40 to 85 with 0.15 to 3 % of
-#: numbers, forward and backward (tf.sparse.sparse_dense_matmul; by processor time 68 to 78).
-_SLOWER = 70
 
 
 def zeros(view: View) -> Iterator[Wasted]:
@@ -28,12 +26,12 @@ def zeros(view: View) -> Iterator[Wasted]:
                 continue
             # Of a sample without a single other number it is at most one in as many as it has.
             filled = max(1 - share, 1e-5)
-            if filled * _SLOWER < 1:
+            if filled * numbers.SPARSE_SLOWER.value < 1:
                 yield Wasted(
                     kind=KIND,
                     where=node.place,
                     operations=[node.name],
-                    left=filled * _SLOWER,
+                    left=filled * numbers.SPARSE_SLOWER.value,
                     figures={"numbers": float(view.elements(matrix.name) or 0), "filled": filled},
                 )
                 break

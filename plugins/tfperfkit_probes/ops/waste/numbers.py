@@ -1,0 +1,58 @@
+"""The numbers by which wasted work in a graph is told and priced, each with its source (as those of the rules)."""
+
+from __future__ import annotations
+
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+
+_MACHINE = "two cores shared with other work, TensorFlow 2.21, by hand"
+
+FEW = Calibration(
+    0.25,
+    "share",
+    "of the rows of a table or variable that are looked up or new, at most, for the rest to be waste",
+    Chosen("what is saved must outweigh looking up and scattering"),
+)
+ORDER_LEFT = Calibration(
+    0.5, "share", "of the arithmetic of products that another order leaves, at most, for it to be told", Chosen("half")
+)
+SPARSE_SLOWER = Calibration(
+    70,
+    "ratio",
+    "what a product with a sparse matrix takes, over the same part of the dense one",
+    Measured(
+        "40 to 85 with 0.15 to 3 % of the numbers, forward and backward; by processor time 68 to 78", _MACHINE, None
+    ),
+)
+MIN_MATRIX = Calibration(
+    32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
+)
+MIN_SOLVED = Calibration(
+    200,
+    "rows",
+    "of a matrix that is solved with: of smaller ones the two triangular solutions take as long",
+    Measured("with 128 rows 0.18 and 0.41 ms", _MACHINE, None),
+)
+SOLVED_LEFT = Calibration(
+    0.15,
+    "share",
+    "of a solution, what two triangular ones take, at least",
+    Measured("0.18 with 1,000 rows, 0.32 with 480", _MACHINE, 2),
+)
+FACTORISING_SLOWER = Calibration(
+    3,
+    "ratio",
+    "what factorising takes, over a product of as many FLOPs",
+    Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", _MACHINE, None),
+)
+FACTORS_LEFT = Calibration(
+    0.3,
+    "share",
+    "of a matrix that is factorised several times, what is left with one factor, at least",
+    Measured("of a step with 500 rows 0.31, with 900 0.6, with a gradient through the factor", _MACHINE, 2),
+)
+GROWN_LEFT = Calibration(
+    0.2,
+    "share",
+    "of the work on all of a sequence that gets longer, what the new part alone takes, at least",
+    Derived("a call stays a call, whatever it computes"),
+)

@@ -95,3 +95,48 @@ def test_what_is_the_same_in_each_turn_of_a_loop() -> None:
 
     one = called(step, [0, 0], [0, 0], *specs())["again_idle"]
     assert one.figures["loop"] and one.left == pytest.approx(1 / 20)
+
+
+@functools.cache
+def network() -> Any:
+    conv = tf.keras.layers.Conv2D(4, 3)
+    conv(tf.zeros((1, 8, 8, 3)))
+    return conv
+
+
+def pictures() -> tuple[Any, Any]:
+    return tuple(tf.TensorSpec((rows, 8, 8, 3), tf.float32, name=name) for rows, name in ((1, "image"), (2, "style")))
+
+
+def styled(weights: bool = False, order: int = 1, apart: bool = True) -> Makes:
+    def step(image: Any, style: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(image)
+            rows = network()(tf.concat([image, style][::order], axis=0))
+            loss = tf.reduce_sum((rows[0] - rows[1]) ** 2) if apart else tf.reduce_sum(rows)
+        return tape.gradient(loss, network().trainable_variables if weights else image)
+
+    return step
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_that_stay_the_same_go_through_a_network(order: int) -> None:
+    one = called(styled(order=order), [0, 32], [0, 0], *pictures())["stacked"]
+    assert (one.figures["same"], one.figures["rows"]) == (2, 3) and one.left == pytest.approx(1 / 3)
+    assert any("conv" in name.lower() for name in one.operations)
+
+
+def test_a_variable_that_is_handed_over_may_have_changed() -> None:
+    made = tf.Variable(tf.ones((1, 8, 8, 3)))
+    _, style = pictures()
+    found = called(lambda image, style: styled()(image.read_value(), style), [32, 32], [0, 0], made, style)
+    assert found["stacked"].figures["same"] == 2
+
+
+@pytest.mark.parametrize(
+    ("function", "same"),
+    [(styled(weights=True), [0, 32]), (styled(), [0, 0]), (styled(apart=False), [0, 32])],
+    ids=["trained", "all change", "not taken apart"],
+)
+def test_rows_that_change_or_go_through_a_network_that_is_trained(function: Makes, same: list[int]) -> None:
+    assert "stacked" not in called(function, same, [0, 0], *pictures())

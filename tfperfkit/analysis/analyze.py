@@ -25,7 +25,15 @@ from tfperfkit.analysis.stored_run import Facts, StoredCapture, agent_facts
 from tfperfkit.analysis.window_deaths import sentence
 from tfperfkit.analysis.work.views import views
 from tfperfkit.diagnosis.every_work import findings as find
-from tfperfkit.diagnosis.headline import FAILED_EARLY, LARGEST_START_UP, NO_CAUSE, START_UP, headline, not_looked_for
+from tfperfkit.diagnosis.headline import (
+    FAILED_EARLY,
+    LARGEST_ENDS,
+    LARGEST_START_UP,
+    NO_CAUSE,
+    START_UP,
+    headline,
+    not_looked_for,
+)
 from tfperfkit.diagnosis.headroom import split
 from tfperfkit.diagnosis.other_training import notes as other_training_notes
 from tfperfkit.diagnosis.proven import proven
@@ -212,8 +220,15 @@ def _headline(
     if not looked:
         return not_looked_for()
     said = headline(found, evidence, work, headroom)
-    early = info.status == "failed" and not evidence.steps.count and not work
-    return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP, LARGEST_START_UP)) else said
+    early = info.status == "failed" and not evidence.steps.count and all(map(_only_traced, work))
+    return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP, LARGEST_START_UP, LARGEST_ENDS)) else said
+
+
+def _only_traced(evidence: Evidence) -> bool:
+    """Whether a work is one call that came no further than to trace its functions."""
+    parts = evidence.account.parts_ms if evidence.account is not None else {}
+    is_call = evidence.work is not None and evidence.work.kind == "call"
+    return is_call and max(parts, key=lambda part: parts[part], default="") == "tracing"
 
 
 def _notes(

@@ -32,6 +32,8 @@ NO_FAULT = "No fault found"
 START_UP = "Mostly start-up"
 #: Where it is the largest part of the run, but not the larger half.
 LARGEST_START_UP = "Start-up takes the largest part"
+#: Where ending the process is: what is paid once at both ends.
+LARGEST_ENDS = "Starting and ending take the largest part"
 #: Parts that a sound step has little of.
 _WAITS: tuple[PartName, ...] = ("input", "python", "dispatch", "eager_ops", "tracing", "host_sync")
 #: Of a script that ended with an error before anything in it was repeated: where its time went is beside the point.
@@ -62,7 +64,7 @@ def headline(
     # What is longer than all of its iterations together is no part of them.
     elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
     said = elsewhere or (_no_cause(longest) if longest is not None else "")
-    starts = elsewhere.startswith((START_UP, LARGEST_START_UP))
+    starts = elsewhere.startswith((START_UP, LARGEST_START_UP, LARGEST_ENDS))
     if starts and longest is not None:  # paid once: what the steps are made of counts too
         said = f"{elsewhere} {_no_cause(longest)}"
     return f"{said}{small}" if said else f"No large cause found.{small}" if loud else ""
@@ -126,12 +128,27 @@ def _is_sound(evidence: Evidence) -> bool:
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     if name == "evaluate":
         return computes(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
-    return name in _WORK and evidence.share(*_WORK) >= _SOUND
+    return name in _WORK and evidence.share(*_WORK) >= _SOUND * (1 - _waited(evidence))
+
+
+def _waited(evidence: Evidence) -> float:
+    """Of a step, what nothing explains but that the thread had no processor, or waited until an iterator was freed:
+    neither is work of the step."""
+    unexplained = evidence.share("other")
+    log = evidence.samples
+    freeing = sum(count for stack, count in log.stacks.items() if stack.activity == "waiting") / max(log.count, 1)
+    return min(unexplained, max(evidence.waited_share or 0.0, freeing))
 
 
 def _waits(evidence: Evidence) -> str:
     """Why a step counts as sound: what it has of the parts that faults are made of."""
-    return f"; its input, Python and tracing take {100 * evidence.share(*_WAITS):.0f} %"
+    idle = _waited(evidence)
+    waited = (
+        f", and {100 * idle:.0f} % is waiting for a processor, or until iterators were freed"
+        if idle >= calibration.OWNED.value
+        else ""
+    )
+    return f"; its input, Python and tracing take {100 * evidence.share(*_WAITS):.0f} %{waited}"
 
 
 def _computed_at(evidence: Evidence) -> str:
@@ -180,6 +197,12 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
         at = f" ({told})" if told else ""
         most = START_UP if 2 * taken >= account.total_s else LARGEST_START_UP
         return f"{most}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
+    if name == "ending":
+        begin = account.parts_s.get("imports", 0.0)
+        return (
+            f"{LARGEST_ENDS}: {100 * taken / account.total_s:.0f} % of the run is ending the process, "
+            f"{100 * begin / account.total_s:.0f} % imports, both paid once."
+        )
     return f"{NO_CAUSE}: {100 * taken / account.total_s:.0f} % of the run is {RUN_PARTS[name]}{at}."
 
 

@@ -34,6 +34,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     buffered: float | None = None
     tuned: bool = False
     nested: bool = False  # runs inside the function of a stage above
+    filled: float | None = None  # of padded batches: bytes that went in over bytes that came out
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,11 +94,12 @@ def measure(readings: Iterable[Reading]) -> Measurement | None:
                 step_outputs += given
             known = {node.id: node for nodes, _ in begin.values() for node in nodes}
             for path, (nodes, _) in end.items():
-                entry = sums.setdefault(path, [0, 0])
+                entry = sums.setdefault(path, [0, 0, 0])
                 for node in nodes:
                     old = known.get(node.id)
                     entry[0] += max(node.processing_ns - (old.processing_ns if old else 0), 0)
                     entry[1] += max(node.elements - (old.elements if old else 0), 0)
+                    entry[2] += max(node.produced_bytes - (old.produced_bytes if old else 0), 0)
                 last[path] = nodes[0]
                 buffered.setdefault(path, []).append(sum(node.buffered for node in nodes))
             if len(end) > len(order):
@@ -115,6 +117,7 @@ def measure(readings: Iterable[Reading]) -> Measurement | None:
             buffered=sum(buffered[path]) / len(buffered[path]),
             tuned=last[path].tuned,
             nested=nested,
+            filled=_filled(path, sums) if kind_of(last[path].name) == "PaddedBatch" else None,
         )
         for path, nested in order
         if len(path) > 1
@@ -127,6 +130,13 @@ def measure(readings: Iterable[Reading]) -> Measurement | None:
         readings=number,
         each=sum(given_by) / len(given_by),
     )
+
+
+def _filled(path: Path, sums: dict[Path, list[int]]) -> float | None:
+    """Of what comes out of a stage, the bytes that went in: what its input made, where it has one."""
+    made = sums[path][2]
+    inputs = [given for below, given in sums.items() if below[: len(path)] == path and len(below) == len(path) + 1]
+    return min(1.0, inputs[0][2] / made) if made and len(inputs) == 1 and inputs[0][2] else None
 
 
 def _folded(stages: tuple[Measured, ...]) -> tuple[Measured, ...]:

@@ -140,6 +140,7 @@ def _measured(stage: Stage, node: Measured, fused: bool, total: float | None, ra
         autotuned=node.tuned,
         buffer=node.buffer if node.buffer is not None else stage.buffer,
         buffered_mean=None if fused else node.buffered,
+        filled=node.filled,
     )
 
 

@@ -211,13 +211,25 @@ BUFFER_GRAVE = Calibration(
     0.5, "share", "of the memory limit in a shuffle buffer, for severity high", Chosen("a second buffer does not fit")
 )
 FREED_MIN_S = Calibration(
-    0.5, "s", "of a wait for an iterator that is freed", Chosen("a shorter one nobody notices in a run")
+    0.5, "s", "of waits for iterators that are freed, in all", Chosen("less nobody notices in a run")
 )
 FREED_APART_S = Calibration(
     1.0,
     "s",
     "between two samples, beyond which they are not of one such wait",
     Derived("twice the rarest rate of the samples, one in 0.5 s"),
+)
+SHORTEST_FREED_S = Calibration(
+    0.1,
+    "s",
+    "that the main thread waits while an iterator is freed: what is shorter is not told from a moment's work",
+    Chosen("a few samples"),
+)
+LONG_FREED_S = Calibration(
+    5.0,
+    "s",
+    "of a run, in which a single iterator was freed, from which on it is no remark",
+    Chosen("what a person who waits for a short run notices"),
 )
 OFTEN_FREED = Calibration(
     3, "number", "waits for an iterator that is freed, from which on they are no single race", Chosen("twice is chance")

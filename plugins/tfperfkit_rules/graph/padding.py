@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.input.model import InputData, KerasInput
+from tfperfkit_probes.input.model import InputData, KerasInput, Stage
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -21,20 +21,61 @@ _LOOKUP = ("ResourceGather", "GatherV2")
 
 
 def padding(evidence: Evidence) -> Iterator[Finding]:
-    """The finding, for the arrays that ``fit`` is given."""
+    """The finding, for the arrays that ``fit`` is given, or for the stage of tf.data that pads batches."""
     step, data = evidence.offer(ComputedStep), evidence.offer(InputData)
     if evidence.work is not None or step is None or data is None or not evidence.step_ms or not step.ms:
         return
-    row = next((row for row in data.keras if row.way == "fit" and not row.validation and row.padding), None)
-    if row is None or row.padding is None or not _looks_up(step):
-        return
     # What updates weights does not grow with the sequences; nearly all else does, the gaps between operations too.
     grows = 1 - sum(item.ms for item in step.operations if item.stage == "update") / step.ms
-    share = evidence.share("graph") * grows * (1 - row.padding.mean / row.padding.width)
-    saved = evidence.share("graph") * grows * (1 - row.padding.alike / row.padding.width)
-    bounds = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
-    if 1 - 1 / bounds[0] >= calibrated.PADDING_MIN.value:
-        yield _finding(row, row.padding, share, bounds)
+    computed = evidence.share("graph") * grows
+    row = next((row for row in data.keras if row.way == "fit" and not row.validation and row.padding), None)
+    if row is not None and row.padding is not None and _looks_up(step):
+        share = computed * (1 - row.padding.mean / row.padding.width)
+        saved = computed * (1 - row.padding.alike / row.padding.width)
+        bounds = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
+        if 1 - 1 / bounds[0] >= calibrated.PADDING_MIN.value:
+            yield _finding(row, row.padding, share, bounds)
+        return
+    stages = (stage for pipeline in data.pipelines if pipeline.in_training for stage in pipeline.stages)
+    stage = next((stage for stage in stages if stage.filled is not None), None)
+    if stage is not None and stage.filled is not None:
+        yield from _padded_batches(stage, stage.filled, computed)
+
+
+def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Finding]:
+    """By the bytes that went into the stage and those that came out."""
+    left = calibrated.PADDING_LEFT_MIN.value * filled, calibrated.PADDING_LEFT_MAX.value * filled
+    least = calibrated.PADDING_SAVED_MIN.value * computed * max(1 - left[1], 0.0)
+    most = calibrated.PADDING_SAVED_MAX.value * computed * max(1 - left[0], 0.0)
+    if least < calibrated.PADDING_MIN.value:
+        return
+    bounds = gain.speedups(least, most)
+    share = computed * (1 - filled)
+    yield Finding(
+        code=codes.PADDING,
+        family="graph",
+        title=f"{100 * (1 - filled):.0f} % of the batches is padding",
+        severity=graph_severity(share),
+        share_of_step=share,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
+        evidence=(
+            Measurement("bytes that came into the padded batches, of those that came out", filled, "share", "run"),
+            Measurement("share of the step that computes for padding", share, "share", WINDOW),
+        ),
+        advice=(
+            "Make batches of sequences of like length: dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
+            "bucket_boundaries=[...], bucket_batch_sizes=[...]) in place of padded_batch, with the quartiles of the "
+            "lengths as boundaries and one batch size more than these; shuffle stays before it. Where a few long ones "
+            "make all others long, cut them (x[:longest])."
+        ),
+        detail=(
+            "A batch is as long as its longest sequence, and a layer computes each position; a mask changes results, "
+            "not the work. Each new length of batches may be traced once: pad_to_bucket_boundary=True keeps to few."
+        ),
+        parts=("graph",),
+    )
 
 
 def _looks_up(step: ComputedStep) -> bool:

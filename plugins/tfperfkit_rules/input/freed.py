@@ -14,7 +14,9 @@ from tfperfkit.records.samples import Frame, SampleLog
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 
+#: In all of them; a single one takes ``SHORTEST_NS`` or more: each epoch, or pass over the data, may have one.
 MIN_NS = round(calibrated.FREED_MIN_S.value * NS_PER_S)
+SHORTEST_NS = round(calibrated.SHORTEST_FREED_S.value * NS_PER_S)
 #: So many waits come back: each epoch has one.
 OFTEN = calibrated.OFTEN_FREED.value
 _APART_NS = round(calibrated.FREED_APART_S.value * NS_PER_S)
@@ -33,24 +35,29 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.offer(InputData)
     if data is None or not any(not pipeline.in_graph for pipeline in data.pipelines):
         return  # what was freed was no iterator
-    found = [wait for wait in waits(evidence.log) if wait.end_ns - wait.begin_ns >= MIN_NS]
-    if not found:
+    found = [wait for wait in waits(evidence.log) if wait.end_ns - wait.begin_ns >= SHORTEST_NS]
+    whole_s = sum(wait.end_ns - wait.begin_ns for wait in found) / NS_PER_S
+    if whole_s * NS_PER_S < MIN_NS:
         return
     longest = max(found, key=lambda wait: wait.end_ns - wait.begin_ns)
-    whole_s = sum(wait.end_ns - wait.begin_ns for wait in found) / NS_PER_S
     longest_s = (longest.end_ns - longest.begin_ns) / NS_PER_S
     last = evidence.steps.steps[-1].end_ns if evidence.steps.steps else None
     when = " after the last step" if last is not None and last <= longest.begin_ns else ""
     share = min(whole_s / evidence.run.wall_s, 1.0) if evidence.run.wall_s else 0.0
     places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: wait.begin_ns - wait.end_ns))
+    comes_back = len(found) >= OFTEN
+    if comes_back:
+        title = f"{whole_s:.1f} s went by while iterators were freed, {len(found)} times"
+    else:
+        title = f"{longest_s:.1f} s{when} went by while an iterator was freed"
     yield Finding(
         code="INP013",
         family="input",
-        # Single waits are a race of TensorFlow's own: what does not come back is a remark, and so is what is short.
-        severity="high" if share >= gain.HIGH and len(found) >= OFTEN else "info",
+        # A race of TensorFlow's own: what neither comes back nor is long is a remark, and so is a small part.
+        severity="high" if share >= gain.HIGH and (comes_back or whole_s >= calibrated.LONG_FREED_S.value) else "info",
         basis="run",
         share_of_step=share,
-        title=f"{longest_s:.1f} s{when} went by while an iterator was freed",
+        title=title,
         predicted_speedup=None,
         ceiling=gain.speedup(share),  # a race: the next run may wait for less, or not at all
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),

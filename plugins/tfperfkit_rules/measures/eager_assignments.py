@@ -5,8 +5,18 @@ from __future__ import annotations
 from tfperfkit.offers import RanOperations
 from tfperfkit.rule import Evidence
 
+_ASSIGNS = ("Assign", "ResourceApply")
+
+
+def eager_assignments(evidence: Evidence) -> float:
+    """How many a traced step makes beside compiled functions."""
+    ran = evidence.offer(RanOperations)
+    rows = ran.rows if ran is not None else ()
+    times = sum(row.count for row in rows if row.where == "eager" and row.type.startswith(_ASSIGNS))
+    return times / max(ran.steps, 1) if ran is not None else 0.0
+
 
 def assigns_eagerly(evidence: Evidence) -> bool:
     """Whether the traced steps, or a trace that lay in the work, changed variables beside compiled functions."""
     ran = evidence.offer(RanOperations)
-    return ran is not None and any(row.where == "eager" and row.type.startswith("Assign") for row in ran.rows)
+    return ran is not None and any(row.where == "eager" and row.type.startswith(_ASSIGNS) for row in ran.rows)

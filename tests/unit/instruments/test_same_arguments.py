@@ -87,4 +87,6 @@ def test_there_is_nothing_to_follow_without_values() -> None:
     concrete = tf.function(lambda: tf.constant(1.0)).get_concrete_function()
     assert same_arguments.follow(concrete, (), lambda found: None) is None
     held = tf.Variable(1.0)
+    both = tf.function(lambda v, x: v + x, autograph=False)
+    assert compared(both.get_concrete_function(held, tf.constant(1.0)), [(held, tf.constant(1.0))] * 3).same[1] == 2
     assert same_arguments.follow(concrete, (held.handle,), lambda found: None) is None

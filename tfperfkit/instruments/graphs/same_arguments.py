@@ -141,9 +141,10 @@ def _has_values(tensor: Any) -> bool:
 
 def _contents(tensor: Any) -> tuple[Any, tuple[Any, ...] | None]:
     """(a copy of a small tensor, what tells its values); None for what does not lie in the host's memory."""
-    if not _has_values(tensor) or not str(getattr(tensor, "device", "")).endswith("CPU:0"):
+    read = getattr(tensor, "_numpy_internal", None)  # a variable that is handed over has none
+    if read is None or not _has_values(tensor) or not str(getattr(tensor, "device", "")).endswith("CPU:0"):
         return None, None
-    array = tensor._numpy_internal()
+    array = read()
     if array.nbytes <= _KEPT_BYTES:
         array = array.copy()
         return array, (array.dtype.str, array.shape, zlib.crc32(array.tobytes()))

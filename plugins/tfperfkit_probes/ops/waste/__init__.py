@@ -25,6 +25,7 @@ from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.solves import solves
 from tfperfkit_probes.ops.waste.sorts import sorts
 from tfperfkit_probes.ops.waste.spread import spread
+from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.staying import Staying, staying
 from tfperfkit_probes.ops.waste.tables import tables
 from tfperfkit_probes.ops.waste.view import View
@@ -46,6 +47,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     again,
     grown,
     factors,
+    stacked,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000

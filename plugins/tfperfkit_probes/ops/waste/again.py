@@ -55,18 +55,27 @@ def grown(view: View) -> Iterator[Wasted]:
             yield _wasted(view, GROWN, found, argument)
 
 
+def same_in_each(view: View, arguments: frozenset[str], stays: frozenset[str]) -> dict[str, bool]:
+    """By operation, whether it follows from these arguments and from what stays alone."""
+    same: dict[str, bool] = {}
+    for node in view.nodes.values():
+        if node.type == "Placeholder":
+            same[node.name] = node.name in stays or node.name in arguments
+        else:
+            known = all(same.get(owner, False) for owner, _ in node.inputs)
+            same[node.name] = known and not _varies(view.graph, node)
+    return same
+
+
 def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list[Node]:
     """The operations that follow from these arguments, and for the rest from what stays; in order."""
-    same: dict[str, bool] = {}
+    same = same_in_each(view, arguments, stays)
     follows = set(arguments)
     found = []
     for node in view.nodes.values():
-        owners = [owner for owner, _ in node.inputs]
-        if node.type == "Placeholder":
-            same[node.name] = node.name in stays or node.name in arguments
+        if not same[node.name] or node.type == "Placeholder" or is_backward(node, ""):
             continue
-        same[node.name] = not _varies(view.graph, node) and all(same.get(owner, False) for owner in owners)
-        if same[node.name] and not is_backward(node, "") and any(owner in follows for owner in owners):
+        if any(owner in follows for owner, _ in node.inputs):
             follows.add(node.name)
             if node.type not in _FREE:
                 found.append(node)

@@ -43,8 +43,8 @@ def given(root: Graph, record: CallsRecord | None, unknown_turns: int) -> dict[s
 
 
 def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
-    """Nothing where all arguments stay and the function changes no variable: whoever calls that again and again wants
-    it so, or measures it."""
+    """Nothing where all arguments stay, none is a variable, and the function changes none: whoever calls that again and
+    again wants it so, or measures it."""
     if record is None or record.calls < MIN_CALLS:
         return Given()
     pairs = record.calls - 1
@@ -55,7 +55,9 @@ def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
     ]
     repeats = {name: record.calls / (pairs - same + 1) for name, same, _ in rows}
     same = {name: times for name, times in repeats.items() if times >= MIN_REPEATS}
-    if len(same) == len(rows) and not any(node.type.startswith(_WRITES) for node in graph.nodes.values()):
+    variables = any(graph.type_of(name).dtype == "resource" for name in graph.record.arguments)
+    writes = any(node.type.startswith(_WRITES) for node in graph.nodes.values())
+    if len(same) == len(rows) and not variables and not writes:
         return Given()
     return Given(record.calls, same, frozenset(name for name, _, grown in rows if 2 * grown > pairs))
 

@@ -7,7 +7,7 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
-from tfperfkit_rules.graph.waste.again import again, grown
+from tfperfkit_rules.graph.waste.again import again, grown, stacked
 from tfperfkit_rules.graph.waste.copied import copied
 from tfperfkit_rules.graph.waste.diagonals import diagonals
 from tfperfkit_rules.graph.waste.factors import factors
@@ -38,4 +38,5 @@ RULES: tuple[Rule, ...] = (
     again,
     grown,
     factors,
+    stacked,
 )

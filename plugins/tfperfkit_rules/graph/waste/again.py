@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found
-from tfperfkit_rules.measures.eager_assignments import assigns_eagerly
+from tfperfkit_rules.measures.eager_assignments import assigns_eagerly, eager_assignments
 
 
 def again(evidence: Evidence) -> Iterator[Finding]:
@@ -20,6 +21,28 @@ def again(evidence: Evidence) -> Iterator[Finding]:
     seen = {part.waste.where for part in parts}
     for part in (*parts, *(part for part in found(evidence, "again") if part.waste.where not in seen)):
         yield _in_loop(evidence, part) if part.waste.figures["loop"] else _in_calls(evidence, part)
+
+
+def stacked(evidence: Evidence) -> Iterator[Finding]:
+    """GRF023, of some rows of a batch. What is assigned to beside compiled functions (by an optimizer that is applied
+    there) is fewer than the network's weights, so it is not these."""
+    for part in found(evidence, "stacked"):
+        figures = part.waste.figures
+        if shared.MOSTLY.value * figures["variables"] <= eager_assignments(evidence):
+            continue
+        same, rows = round(figures["same"]), round(figures["rows"])
+        yield finding(
+            evidence,
+            part,
+            codes.SAME_ARGUMENT,
+            f"{same} of the {rows} rows that go through a network are the same in each call",
+            "Run the network on these rows once, before the loop, keep what comes out, and put only the others through "
+            "it in each call; what is compared with them then takes the kept results.",
+            "tf.concat puts them beside the others at this line, the results are taken apart again, and no weight "
+            "of the network is trained here. Backward they cost as much as the others.",
+            count("rows", rows),
+            count("rows that stay the same", same),
+        )
 
 
 def grown(evidence: Evidence) -> Iterator[Finding]:

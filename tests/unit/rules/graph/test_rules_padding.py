@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, make_evidence
+from input_builder import pipeline, stage
 from tfperfkit_probes.input.model import InputData, KerasInput
 from tfperfkit_rules.graph.padding import padding
 
@@ -52,3 +53,31 @@ def test_most_of_the_sequences_is_padding() -> None:
 )
 def test_silent(padded: Padding | None, fields: dict[str, Any]) -> None:
     assert findings(padded, **fields) == []
+
+
+def batches(filled: float | None, **fields: Any) -> list[Finding]:
+    step = ComputedStep(
+        ms=8.0,
+        idle_ms=1.0,
+        waits_ms=0,
+        unknown_ms=0,
+        operations=(operation("While", 6.0), operation("Adam", 2.0, "update")),
+    )
+    stages = (stage("Prefetch", 12), stage("PaddedBatch", 11, filled=filled))
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "dispatch": 2.0},
+        data={"input": InputData(pipelines=(pipeline(*stages, **fields),), keras=(), steps=60)},
+        offers={"lines": (step,)},
+    )
+    return list(padding(evidence))
+
+
+def test_batches_are_mostly_padding() -> None:
+    (found,) = batches(0.25)
+    assert (found.code, found.where[0].line, found.title) == ("GRF018", 11, "75 % of the batches is padding")
+    assert found.share_of_step == pytest.approx(0.8 * 0.75 * 0.75)
+    assert found.predicted_range is not None and 1.2 < found.predicted_range[0] < found.predicted_range[1] < 1.8
+
+
+def test_batches_of_like_lengths_are_left_in_peace() -> None:
+    assert not batches(0.85) and not batches(None) and not batches(0.25, in_training=False)

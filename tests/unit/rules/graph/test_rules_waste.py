@@ -28,6 +28,7 @@ FIGURES: dict[str, dict[str, float]] = {
     "diagonal": {"examples": 96},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
     "again": {"calls": 33, "times": 16.5, "loop": 0.0},
+    "stacked": {"same": 2, "rows": 3, "variables": 30},
     "factors": {"size": 480, "times": 2, "determinant": 1.0, "inverse": 1.0},
 }
 CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
@@ -40,6 +41,7 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "zeros": "GRF021",
     "again": "GRF023",
     "factors": "GRF025",
+    "stacked": "GRF023",
 }
 
 
@@ -152,6 +154,13 @@ def test_what_a_loop_computes_in_each_turn_is_told_as_such() -> None:
     in_loop = msgspec.structs.replace(waste("again"), figures=FIGURES["again"] | {"calls": 0.0, "loop": 1.0}, names=[])
     (finding,) = told(step(in_loop))
     assert "turn" in finding.title and "before the loop" in finding.advice
+
+
+def test_a_network_whose_weights_may_be_assigned_to_beside_the_function_is_left_out() -> None:
+    row = RanOperation(name="AssignSubVariableOp", type="AssignSubVariableOp", count=20, self_ms=0.1, where="eager")
+    few = RanOperations(steps=10, rows=(row,))
+    many = RanOperations(steps=10, rows=(msgspec.structs.replace(row, count=300),))
+    assert told(step(waste("stacked"), offers=(few,))) and not told(step(waste("stacked"), offers=(many,)))
 
 
 def test_variables_that_training_changes_do_not_stay_in_training() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from evidence_builder import FILE, MS
 from input_builder import PREFETCH, evidence, one, pipeline
@@ -43,12 +44,27 @@ def test_waits_at_two_lines_and_the_longer_first() -> None:
     assert finding.evidence[1].value == 2
 
 
+def test_short_waits_that_come_back_count_together() -> None:
+    given = sampled(*[(3, 1), (2, 8)] * 20, (3, 500))
+    finding = one(freed(given))
+    assert finding.title == "8.0 s went by while iterators were freed, 20 times"
+    assert finding.severity == ("high" if finding.share_of_step >= 0.15 else "info")
+
+
+def test_one_long_wait_that_is_a_large_part_of_the_run_is_no_remark() -> None:
+    given = sampled((3, 100), (1, 1), (2, 192))
+    given.run = msgspec.structs.replace(given.run, wall_s=40.0)
+    assert one(freed(given)).severity == "high"
+    given.run = msgspec.structs.replace(given.run, wall_s=400.0)
+    assert one(freed(given)).severity == "info"
+
+
 @pytest.mark.parametrize(
     "given",
     [
         sampled((3, 100), (2, 9)),  # half a second at most
         sampled((1, 100), (3, 10)),  # it works
-        sampled(*[(3, 1), (2, 8)] * 20),  # short ones: between epochs
+        sampled(*[(3, 1), (2, 1)] * 20),  # 50 ms each
         sampled((2, 5), pause_ms=1500),  # samples that far apart belong to different moments
         sampled((3, 20), (2, 100), in_graph="train"),  # no iterator was there to be freed
     ],

@@ -46,7 +46,9 @@ def gather(
     """Read the session's streams once and make the step's account from them and the breakdown that a probe offers.
     ``brief``: without the account of the whole run."""
     sampled = not lost_samples(events)
-    log = read_log(run.records(SAMPLES) if sampled else ())
+    rows: Iterable[Any] = run.records(SAMPLES)
+    kept = list(rows) if brief else None  # of a rank they are asked for again
+    log = read_log((rows if kept is None else kept) if sampled else ())
     steady = steady_samples(log, steps, events)
     data = {outcome.name: outcome.data for outcome in outcomes if isinstance(outcome.data, dict) and outcome.data}
     tracing = _spans(run.records("session/tracing.jsonl"))
@@ -91,6 +93,8 @@ def gather(
     gflops = info.machine.get("float32_gflops")
 
     def records(stream: str) -> Iterable[Any]:
+        if kept is not None and stream == "samples":
+            return kept
         return run.records(f"session/{stream}.jsonl")
 
     return Evidence(

@@ -49,9 +49,11 @@ def _of_window(evidence: Evidence, probe: str) -> OtherTraining | None:
     apart: Counter[tuple[Place, ...]] = Counter()
     when: dict[tuple[Place, ...], list[int]] = {}
     seen, last_seen = 0, max(step.end_ns for step in evidence.steps.in_window(probe))
+    known: dict[int, tuple[tuple[Place, ...], int]] = {}  # the same stacks come again and again
     for at, stack in evidence.log.inside(_spans(clean)):
-        places, weight = _places(stack), evidence.log.pause(at)
-        same = len(_common([path, places]))
+        if id(stack) not in known:
+            known[id(stack)] = (ways := _places(stack)), len(_common([path, ways]))
+        (places, same), weight = known[id(stack)], evidence.log.pause(at)
         if same == len(path):
             seen, last_seen = seen + weight, max(at, last_seen)
         elif len(places) > same:

@@ -7,7 +7,6 @@ Threads that are ready and have no processor compute too, only longer: the sched
 
 from __future__ import annotations
 
-import bisect
 from collections import defaultdict
 from typing import Any
 
@@ -45,10 +44,12 @@ def sampled(evidence: Evidence) -> Sampled | None:
     stretched = _stretched(evidence)
     own: defaultdict[int, float] = defaultdict(float)
     whole: defaultdict[int, int] = defaultdict(int)
+    index, last = -1, len(begins) - 1
     for before, (when, stack, used) in zip(taken, taken[1:], strict=False):
         passed = when - before[0]
-        index = bisect.bisect_right(begins, when) - 1
-        if passed <= 0 or index < 0 or not _covers(table, clean, index, when):
+        while index < last and begins[index + 1] <= when:
+            index += 1
+        if passed <= 0 or index < 0 or (when > clean[index].end_ns and not _covers(clean, index)):
             continue
         block = clean[index].number // BLOCK
         if passed > _NEAR_NS:
@@ -91,11 +92,9 @@ def _stretched(evidence: Evidence) -> float:
     return (ran + waited) / ran if ran > 0 and waited > 0 else 1.0
 
 
-def _covers(table: StepTable, clean: list[Any], index: int, when: int) -> bool:
-    """Whether a moment is in this clean step, or between it and the next one where that is clean too."""
+def _covers(clean: list[Any], index: int) -> bool:
+    """Whether what passes after this clean step is between it and the next one, which is clean too."""
     step = clean[index]
-    if when <= step.end_ns:
-        return True
     return index + 1 < len(clean) and clean[index + 1].number == step.number + step.count
 
 
@@ -113,12 +112,11 @@ def _rows(evidence: Evidence) -> tuple[dict[int, str], list[tuple[int, int, int]
     activities: dict[int, str] = {}
     taken: list[tuple[int, int, int]] = []
     for row in evidence.records("samples"):
-        if not isinstance(row, list) or len(row) < 5:
+        if type(row) is not list or len(row) < 5:
             continue
-        kind, first, second, _, last = row[:5]
-        if kind == "s":
-            if isinstance(first, int) and isinstance(second, int) and isinstance(last, int):
-                taken.append((first, second, last))
-        elif kind == "stack" and isinstance(first, int):
-            activities[first] = str(last)
+        if row[0] == "s":
+            if type(row[1]) is int and type(row[2]) is int and type(row[4]) is int:
+                taken.append((row[1], row[2], row[4]))
+        elif row[0] == "stack" and type(row[1]) is int:
+            activities[row[1]] = str(row[4])
     return activities, sorted(taken)

@@ -9,9 +9,9 @@ from tfperfkit.ranks.arrival import own_ms
 from tfperfkit.ranks.part import Part
 
 #: Of a kind.
-_EACH = 8
+_EACH = 5
 #: Of the others, at even distances: what all ranks have is seen in these.
-_REST = 16
+_REST = 8
 
 
 def telling(parts: Sequence[Part]) -> list[str]:

@@ -13,7 +13,7 @@ from tfperfkit.report.terminal import Symbols
 
 _MOST = 20
 #: With more ranks than this a screen has rows for some of them only, ``_EACH`` of a kind.
-MOST_ROWS, _EACH = 40, 8
+MOST_ROWS, _EACH = 40, 5
 
 
 def warnings(whole: Whole) -> list[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Chosen, Derived
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+
+#: As in the rules' own table.
+TWO_BUSY_CORES = "two cores shared with other work, TensorFlow 2.21, by hand"
 
 MIN_LATE = Calibration(
     0.1,
@@ -48,6 +51,21 @@ OWN_PACE = Calibration(
     "share",
     "of a step, what the others' own input takes where they would wait for it if nobody was late",
     Chosen("the rest is what passes between two batches, and what two readings of a pipeline differ by"),
+)
+OWN_PACE_SEEN = Calibration(
+    0.5,
+    "share",
+    "the same, where they are seen to wait for their own input too, which is made in the background meanwhile",
+    Measured("pipelines that sleep for 60 ms of a step of 61: read as 41 to 54 ms", TWO_BUSY_CORES, 6),
+)
+OWN_WAIT = Calibration(
+    0.05, "share", "of a step, from which on a rank is seen to wait for its input", Chosen("half of MIN_LATE")
+)
+IN_BACKGROUND = Calibration(
+    1.5,
+    "ratio",
+    "of the time that a pipeline needs for a step to the waiting for it, from which on it works in the background",
+    Chosen("one that works only when it is asked has 1; two readings of the same differ by a third"),
 )
 LIKELY_SAVED = Calibration(
     0.5,

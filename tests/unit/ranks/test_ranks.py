@@ -182,11 +182,21 @@ def test_ranks_that_take_turns_are_not_late() -> None:
     assert made.late is None and "5 of 10 tens of steps" in made.notes[0]
 
 
-@pytest.mark.parametrize(("pace", "late"), [((62.0, 61.0), None), ((10.0, 61.0), "rank 1"), ((None, 61.0), "rank 1")])
-def test_input_that_takes_the_whole_step_on_all_ranks(pace: tuple[float | None, float], late: str | None) -> None:
+@pytest.mark.parametrize(
+    ("pace", "waits", "late"),
+    [
+        (62.0, 40.0, None),
+        (42.0, 10.0, None),  # read too small; but it waits, and the pipeline works meanwhile
+        (42.0, 1.0, "rank 1"),  # its pipeline is done in time
+        (42.0, 40.0, "rank 1"),  # one that works only when it is asked
+        (10.0, 5.0, "rank 1"),
+        (None, 40.0, "rank 1"),
+    ],
+)
+def test_input_that_takes_the_whole_step_on_all_ranks(pace: float | None, waits: float, late: str | None) -> None:
     """One of them is ahead of the other by what it happened to be at the start."""
-    mine = part(0, 65, 25, outside_ms={"input": 40.0}, pace_ms=pace[0])
-    made = together(mine, part(1, 65, 10, outside_ms={"input": 55.0}, pace_ms=pace[1]))
+    mine = part(0, 65, 65 - waits, outside_ms={"input": waits}, pace_ms=pace)
+    made = together(mine, part(1, 65, 10, outside_ms={"input": 55.0}, pace_ms=61.0))
     assert made.late == late and (late is not None or "nobody is named" in made.notes[0])
     assert [each.code for each in made.findings] == (["DST008"] if late else [])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -62,14 +63,25 @@ def main() -> None:
             ["runs", "--json", "-"],
             ["runs", "sql", "select code, count(*) from findings group by 1"],
         ):
-            seconds = []
+            seconds, processor = [], []
             for _ in range(3):
-                begin = time.perf_counter()
+                begin, before = time.perf_counter(), used()
                 environment = {**os.environ, "TFPERF_RUNS": folder}
                 command = [sys.executable, "-m", "tfperfkit", *words]
                 subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
                 seconds.append(time.perf_counter() - begin)
-            print(f"{' '.join(words):60} {count} runs: {min(seconds):.2f} s (of three: {max(seconds):.2f} at most)")
+                processor.append(used() - before)
+            print(
+                f"{' '.join(words):60} {count} runs: {min(seconds):.2f} s (of three: {max(seconds):.2f} at most), "
+                f"{min(processor):.2f} s of processors",
+                flush=True,
+            )
+
+
+def used() -> float:
+    """Seconds of processors that ended children have used."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 if __name__ == "__main__":

@@ -17,12 +17,11 @@ import time
 KIND, WHO, STEPS = sys.argv[1], sys.argv[2], int(sys.argv[3])
 RANK = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
 HELD = WHO in ("each", str(RANK))
-SPIN = "import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nuntil = time.time() + 60\n"
+SPIN = "import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nuntil = time.time() + 150\n"
 SPIN += "while time.time() < until and os.getppid() == int(sys.argv[2]): pass"
 if KIND == "pinned" and HELD:  # before TensorFlow makes its threads
     cpu = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cpu})
-    spinning = [subprocess.Popen([sys.executable, "-c", SPIN, str(cpu), str(os.getpid())]) for _ in range(3)]
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
@@ -94,6 +93,10 @@ alone = tf.keras.models.clone_model(model)  # a copy that no other rank is asked
 alone.compile(loss="mse")
 validation = tf.data.Dataset.from_tensor_slices((features[:4096], targets[:4096])).batch(BATCH)
 smoothed(tf.constant(1.0), 0)
+if KIND == "pinned" and HELD:  # now, or importing TensorFlow would take minutes
+    # Three, and as many more for each program that every processor has already: else both workers lack processors.
+    many = 3 + 3 * round(os.getloadavg()[0] / os.cpu_count())
+    spinning = [subprocess.Popen([sys.executable, "-c", SPIN, str(cpu), str(os.getpid())]) for _ in range(many)]
 for number in range(STEPS):
     loss = train_step(next(batches))
     if not HELD:

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfperfkit.records.events import of_kind
-from tfperfkit.records.steps import UPDATES, Marker, Site
+from tfperfkit.records.steps import PAUSE, UPDATES, Marker, Site
 
 
 def without_failed(markers: list[Marker], sites: Mapping[int, Site], events: Sequence[dict[str, Any]]) -> list[Marker]:
     """The markers without that of the call that raised. It is the last of all, and the exception passed the same lines
     of the person's on its way out."""
     raised = next(of_kind(events, "end"), {}).get("raised")
-    if not isinstance(raised, list) or not raised or not markers:
+    seen = [(index, marker) for index, marker in enumerate(markers) if marker.site != PAUSE] if raised else []
+    if not isinstance(raised, list) or not seen:
         return markers
-    index, last = max(enumerate(markers), key=lambda item: item[1].end_ns)
+    index, last = max(seen, key=lambda item: item[1].end_ns)
     site = sites.get(last.site)
     if site is None or site.kind not in UPDATES:
         return markers

@@ -93,9 +93,8 @@ def gather(
     gflops = info.machine.get("float32_gflops")
 
     def records(stream: str) -> Iterable[Any]:
-        if kept is not None and stream == "samples":
-            return kept
-        return run.records(f"session/{stream}.jsonl")
+        name = f"session/{stream}.jsonl"
+        return kept if kept is not None and name == SAMPLES else run.records(name)
 
     return Evidence(
         run=info,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tfperfkit.analysis.failed_step import without_failed
-from tfperfkit.records.steps import Marker, Site
+from tfperfkit.records.steps import PAUSE, Marker, Site
 
 AT = (("/home/train.py", 2), ("/home/train.py", 4))
 SITES = {
@@ -23,6 +23,8 @@ def end(*raised: tuple[str, int]) -> list[dict[str, Any]]:
 
 def test_the_last_call_is_left_out_where_the_exception_passed_its_lines() -> None:
     assert without_failed(STEPS, SITES, end(*AT)) == STEPS[:-1]
+    pause = Marker(PAUSE, 9, 11, 0)  # our own, as the recording ended
+    assert without_failed([*STEPS, pause], SITES, end(*AT)) == [*STEPS[:-1], pause]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,14 @@ ORDINARY = {
         "reading/machine",
         "records/bounds",
     },
-    "devices": {"analysis/run_status", "comparing/setups", "recording/environment", "rule", "testing/made_up"},
+    "devices": {
+        "analysis/gather",
+        "analysis/run_status",
+        "comparing/setups",
+        "recording/environment",
+        "rule",
+        "testing/made_up",
+    },
 }
 
 

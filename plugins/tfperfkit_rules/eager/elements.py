@@ -11,7 +11,7 @@ from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.eager.step import runs_eagerly
-from tfperfkit_rules.eager.work_gain import Left, left
+from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.eager_stacks import MAPS, EagerPart, Kind, eager_parts, takes_element
 from tfperfkit_rules.measures.source_text import code, loops

@@ -1,0 +1,150 @@
+"""EAG008: a loop outside of training, a long call, or what stands beside a compiled training step, runs TensorFlow
+operation by operation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit.calibration import LONG_OPERATIONS
+from tfperfkit.gain import LOW, MEDIUM, middle, severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.parts import PartName
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.eager.work.gain import Left, left
+from tfperfkit_rules.eager.work.place import beside, function_of, inside_of, model_of, times_of
+from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
+from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
+from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
+from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.measures.step_place import step_place
+from tfperfkit_rules.measures.step_shares import span
+
+_PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")
+
+
+def eager_work(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, for the operations that no other cause explains."""
+    samples = evidence.samples
+    if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
+        return
+    part = eager_parts(evidence).get("operations")
+    share = part.seen / samples.count if part is not None else 0.0
+    if evidence.work is None:  # a trace may have told the parts of a step: what is in none of them can't be gained
+        share = min(share, evidence.share(*_PARTS))
+    if part is None or share < calibrated.MIN_SHARE.value:
+        return
+    if sum(count for stack, count in part.stacks.items() if stack.activity == "eager_ops") < LOW * samples.count:
+        return  # a graph of TensorFlow 1 is being built
+    model = model_of(evidence, part)
+    place = function_of(evidence, part) if model is None and making(evidence) is None else None
+    most: Left | None = None
+    moved = Counter[int]()
+    apart = loop_of_batch(evidence, part.stacks) if model is None and making(evidence) is None else None
+    if apart is not None:
+        reads = _read(evidence, apart)
+        share = min(share + reads / samples.count, shared.MAX_STEP_SHARE.value)
+        turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
+        otherwise = calibrated.MAPS_LEFT_MIN.value, calibrated.MAPS_LEFT_MAX.value
+        rest = left(evidence, share, None, otherwise, (apart.held + reads) / (part.seen + reads), turns)
+    else:
+        otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
+        times, inside = times_of(evidence, part, place), inside_of(part, place)
+        rest = left(evidence, share, times, otherwise, inside)
+        moved = beside(evidence, part, place)
+        if moved.total() >= MEDIUM * part.seen:
+            most = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
+    if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
+        return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
+    if rest.operations is not None and rest.operations < calibrated.SEVERAL.value:
+        return
+    bounds = rest.bounds(share, samples.count)
+    if most is not None:
+        bounds = bounds[0], most.bounds(share, samples.count)[1]
+    if model is not None:
+        yield _called(evidence, part, model, rest, bounds)
+        return
+    where = places(evidence, part, place)
+    if apart is not None:
+        where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
+    what = _capital(evidence.unit.a)
+    known = rest.operations is not None
+    if evidence.work is None:
+        number = f"{rest.operations:,.0f} " if known else ""
+        many = f"has {number}operations beside its compiled function,"
+    else:
+        many = f"runs as {rest.operations:,.0f} separate operations," if known else "runs eagerly, its operations"
+    yield Finding(
+        code="EAG008",
+        family="eager",
+        title=f"{what} {many} called one by one from Python",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where,
+        evidence=(
+            Measurement("time in them and in handing them out", share, "share", "samples"),
+            *rest.evidence,
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=all_at_once(apart, place)
+        if apart is not None
+        else advice(evidence, place)
+        + (also_moved(moved) if most is not None else "")
+        + (LOOPS if rest.loops and place is not None else ""),
+        detail=detail(evidence, part, rest),
+        absorbs_here=("LIN001",),
+        parts=_PARTS,
+    )
+
+
+def _read(evidence: Evidence, apart: BatchLoop) -> int:
+    """The samples that read values of tensors in the loop: of a batch one read does."""
+    first, last = apart.loop.line, apart.loop.last
+    return sum(
+        count
+        for stack, count in evidence.samples.stacks.items()
+        if stack.activity == "host_sync"
+        and any(frame.file == apart.file and first <= frame.line <= last for frame in stack.frames)
+    )
+
+
+def _compiled_step(evidence: Evidence) -> bool:
+    """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does."""
+    place = step_place(evidence)
+    return evidence.steps.source == "custom" and place is None
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _called(evidence: Evidence, part: EagerPart, model: str, rest: Left, bounds: tuple[float, float]) -> Finding:
+    """EAG004, for a model that is called directly."""
+    samples = evidence.samples
+    return Finding(
+        code="EAG004",
+        family="eager",
+        title=f"{model} is called operation by operation inside {evidence.unit.loop}",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=part.seen / samples.count,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, part, None),
+        evidence=(
+            Measurement("time in the call", part.seen / samples.count, "share", "samples"),
+            *rest.evidence,
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=(
+            f"Compile the call once, before the loop: call = tf.function({model}, reduce_retracing=True), and give it "
+            "tensors. Where several inputs are there at a time, call it once for all of them."
+        ),
+        detail="Outside of a compiled function Python hands out each operation of the model.",
+        absorbs_here=("LIN001",),
+        parts=_PARTS,
+    )

@@ -1,0 +1,140 @@
+"""What of the work's eager operations is to be compiled: a model, a function of the person's, or the loop itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tfperfkit.offers import HostReads
+from tfperfkit.records.samples import Frame, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
+from tfperfkit_rules.measures.eager_stacks import EagerPart
+from tfperfkit_rules.measures.making import frames_inside
+from tfperfkit_rules.measures.python_state import python_state
+from tfperfkit_rules.measures.source_text import Function, enclosing, loop_at, loops
+from tfperfkit_rules.measures.trace_window import reached
+from tfperfkit_rules.measures.value_reads import first_read
+
+Place = tuple[str, Function]
+
+
+def model_of(evidence: Evidence, part: EagerPart) -> str | None:
+    """The model or layer whose call makes most of these operations, as the person writes it: the outermost call in the
+    work, for a model may be of the person's own layers, which call others."""
+    called: Counter[Frame] = Counter()
+    for stack, count in part.stacks.items():
+        frame = next((frame for frame in _in_the_loop(evidence, stack) if calls(evidence, frame, LAYER)), None)
+        if frame is not None:
+            called[frame] += count
+    if called.total() < shared.LOOP_SHARE.value * part.seen:
+        return None
+    return callee(call_of(evidence, called.most_common(1)[0][0], LAYER), "the model")
+
+
+def function_of(evidence: Evidence, part: EagerPart) -> Place | None:
+    """Of the functions that the loop calls and that hold most of these operations, the outermost that reads no value;
+    the outermost where all do. None where each of them changes what lives in Python, as an environment does."""
+    held: Counter[Place] = Counter()
+    for stack, count in part.stacks.items():
+        around = dict.fromkeys(
+            (frame.file, function)
+            for frame in below_a_loop(evidence, stack)
+            if (function := enclosing(evidence, frame.file, frame.line)) is not None
+        )
+        for item in around:
+            held[item] += count
+    # The outermost hold most; those that hold as much stand in the order of the stacks.
+    every = [item for item, count in held.most_common() if count >= shared.LOOP_SHARE.value * part.seen]
+    wide = [item for item in every if python_state(evidence, *item) is None]
+    # What the loop stands in is not called by it: compiled, it would be traced turn by turn.
+    wide = [item for item in wide if not _around(evidence, item)] or wide
+    within = next((item for item in wide if not reads(evidence, item)), wide[0] if wide else None)
+    return within or _calling(evidence)
+
+
+def _calling(evidence: Evidence) -> Place | None:
+    """The function that makes one long call of a library's that runs all of it, as a sampler of a chain does; None
+    where it reads values or changes what lives in Python."""
+    work = evidence.work
+    if work is None or work.kind != "call" or work.iterations is not None:
+        return None
+    function = enclosing(evidence, work.where.file, work.where.line)
+    place = (work.where.file, function) if function is not None else None
+    if place is None or python_state(evidence, *place) is not None or reads(evidence, place):
+        return None
+    return place
+
+
+def _around(evidence: Evidence, place: Place) -> bool:
+    """Whether the work is a loop within this function."""
+    work, (file, function) = evidence.work, place
+    own = work.where if work is not None and work.kind == "loop" else None
+    return own is not None and own.file == file and function.line <= own.line <= function.last
+
+
+def inside_of(part: EagerPart, place: Place | None) -> float:
+    """The share of these operations that the function makes; without a function the whole loop is to be compiled."""
+    if place is None:
+        return 1.0
+    file, function = place
+    there = sum(
+        count
+        for stack, count in part.stacks.items()
+        if any(frame.file == file and function.line <= frame.line <= function.last for frame in stack.frames)
+    )
+    return there / part.seen
+
+
+def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[int]:
+    """The samples of operations in the work's own loop, beside the function that is to be compiled, by their lines:
+    they may be moved into it. None where it is called on the way of them, or where there is no such loop."""
+    own = evidence.work.where if evidence.work is not None and evidence.work.kind == "loop" else None
+    loop = loop_at(evidence, own.file, own.line) if own is not None else None
+    found = Counter[int]()
+    if own is None or loop is None or place is None:
+        return found
+    for stack, count in part.stacks.items():
+        leaf = stack.frames[-1]
+        if leaf.file == own.file and loop.line < leaf.line <= loop.last:
+            found[leaf.line] += count
+    return found
+
+
+def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float | None:
+    """How often what is to be compiled is called: a function, or the body of the loop."""
+    if place is not None:
+        return reached(evidence, place[0], place[1].line + 1, place[1].last)
+    own = evidence.work.where if evidence.work is not None else None
+    loop = loop_at(evidence, own.file, own.line) if own is not None else None
+    if own is not None and loop is not None:
+        return reached(evidence, own.file, loop.line, loop.last)
+    file, line = part.lines.most_common(1)[0][0]
+    return reached(evidence, file, line, line)
+
+
+def reads(evidence: Evidence, place: Place) -> list[int]:
+    """The lines of a function at which Python reads the value of a tensor."""
+    file, function = place
+    data = evidence.offer(HostReads)
+    rows = data.rows if data is not None else ()
+    found = {row.line for row in rows if row.file == file and not row.through}
+    lines = sorted(line for line in found if function.line <= line <= function.last)
+    if lines:
+        return lines
+    read = first_read(evidence, file, function.line, function.last)
+    return [read] if read is not None else []
+
+
+def _in_the_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+    """The frames from the line in the loop on."""
+    below = below_a_loop(evidence, stack)
+    return stack.frames[max(0, len(stack.frames) - len(below) - 1) :]
+
+
+def below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+    """The frames below the outermost loop; without a loop, those below the work's line."""
+    for index, frame in enumerate(stack.frames):
+        if loops(evidence, frame.file, frame.line):
+            return stack.frames[index + 1 :]
+    return tuple(frames_inside(evidence, stack)) if evidence.work is not None else stack.frames[1:]

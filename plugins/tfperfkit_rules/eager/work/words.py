@@ -1,0 +1,102 @@
+"""The words of EAG008: its places, what to change, and what stays outside of the compiled function."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.eager.work.gain import Left
+from tfperfkit_rules.eager.work.place import Place, below_a_loop, reads
+from tfperfkit_rules.measures.eager_stacks import EagerPart
+from tfperfkit_rules.measures.loop_of_batch import BatchLoop
+from tfperfkit_rules.measures.python_state import PythonState, python_state
+from tfperfkit_rules.measures.source_calls import is_compiled
+from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.step_shares import span
+
+LOOPS = (
+    " Its loop in Python would be traced turn by turn: work on all turns at once, by operations on whole batches, or "
+    "loop over tf.range."
+)
+
+
+def places(evidence: Evidence, part: EagerPart, place: Place | None) -> tuple[SourceSpan, ...]:
+    hot = [span(evidence, *line) for line, _ in part.lines.most_common(2)]
+    loop = evidence.work.where if evidence.work is not None else None
+    around = [span(evidence, loop.file, loop.line)] if loop is not None else []
+    if place is None:
+        return tuple(dict.fromkeys((*hot, *around)))
+    return tuple(dict.fromkeys((SourceSpan(place[0], place[1].line, place[1].name), *hot, *around)))
+
+
+def advice(evidence: Evidence, place: Place | None) -> str:
+    if evidence.settings.get("functions_run_eagerly"):
+        return (
+            "tf.config.run_functions_eagerly(True) makes all functions run like this: take it out. Then see that what "
+            "this loop calls is a @tf.function."
+        )
+    if place is None:
+        name = "the loop" if evidence.work is None or evidence.work.kind == "loop" else "the call"
+        return (
+            f"Move what {name} does with tensors into a function with @tf.function that takes and returns tensors, and "
+            "work on whole batches: TensorFlow compiles it once and runs it as one graph."
+        )
+    file, function = place
+    if is_compiled(evidence, file, function):
+        return f"{function.name} is a tf.function that is made to run eagerly: see what switches it off."
+    lines = reads(evidence, place)
+    before = ""
+    if lines:
+        named = ", ".join(f"{file.rpartition('/')[2]}:{line}" for line in lines[:3])
+        before = f" Before that, replace what reads values of tensors inside it ({named}) by TensorFlow."
+    return (
+        f"Put @tf.function on {function.name}, so that TensorFlow compiles it once and runs it as one graph. Give it "
+        f"tensors of one shape, not Python numbers.{before}"
+    )
+
+
+def all_at_once(apart: BatchLoop, place: Place | None) -> str:
+    name = place[1].name if place is not None else ""
+    there = f" ({name})" if name and name != "<module>" else ""
+    return (
+        f"No turn of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
+        f"operations{there} on a batch of their inputs (tf.stack, or the array itself; sums and gradients along the "
+        "other axes), some hundreds at a time where memory asks for it. Where they can't be one batch, put "
+        "@tf.function on what the loop does: that gains less."
+    )
+
+
+def also_moved(lines: Counter[int]) -> str:
+    known = sorted(line for line, _ in lines.most_common(3))
+    what = f"line {known[0]}" if len(known) == 1 else f"lines {', '.join(map(str, known))}"
+    return f" Operations stand beside it, too ({what}): move them into it, or into a function around both."
+
+
+def detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
+    most = f"Most of them: {', '.join(rest.types)}." if rest.types else ""
+    if rest.traced_s is not None:
+        once = f"Tracing it once, {rest.traced_s:,.1f} s or so, is in the figure: what runs longer gains more."
+        most = f"{most} {once}".strip()
+    kept = _kept(evidence, part)
+    if kept is None:
+        return most
+    named = f"{kept.called} at " if kept.called else ""
+    at = f"{kept.file.rpartition('/')[2]}:{kept.line}"
+    what = "an environment in Python" if kept.environment else "what lives in Python"
+    stays = (
+        f"{named}{at} changes {what}, outside of TensorFlow: a compiled function would do that once, while it is "
+        "traced. Leave it out of the function."
+    )
+    return f"{stays} {most}".strip()
+
+
+def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:
+    """What a function around these operations changes in Python: of the innermost one in the work that does."""
+    for stack, _ in part.stacks.most_common(3):
+        for frame in reversed(below_a_loop(evidence, stack)):
+            function = enclosing(evidence, frame.file, frame.line)
+            found = python_state(evidence, frame.file, function) if function is not None else None
+            if found is not None:
+                return found
+    return None

@@ -78,6 +78,27 @@ def test_others_stay_or_all_or_for_too_few_calls(same: list[int], calls: int) ->
     assert "again_idle" not in found and "again" not in found
 
 
+def test_what_no_argument_is_part_of() -> None:
+    """Targets that a loss makes anew of a picture, in a function that trains another picture by the same network."""
+    picture, trained = tf.constant(tf.ones((1, 8, 8, 3))), tf.Variable(tf.zeros((1, 8, 8, 3)))
+    network()  # its variables are made outside of the function
+
+    def targets() -> Any:
+        return network()(picture)
+
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(network()(trained) - targets()))
+        trained.assign_sub(tape.gradient(loss, trained))
+        return loss
+
+    found = called(step, [], [])
+    convolved = [name for name in found["fixed_idle"].operations if name.endswith("/convolution")]
+    assert len(convolved) == 1, "of the two pictures that go through the network one never changes"
+    assert found["fixed_idle"].where is not None and found["fixed_idle"].where.function == "targets"
+    assert "fixed" not in found, "the network may be trained elsewhere"
+
+
 def test_a_sequence_that_gets_longer() -> None:
     spec = tf.TensorSpec((2, None), tf.int32, name="text")
     gru, head = tf.keras.layers.GRU(32, return_sequences=True), tf.keras.layers.Dense(8, name="last_place")

@@ -41,15 +41,8 @@ def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
     written = {_resource(graph, node) for node in nodes.values() if node.type.startswith(_WRITES)}
     if not written or not arguments or not any(is_backward(node, "") for node in nodes.values()):
         return None
-    varies: set[str] = set()
-    follows = set(arguments)  # what depends on them
-    for node in nodes.values():
-        if _varies(graph, node, written) or any(name in varies for name, _ in node.inputs):
-            varies.add(node.name)
-        if any(name in follows for name, _ in node.inputs):
-            follows.add(node.name)
-    same = {name for name in follows.difference(varies, arguments) if not is_backward(nodes[name], "")}
-    if not same or _keeps_statistics(graph, same):
+    same = _same(graph, arguments, written)
+    if not same:
         return None
     return FixedOperations(
         graph=record.graph,
@@ -62,24 +55,44 @@ def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
     )
 
 
-def _keeps_statistics(graph: Graph, same: set[str]) -> bool:
-    """Whether a variable follows the mean of a batch, as a normalisation in training does: then what an example gives
-    depends on the others of its batch. The sums of a metric are numbers, not vectors."""
+def _same(graph: Graph, arguments: list[str], written: set[str]) -> set[str]:
+    """The operations of the forward pass that give the same for the same example. Behind the mean of a batch that a
+    variable follows, as a normalisation in training keeps it, what an example gives depends on the others."""
     nodes = graph.nodes
+    means: set[str] = set()
+    while True:
+        varies = set(means)
+        follows = set(arguments)  # what depends on them
+        for node in nodes.values():
+            if _varies(graph, node, written) or any(name in varies for name, _ in node.inputs):
+                varies.add(node.name)
+            if any(name in follows for name, _ in node.inputs):
+                follows.add(node.name)
+        same = {name for name in follows.difference(varies, arguments) if not is_backward(nodes[name], "")}
+        more = _followed(graph, same, means)
+        if not more:
+            return same
+        means |= more
+
+
+def _followed(graph: Graph, same: set[str], known: set[str]) -> set[str]:
+    """Those of the operations whose results variables follow, besides the known ones: means of a batch. The sums of a
+    metric are numbers, not vectors."""
+    nodes = graph.nodes
+    found: set[str] = set()
     for node in nodes.values():
         if not node.type.startswith(_WRITES):
             continue
         front = {name for name, _ in node.inputs[1:]}
         for _ in range(_STATISTICS_DEPTH):
-            if any(name in same and _is_vector(nodes[name]) for name in front):
-                return True
+            found |= {name for name in front if name in same and _is_vector(nodes[name])}
             front = {
                 name
                 for at in front
-                if at in nodes and at not in same and not is_backward(nodes[at], "")
+                if at in nodes and at not in same and at not in known and not is_backward(nodes[at], "")
                 for name, _ in nodes[at].inputs
             }
-    return False
+    return found
 
 
 def _is_vector(node: Node) -> bool:

@@ -12,7 +12,7 @@ from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.model import CallsRecord, Wasted
 from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
-from tfperfkit_probes.ops.waste.again import again, grown
+from tfperfkit_probes.ops.waste.again import again, grown, never_changing
 from tfperfkit_probes.ops.waste.copied import copied
 from tfperfkit_probes.ops.waste.diagonals import diagonals
 from tfperfkit_probes.ops.waste.factors import factors
@@ -45,6 +45,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     zeros,
     flat,
     again,
+    never_changing,
     grown,
     factors,
     stacked,

@@ -13,10 +13,12 @@ from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import is_backward, moved
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, Visit, cost, walk
 from tfperfkit_probes.ops.waste import numbers
+from tfperfkit_probes.ops.waste.staying import owner_of
 from tfperfkit_probes.ops.waste.view import View
 
-#: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here.
-AGAIN, IDLE, GROWN = "again", "again_idle", "grown"
+#: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here; ``FIXED``: of no
+#: argument, and ``FIXED_IDLE`` with such variables.
+AGAIN, IDLE, GROWN, FIXED, FIXED_IDLE = "again", "again_idle", "grown", "fixed", "fixed_idle"
 _VARYING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "Random", "Multinomial") + (
     "Bernoulli",
     "Rng",
@@ -44,6 +46,19 @@ def again(view: View) -> Iterator[Wasted]:
         here = _slice(view, arguments, view.idle)
         if len(here) > len(surely) and _is_worth(view, here):
             yield _wasted(view, IDLE, here, arguments)
+
+
+def never_changing(view: View) -> Iterator[Wasted]:
+    """Work of a call, products and the like, that follows from captured tensors and variables which nothing changes."""
+    written = {owner_of(view.graph, node.inputs[0][0]) for node in view.nodes.values() if _writes(node)}
+    for kind, stays in ((FIXED, view.stays), (FIXED_IDLE, view.idle - written)):
+        found = _slice(view, stays, stays) if stays and not view.in_loop else []
+        if any(is_heavy(node.type) and node.type not in _SOLVED for node in found):
+            yield _wasted(view, kind, found, stays)
+
+
+def _writes(node: Node) -> bool:
+    return node.type.startswith(_VARYING[:4]) and bool(node.inputs)
 
 
 def grown(view: View) -> Iterator[Wasted]:
@@ -113,17 +128,18 @@ def _is_along(view: View, node: Node, name: str) -> bool:
 def _wasted(view: View, kind: str, found: list[Node], arguments: frozenset[str]) -> Wasted:
     used = _used(view, found, arguments)
     times = min((view.given.same[name] for name in used if name in view.given.same), default=0.0)
+    left = numbers.GROWN_LEFT.value if kind == GROWN else 0.0 if kind in (FIXED, FIXED_IDLE) else 1 / times
     inside = _inside(view, found)
     flops = {node.name: _flops(view, inside.get(node.name, ())) for node in found}
     return Wasted(
         kind=kind,
-        where=_where(view, found, flops),
+        where=_common(view, found, flops) if kind in (FIXED, FIXED_IDLE) else _where(view, found, flops),
         operations=[node.name for node in found],
         takes_flops=sum(flops.values()),
         takes_bytes=sum(
             _times(visit) * moved(visit.graph, visit.node, view.open_size) for visit in chain(*inside.values())
         ),
-        left=1 / times if kind != GROWN else numbers.GROWN_LEFT.value,
+        left=left,
         figures={"calls": float(view.given.calls), "times": times, "loop": float(not view.given.calls)},
         names=used,
     )
@@ -160,6 +176,25 @@ def _flops(view: View, visits: list[Visit] | tuple[()]) -> float:
 
 def _times(visit: Visit) -> float:
     return visit.times if visit.exact else visit.times * _UNKNOWN_TURNS
+
+
+def _common(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpan | None:
+    """The innermost line that nearly all of it is below."""
+    weights = {node.name: (cost(view.graph, node, view.open_size) or 0.0) + inner.get(node.name, 0.0) for node in found}
+    below = [node for node in found if node.stack]
+    place = None
+    for depth in range(max((len(node.stack) for node in below), default=0)):
+        held: dict[tuple[str, int, str], float] = {}
+        for node in below:
+            if len(node.stack) > depth:
+                at = node.stack[-1 - depth]
+                held[at] = held.get(at, 0.0) + weights[node.name]
+        most = max(held, key=lambda at: held[at], default=None)
+        if most is None or held[most] < numbers.AT_A_LINE.value * sum(weights.values()):
+            break
+        place = SourceSpan(*most)
+        below = [node for node in below if len(node.stack) > depth and node.stack[-1 - depth] == most]
+    return place
 
 
 def _where(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpan | None:

@@ -23,6 +23,9 @@ SPARSE_SLOWER = Calibration(
         "40 to 85 with 0.15 to 3 % of the numbers, forward and backward; by processor time 68 to 78", _MACHINE, None
     ),
 )
+AT_A_LINE = Calibration(
+    0.9, "share", "of the arithmetic that is told, below a line, for that line to be its place", Chosen("nearly all")
+)
 MIN_MATRIX = Calibration(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )

@@ -7,7 +7,7 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
-from tfperfkit_rules.graph.waste.again import again, grown, stacked
+from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked
 from tfperfkit_rules.graph.waste.copied import copied
 from tfperfkit_rules.graph.waste.diagonals import diagonals
 from tfperfkit_rules.graph.waste.factors import factors
@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     zeros,
     flat,
     again,
+    never_changing,
     grown,
     factors,
     stacked,

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit_probes.ops.model import OpsData
+
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import FixedWork
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
@@ -21,6 +24,32 @@ def again(evidence: Evidence) -> Iterator[Finding]:
     seen = {part.waste.where for part in parts}
     for part in (*parts, *(part for part in found(evidence, "again") if part.waste.where not in seen)):
         yield _in_loop(evidence, part) if part.waste.figures["loop"] else _in_calls(evidence, part)
+
+
+def never_changing(evidence: Evidence) -> Iterator[Finding]:
+    """GRF023, of what no argument is part of: targets that a loss makes anew of the same picture. Variables that can be
+    trained stay where one function alone trains, and does not train them."""
+    if assigns_eagerly(evidence) if evidence.work is not None else eager_assignments(evidence):
+        return
+    kind = "fixed_idle" if _one_trains(evidence) else "fixed"
+    for part in found(evidence, kind):
+        name = part.function.function
+        yield finding(
+            evidence,
+            part,
+            codes.SAME_ARGUMENT,
+            f"Each call of {name} computes again what is the same in all calls",
+            "Compute what is at this line once, before the loop, keep the result (an attribute, a tensor outside of "
+            f"the function), and let {name} use it.",
+            "It follows from tensors that the function was made with and from variables that nothing changes: no "
+            "argument, no random number.",
+        )
+
+
+def _one_trains(evidence: Evidence) -> bool:
+    data, others = evidence.offer(OpsData), evidence.offer(FixedWork)
+    trains = {(each.file, each.line, each.function) for each in data.all if each.gradient_operations} if data else set()
+    return len(trains) == 1 and others is not None and not others.writers
 
 
 def stacked(evidence: Evidence) -> Iterator[Finding]:

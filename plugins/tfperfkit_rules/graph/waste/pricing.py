@@ -20,7 +20,7 @@ from tfperfkit_rules.measures.ran_functions import ran
 from tfperfkit_rules.measures.room import priced
 
 #: Kinds whose operations may call bodies, which count with them.
-_WITH_BODIES = ("again", "again_idle", "grown")
+_WITH_BODIES = ("again", "again_idle", "fixed", "fixed_idle", "grown")
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 #: The window of figures that are from a graph.

@@ -65,14 +65,18 @@ def test_a_function_that_only_assigns_is_counted() -> None:
     assert len(found.functions) == 1 and found.writers == 1
 
 
-def test_a_normalisation_that_follows_its_batches_makes_examples_depend_on_each_other() -> None:
+def test_behind_a_normalisation_that_follows_its_batches_examples_depend_on_each_other() -> None:
+    """A frozen base below a head that normalises: only the base gives the same for each example."""
     builder = frozen()
     builder.add("Placeholder", "moving", makes="resource[]")
     builder.add("ReadVariableOp", "read_moving", ("moving",), "float32[8]")
     builder.add("Mean", "mean", ("features",), "float32[8]")
     builder.add("Sub", "difference", ("read_moving", "mean"), "float32[8]")
     builder.add("AssignSubVariableOp", "follow", ("moving", "difference"))
-    assert fixed(builder.record(owner="keras"), builder.graph()) is None
+    builder.add("Sub", "normalised", ("features", "mean"), "float32[None,8]")
+    builder.add("Relu", "after", ("normalised",), "float32[None,8]")
+    found = fixed(builder.record(owner="keras"), builder.graph())
+    assert found is not None and found.operations == ("features",)
 
 
 def test_a_metric_that_counts_examples_does_not() -> None:

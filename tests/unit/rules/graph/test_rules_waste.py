@@ -12,7 +12,7 @@ from tfperfkit_rules.graph.waste import RULES
 from tfprof_builder import brief
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.offers import ComputedStep, FunctionCalls, RanOperation, RanOperations
+from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperation, RanOperations
 
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
@@ -28,6 +28,7 @@ FIGURES: dict[str, dict[str, float]] = {
     "diagonal": {"examples": 96},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
     "again": {"calls": 33, "times": 16.5, "loop": 0.0},
+    "fixed": {"calls": 0.0, "times": 0.0, "loop": 0.0},
     "stacked": {"same": 2, "rows": 3, "variables": 30},
     "factors": {"size": 480, "times": 2, "determinant": 1.0, "inverse": 1.0},
 }
@@ -40,6 +41,7 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "diagonal": "GRF020",
     "zeros": "GRF021",
     "again": "GRF023",
+    "fixed": "GRF023",
     "factors": "GRF025",
     "stacked": "GRF023",
 }
@@ -166,6 +168,16 @@ def test_a_network_whose_weights_may_be_assigned_to_beside_the_function_is_left_
 def test_variables_that_training_changes_do_not_stay_in_training() -> None:
     assert not told(step(msgspec.structs.replace(waste("again"), kind="again_idle")))
     assert not told(step(msgspec.structs.replace(waste("again"), kind="grown")))
+
+
+def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves_them() -> None:
+    """A network that only compares pictures, beside the one that is trained."""
+    idle = msgspec.structs.replace(waste("fixed"), kind="fixed_idle")
+    alone = FixedWork(functions=(), writers=0)
+    (found,) = told(step(idle, offers=(alone,), gradient_operations=50))
+    assert found.title == "Each call of train_step computes again what is the same in all calls"
+    assert not told(step(idle, offers=(FixedWork(functions=(), writers=1),), gradient_operations=50))
+    assert not told(step(idle, offers=(alone,), gradient_operations=0)), "what trains is not known"
 
 
 FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}

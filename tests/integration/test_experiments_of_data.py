@@ -1,0 +1,171 @@
+"""Experiments on what is joined, cut into batches or gone through, with real TensorFlow: results with and without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warm import run_warm
+
+BEGIN = """
+import keras, numpy as np, tensorflow as tf
+
+class Trial:
+    def __init__(self): self.count, self.reason = 0, ""
+    def when_keras(self, callback): callback()
+    def is_user_code(self, filename): return filename == __file__
+    def applied(self): self.count += 1
+    def refuse(self, reason): self.reason = reason
+
+rng = np.random.default_rng(0)
+
+def both(install, compute):
+    trial, plain = Trial(), compute()
+    with install(trial):
+        assert trial.reason
+        changed = compute()
+    tf.nest.map_structure(np.testing.assert_array_equal, plain, compute())  # all is taken back
+    return plain, changed, trial.count
+
+def same(one, two): tf.nest.map_structure(np.testing.assert_array_equal, one, two)
+def near(one, two): tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), one, two)
+"""
+
+ADAPTED = """
+from tfperfkit_experiments.adapt_batches.install import install
+rows, words = rng.gamma(2.0, 3.0, (700, 3)).astype("float32"), rng.choice(list("abcdefg"), 700, p=np.arange(1, 8) / 28)
+slices = tf.data.Dataset.from_tensor_slices
+small, texts = slices((rows, rows[:, 0])).batch(2), slices(words).batch(3)
+numbers = slices(rng.integers(0, 9, 700)).shuffle(700).batch(1)
+
+def adapted(large=False):
+    scale, found = keras.layers.Normalization(), [keras.layers.StringLookup(), keras.layers.TextVectorization(9)]
+    scale.adapt(small.map(lambda row, label: row))
+    for layer in found:
+        layer.adapt(texts)
+    whole = keras.layers.IntegerLookup()
+    whole.adapt(numbers)
+    vocabularies = [[str(item) for item in layer.get_vocabulary()] for layer in (*found, whole)]
+    return [np.array(scale.mean), np.array(scale.variance)], [np.array(item) for item in vocabularies]
+
+plain, changed, count = both(install, adapted)
+assert count == 4, count
+near(plain[0], changed[0])
+same(plain[1], changed[1])
+
+def left_alone():
+    scale, lookup = keras.layers.Normalization(), keras.layers.StringLookup()
+    bins = keras.layers.Discretization(num_bins=4)
+    scale.adapt(slices(rows).batch(2000))
+    scale.adapt(rows)
+    lookup.adapt(texts, steps=5)
+    bins.adapt(slices(rows[:, :1]).batch(50))
+    return [np.array(scale.mean), np.array(lookup.get_vocabulary()), np.array(bins.bin_boundaries)]
+
+plain, changed, count = both(install, left_alone)
+assert count == 0, count
+same(plain, changed)
+"""
+
+VALIDATED = """
+from tfperfkit_experiments.validation_once.install import batches_of_a_pass, install
+x = rng.normal(size=(64, 4)).astype("float32")
+held = tf.data.Dataset.from_tensor_slices((x[:20], x[:20, :1]))
+assert batches_of_a_pass(held.batch(8).repeat().prefetch(1)) == 3
+assert batches_of_a_pass(held.repeat().map(lambda a, b: (a, b)).batch(8)) == 3
+assert batches_of_a_pass(held.batch(8)) is None
+assert batches_of_a_pass(held.filter(lambda a, b: True).repeat().batch(8)) is None
+
+def trained(data, steps):
+    keras.utils.set_random_seed(4)
+    made = [keras.layers.Dense(5, "relu"), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
+    model = keras.Sequential([keras.Input((4,)), *made])
+    model.compile("adam", "mse")
+    history = model.fit(x, x[:, :1], batch_size=16, epochs=3, validation_data=data, validation_steps=steps, verbose=0)
+    return model.get_weights() + [np.array(history.history["loss"])], history.history["val_loss"]
+
+for data, steps, expected in (
+    (held.batch(8).repeat(), 20, 1), (held.batch(10).repeat(3), None, 1), (held.batch(8).repeat(), 3, 0),
+    (held.batch(8), None, 0), ((x[:20], x[:20, :1]), None, 0),
+):
+    plain, changed, count = both(install, lambda: trained(data, steps))
+    assert count == expected, (steps, count)
+    same(plain[0], changed[0])
+    np.testing.assert_allclose(plain[1], changed[1], rtol=0.3)
+near(*both(install, lambda: trained(held.batch(10).repeat(), 20)[1])[:2])  # whole passes: the same mean
+"""
+
+GROWN = """
+from tfperfkit_experiments.grow_in_place.install import install
+new = rng.normal(size=(30, 2, 3)).astype("float32")
+
+def grown():
+    rows, flat, ring, whole = np.zeros((0, 3), "float32"), np.array([]), np.zeros((4, 3), "float32"), new[0]
+    wide, kept = np.zeros((2, 0)), []
+    for turn, part in enumerate(new):
+        rows = np.vstack([rows, tf.constant(part)])
+        flat = np.append(flat, [turn, 0.5])
+        ring = np.append(ring, part[:1], axis=0)[-4:]
+        whole = np.concatenate([whole, part, part])
+        wide = np.hstack([wide, part])  # along another axis
+        whole = whole.astype("float64") if turn == 20 else whole
+        ring[0] = turn
+        kept.append(rows.copy())
+    once = np.concatenate([rows, rows])
+    once[0] = 7.0
+    return [rows, flat, ring, whole, wide, once, *kept, *(np.array(item.dtype.name) for item in (rows, flat, whole))]
+
+plain, changed, count = both(install, grown)
+assert 100 <= count <= 4 * 29, count
+same(plain, changed)
+"""
+
+LENGTHS = """
+from tfperfkit_experiments.like_lengths.arrays import BOUNDARIES
+from tfperfkit_experiments.like_lengths.install import install
+lengths = np.minimum(rng.geometric(1 / 20, 300), 90)
+texts = [rng.integers(1, 50, length) for length in lengths]
+
+def batches():
+    data = tf.data.Dataset.from_generator(
+        lambda: ((text, len(text)) for text in texts),
+        output_signature=(tf.TensorSpec((None,), tf.int64), tf.TensorSpec((), tf.int32)))
+    made = list(data.padded_batch(16))
+    found = sorted(tuple(row[:length]) for rows, sizes in made for row, length in zip(rows.numpy(), sizes.numpy()))
+    places = np.int64(sum(rows.shape[1] * len(rows) for rows, _ in made))
+    return np.array([len(row) for row in found]), np.concatenate(found), places
+
+plain, changed, count = both(install, batches)
+assert count == 1, count
+same(plain[:2], changed[:2])  # the same sequences, with less padding
+assert changed[2] < 0.75 * plain[2], (plain[2], changed[2])
+
+fixed = tf.data.Dataset.range(20).map(lambda number: tf.fill([5], number))
+assert both(install, lambda: [rows.numpy() for rows in fixed.padded_batch(4)])[2] == 0
+
+labels = np.array([text.sum() % 2 for text in texts])
+for side in ("pre", "post"):
+    for width in (None, 90):
+        seen = []
+        class Sum(keras.layers.Layer):
+            def call(self, tokens):
+                tf.py_function(lambda rows: seen.append(rows.numpy()), [tokens], [])
+                return tf.cast(tf.reduce_sum(tokens, 1, keepdims=True), tf.float32)
+        def fitted():
+            seen.clear()
+            keras.utils.set_random_seed(1)
+            model = keras.Sequential([keras.Input((width,), dtype="int32"), Sum(), keras.layers.Dense(1)])
+            model.compile(keras.optimizers.SGD(0.0), "mse", run_eagerly=True)
+            model.fit(keras.utils.pad_sequences(texts, maxlen=90, padding=side), labels, 16, 1, verbose=0)
+            rows = sorted(tuple(row[row != 0]) for batch in seen for row in batch)
+            return np.concatenate(rows), np.int64(sum(batch.size for batch in seen))
+        plain, changed, count = both(install, fitted)
+        assert count == (width is None), (side, width, count)
+        same(plain[0], changed[0])
+        assert (changed[1] < 0.6 * plain[1]) == (width is None), (plain[1], changed[1])
+"""
+
+
+def test_what_they_keep(tmp_path: Path) -> None:
+    """In one process: TensorFlow takes long to come."""
+    done = run_warm(BEGIN + ADAPTED + VALIDATED + GROWN + LENGTHS, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]

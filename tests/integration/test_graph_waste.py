@@ -162,6 +162,13 @@ def test_distances_by_way_of_all_differences(function: Makes) -> None:
     assert kinds(function, *POINTS) == {"pairs"}
 
 
+def test_distances_within_a_batch_of_open_size_are_counted() -> None:
+    spec = tf.TensorSpec((None, 16), tf.float32)
+    wasted = found(lambda a: tf.reduce_sum(tf.square(tf.expand_dims(a, 1) - tf.expand_dims(a, 0)), -1), spec, batch=700)
+    one = next(each for each in wasted if each.kind == "pairs")
+    assert (one.figures["differences"], one.figures["distances"]) == (16 * 700 * 700, 700 * 700)
+
+
 @pytest.mark.parametrize(
     "function",
     [

@@ -151,6 +151,13 @@ KINDS: tuple[Kind, ...] = (
         r"^(librosa|soundfile|wave|audioread|torchaudio|pydub|scipy\.io\.wavfile)\.",
     ),
     _kind(
+        "examples",
+        "making tf.train.Example records",
+        "Keep an array as bytes, not as a list of numbers: tf.train.BytesList(value=[array.tobytes()]), read by "
+        "tf.io.decode_raw, or tf.io.serialize_tensor; several processes can write shards side by side",
+        r"^tensorflow\.(core\.example\.|train\.(Example|SequenceExample|Features?|FeatureLists?|(Float|Int64|Bytes)List)\b)",
+    ),
+    _kind(
         "keras data",
         "preparing data with Keras' utilities",
         "Prepare the data once, before the loop, and keep the arrays; what differs each time belongs into tf.data with "

@@ -33,7 +33,8 @@ def pairs(view: View) -> Iterator[Wasted]:
         ends = _sums(view, node, made)
         if not ends or not all(_over_shared(view, end.way[-1], left, right) for end in ends):
             continue
-        after = view.elements(ends[0].way[-1].name) or 0
+        whole = max(left, right, key=len)  # of open sizes the sums don't tell theirs
+        after = view.elements(ends[0].way[-1].name) or made // max(whole[-1], 1)
         count = len(ends)
         places = [each.place for end in ends for each in (node, *end.way) if each.place is not None]
         yield Wasted(

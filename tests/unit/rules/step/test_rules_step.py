@@ -118,6 +118,7 @@ def hot_line(line: str, *called: str) -> Finding:
         ("x = hashlib.sha1(y).hexdigest()", (), "Hash once"),
         ("x = keras.utils.load_img(p)", ("keras.src.utils.image_utils:load_img",), "tf.image.resize"),
         ("x = np.load(p)", ("numpy.lib.npyio:load",), "Read it once"),
+        ("x = tf.train.Example(features=f).SerializeToString()", (), "as bytes"),
         ("data = requests.get(url).json()", ("requests.api:get", "requests.api:request"), "another machine"),
         ("row = table.iloc[i]", ("pandas.core.indexing:__getitem__",), "to_numpy"),
         ("row = rows.apply(normalise)", ("pandas.core.frame:apply", "pandas.core.apply:apply"), "to_numpy"),

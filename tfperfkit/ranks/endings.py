@@ -6,6 +6,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from tfperfkit.clock import NS_PER_S
+from tfperfkit.ranks import numbers
 from tfperfkit.ranks.part import Part
 from tfperfkit.storage import safe_reader
 
@@ -18,7 +20,9 @@ def endings(folder: Path, died: Sequence[Part]) -> tuple[str, ...]:
 
     def when(part: Part) -> tuple[bool, float, str]:
         known = part.ended_ns if one else part.after_s
-        return known is None, known or 0.0, part.name
+        seconds = (known or 0.0) / (NS_PER_S if one else 1)
+        late = numbers.NOTICED_LATE.value if part.status == "killed" else 0.0
+        return known is None, seconds - late, part.name
 
     return tuple(f"{part.label} {_words(part)}" for part in sorted(died, key=when))
 

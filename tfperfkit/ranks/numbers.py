@@ -31,6 +31,12 @@ MIN_KNOWN = Calibration(
 MOSTLY_RARE = Calibration(
     0.5, "share", "of the lateness, from which on it comes from single long steps", Derived("the larger half")
 )
+NOTICED_LATE = Calibration(
+    5.0,
+    "s",
+    "by which the end of a killed rank may be written down later than the failure of one that lost it",
+    Chosen("a rank that fails writes when itself; that one was killed another process notices, when it has a turn"),
+)
 MIN_CAUSE = Calibration(
     0.5, "share", "of the wait, for a cause to be named", Derived("the larger half: no two causes have it")
 )

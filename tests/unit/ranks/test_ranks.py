@@ -272,6 +272,7 @@ HOUR = 3600
         (("a", "a"), (12.0, 10.0), (12.0, 10.0)),
         (("a", "a"), (12.0, 10.0), (1.0, 5.0)),  # on one machine its clock counts, not who was started later
         (("a", "b"), (12.0, 3 * HOUR), (12.0, 10.0)),  # of two the clocks are not compared
+        (("a", "a"), (12.0, 14.0), (12.0, 14.0)),  # that one was killed is noticed late
     ],
 )
 def test_the_first_to_end_is_said_first(

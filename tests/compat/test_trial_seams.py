@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 #: They wait at all the names that this version has for one switch. A script that comes by another changes nothing, and
 #: its trial says that.
-SEVERAL_DOORS = {"eager-switch", "float32", "rows-in-place"}
+SEVERAL_DOORS = {"adapt-batches", "eager-switch", "float32", "rows-in-place"}
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MODULE = "tfperfkit.instruments.steps._quiet"
+MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
 
 
 class NativeHook(BuildHookInterface):
@@ -20,33 +20,36 @@ class NativeHook(BuildHookInterface):
         # Elsewhere CLOCK_MONOTONIC, by which it takes the time, is another clock than time.monotonic_ns().
         if os.environ.get("TFPERF_PURE") == "1" or sys.platform != "linux":
             return
-        source = Path(self.root, *MODULE.split(".")).with_suffix(".c")
-        target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
-        try:
-            _compile(source, target)
-        except BaseException as error:  # setuptools ends by SystemExit too
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            reason = " ".join(str(error).split())[:200]
-            self.app.display_warning(f"tfperfkit: {source.name} could not be built, Python does its work ({reason})")
-            return
-        build_data["pure_python"] = False
-        build_data["infer_tag"] = True
-        build_data["artifacts"].append(str(target.relative_to(self.root)))
+        for module in MODULES:
+            source = Path(self.root, *module.split(".")).with_suffix(".c")
+            target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
+            try:
+                _compile(module, source, target)
+            except BaseException as error:  # setuptools ends by SystemExit too
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                reason = " ".join(str(error).split())[:200]
+                self.app.display_warning(
+                    f"tfperfkit: {source.name} could not be built, Python does its work ({reason})"
+                )
+                continue
+            build_data["pure_python"] = False
+            build_data["infer_tag"] = True
+            build_data["artifacts"].append(str(target.relative_to(self.root)))
 
 
-def _compile(source: Path, target: Path) -> None:
+def _compile(module: str, source: Path, target: Path) -> None:
     import tempfile
 
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
     with tempfile.TemporaryDirectory() as folder:
-        command = build_ext(Distribution({"ext_modules": [Extension(MODULE, [str(source)])]}))
+        command = build_ext(Distribution({"ext_modules": [Extension(module, [str(source)])]}))
         command.build_lib = command.build_temp = folder
         command.ensure_finalized()
         command.run()
-        made = Path(folder, command.get_ext_filename(MODULE)).read_bytes()
+        made = Path(folder, command.get_ext_filename(module)).read_bytes()
     # A new file: a process that has the old one loaded goes on with it.
     new = target.with_name(target.name + ".new")
     new.write_bytes(made)

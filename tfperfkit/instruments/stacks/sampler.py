@@ -12,11 +12,12 @@ import threading
 from _thread import get_ident
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.stacks.activity import TENSORFLOW, FileFacts, activity, context, facts
+from tfperfkit.instruments.stacks.look import look
 from tfperfkit.instruments.stacks.positions import Span, line_of, span_of
 from tfperfkit.instruments.stacks.worker_thread import Workers
 from tfperfkit.records.samples import FAST_S
@@ -125,7 +126,7 @@ class Sampler:
         self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run
         self._is_user = is_user
         self._workers = Workers(is_user)
-        self._known: dict[tuple[int, ...], _Known] = {}
+        self._known: dict[bytes, _Known] = {}
         self._stacks: dict[tuple[Any, ...], int] = {}
         self._calls: Counter[tuple[CodeType, int]] = Counter()  # stacks in which a function ran below this call
         self._functions: dict[int, list[Function]] = {}  # by stack
@@ -169,25 +170,16 @@ class Sampler:
         ``anyone``: where the thread only waits for another one that is at work, that one instead."""
         # This runs a hundred times a second with cold caches: each object that is looked at costs. So a stack that was
         # seen before is known by its code objects and instructions, and only a new one is read.
-        frames = sys._current_frames()
         if anyone:
-            thread = self._workers.instead_of(thread, frames, get_ident())
-        frame: FrameType | None = frames.get(thread)
-        del frames
-        codes: list[CodeType] = []
-        key: list[int] = []
-        while frame is not None:
-            code = frame.f_code
-            codes.append(code)
-            key.append(id(code))
-            key.append(frame.f_lasti)
-            frame = frame.f_back
-        exact = tuple(key)
-        known = self._known.get(exact)
-        if known is None:
+            thread = self._workers.instead_of(thread, sys._current_frames(), get_ident())
+        found = look(thread, self._known)
+        if isinstance(found, _Known):
+            known = found
+        else:
+            key, codes, instructions = found
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            known = self._known[exact] = self._read(codes, key[1::2])
+            known = self._known[key] = self._read(codes, instructions)
         if known.stack:
             idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
             stack = known.waiting if idle else known.stack

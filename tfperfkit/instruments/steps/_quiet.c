@@ -5,13 +5,9 @@
  * the seams of a session share (``quiet.PythonCalls`` is the same in Python, and the whole of it where this file could
  * not be built). No frame of ours is on the stack. Everything here holds the interpreter's lock. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "../frames.h"
 #include <structmember.h>
 #include <time.h>
-#if PY_VERSION_HEX < 0x030B0000
-#include <frameobject.h>
-#endif
 
 #define CALLERS 4 /* as in callers.py */
 #define FRAMES 12
@@ -82,20 +78,9 @@ static long long now_ns(void)
     return at.tv_sec * 1000000000LL + at.tv_nsec;
 }
 
-static int instruction_of(PyFrameObject *frame)
+static int is_at(Frame *frame, const Place *place)
 {
-#if PY_VERSION_HEX < 0x030B0000
-    return frame->f_lasti < 0 ? -1 : frame->f_lasti * 2;
-#else
-    return PyFrame_GetLasti(frame);
-#endif
-}
-
-static int is_at(PyFrameObject *frame, const Place *place)
-{
-    PyCodeObject *code = PyFrame_GetCode(frame);
-    Py_DECREF(code); /* the frame holds it */
-    return code == place->code && instruction_of(frame) == place->instruction;
+    return code_of(frame) == place->code && instruction_of(frame) == place->instruction;
 }
 
 /* --- Known ------------------------------------------------------------------------------------------------------- */
@@ -127,29 +112,27 @@ static PyTypeObject KnownType = {
 static PyObject *site_of(Known *known)
 {
     PyObject *found = NULL;
-    PyFrameObject *innermost = PyThreadState_GetFrame(PyThreadState_Get());
+    Frame *innermost = frame_of(PyThreadState_Get());
     for (int i = 0; i < known->count && innermost != NULL && found == NULL; i++) {
         Caller *caller = &known->callers[i];
         if (!is_at(innermost, &caller->at))
             continue;
-        PyFrameObject *frame = (PyFrameObject *)Py_NewRef((PyObject *)innermost), *back;
+        Frame *frame = hold(innermost);
         int left = caller->depth, index = 0;
         while (frame != NULL && index < caller->length) {
             if (left > 0)
                 left--;
             else if (!is_at(frame, &caller->chain[index++]))
                 break;
-            else if (index == caller->length)
+            else if (index == caller->length) {
                 found = Py_NewRef(caller->site);
-            if (found != NULL)
                 break;
-            back = PyFrame_GetBack(frame);
-            Py_DECREF(frame);
-            frame = back;
+            }
+            frame = caller_of(frame);
         }
-        Py_XDECREF(frame);
+        let_go(frame);
     }
-    Py_XDECREF(innermost);
+    let_go(innermost);
     return found;
 }
 

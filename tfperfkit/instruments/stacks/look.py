@@ -1,0 +1,43 @@
+"""The stack of a thread, known again by its code objects and instructions: by C code (``_look.c``) where it could be
+built, else by Python's."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, TypeVar
+
+Known = TypeVar("Known")
+#: Of a stack that is not known: its key, and its code objects and instructions, innermost first.
+New = tuple[bytes, list[CodeType], list[int]]
+
+
+def _by_python(thread: int, known: dict[bytes, Known]) -> Known | New:
+    """What is known of the stack of a thread, by its key; else that, what it is made of.
+
+    The key is of addresses: whoever keeps it keeps the code objects alive too.
+    """
+    codes: list[CodeType] = []
+    instructions: list[int] = []
+    places = array("q")
+    frame: FrameType | None = sys._current_frames().get(thread)
+    while frame is not None:
+        code = frame.f_code
+        codes.append(code)
+        instructions.append(frame.f_lasti)
+        places.append(id(code))
+        places.append(frame.f_lasti)
+        frame = frame.f_back
+    key = places.tobytes()
+    found = known.get(key)
+    return (key, codes, instructions) if found is None else found
+
+
+if TYPE_CHECKING:
+    look = _by_python
+else:
+    try:
+        from tfperfkit.instruments.stacks._look import look
+    except ImportError:  # no compiler where tfperfkit was installed, or another Python than that one
+        look = _by_python

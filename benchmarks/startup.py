@@ -50,6 +50,7 @@ def report(rounds: int) -> str:
                 subprocess.run(
                     [sys.executable, "-m", "tfperfkit", "report", "last"],
                     capture_output=True,
+                    cwd=folder,  # "last" is of this folder's project
                     env=environment,
                     check=True,
                 )

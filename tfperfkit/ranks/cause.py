@@ -54,6 +54,10 @@ def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
     found = _finding(last, others, kind, late.wait_ms)
     if kind == "computing":
         kind, words = _computing(last, others)
+        # Its own compiled calls, at a line that no other comes to, say more than a sum of compiled time.
+        line = _alone(late, last, others) if kind == "computing" else None
+        if line is not None:
+            return line
         # Work that was given or a processor that was taken away has no finding of its own on that rank.
         found = found if kind == "computing" else None
     else:

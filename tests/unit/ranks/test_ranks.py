@@ -158,6 +158,19 @@ def test_a_line_that_one_rank_alone_comes_to() -> None:
     assert made.why == "it alone is at this line for 18.0 ms of a step (train.py:50)"
 
 
+def test_compiled_calls_at_a_line_of_one_rank_alone_are_not_slower_ones() -> None:
+    mine, yours = (at(50, 18), at(40, 8)), (at(40, 27),)
+    slower = {"outside_ms": {"python": 2.0}}
+    made = together(
+        part(0, 28, 28, lines=yours, compute_ms=6.0, **slower), part(1, 28, 26, lines=mine, compute_ms=20.0, **slower)
+    )
+    assert made.cause is not None and (made.cause.kind, made.cause.ms) == ("alone", 18)
+    same = together(
+        part(0, 28, 28, lines=yours, compute_ms=6.0, **slower), part(1, 28, 26, lines=yours, compute_ms=20.0, **slower)
+    )
+    assert same.cause is not None and same.cause.kind == "computing"
+
+
 def test_a_line_that_the_others_come_to_or_that_takes_little_is_not_the_cause() -> None:
     spread = {"input": 7.0, "python": 6.5, "gc": 6.5}
     for mine, yours in (((at(50, 18),), (at(50, 6),)), ((at(50, 9),), (at(40, 27),)), ((at(50, 18),), ())):

@@ -26,7 +26,7 @@ unit: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 15 tests
 
 # JAX, for two of Keras' other backends, stands apart: TensorFlow imports it wherever it is installed.
-$(STAMP): pyproject.toml constraints.txt hatch_build.py $(wildcard tfperfkit/instruments/*.h tfperfkit/instruments/*/*.c)
+$(STAMP): pyproject.toml constraints.txt hatch_build.py $(wildcard tfperfkit/instruments/*.h tfperfkit/instruments/*/*.[ch])
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \

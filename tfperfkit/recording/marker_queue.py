@@ -7,10 +7,10 @@ costs. So all that is done then is one call in C, ``note``.
 from __future__ import annotations
 
 import _thread
-from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
+from tfperfkit.instruments.steps.quiet_calls import queue
 from tfperfkit.records.steps import Marker
 
 #: Who attends to the steps: somebody to each as it begins; nobody, and their markers are handed on all the same;
@@ -30,7 +30,7 @@ class QuietMarkers:
         hand_over: Callable[[Marker], object],
         instead: Callable[[Callable[[Marker], object] | None], object] = lambda note: None,
     ) -> None:
-        self._made: deque[Marker] = deque()
+        self._made = queue(Marker)
         self._hand_over = hand_over
         self._instead = instead
         self.attention: Attention = "each"

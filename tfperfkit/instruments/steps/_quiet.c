@@ -6,6 +6,7 @@
  * not be built). No frame of ours is on the stack. Everything here holds the interpreter's lock. */
 
 #include "../frames.h"
+#include "queue.h"
 #include <structmember.h>
 #include <time.h>
 
@@ -41,6 +42,7 @@ typedef struct {
     char has_thread;
     unsigned long thread;
     PyObject *quietly; /* NULL: each call is told */
+    Queue *queue;      /* whose ``append`` that is, or NULL; borrowed */
     PyObject *late;    /* late(site, begin, end): told after all */
     PyObject *marker;  /* the class of what ``quietly`` gets */
     PyObject *context; /* the dict of TensorFlow's module */
@@ -148,6 +150,30 @@ static void call_dealloc(Call *self)
     PyObject_Free(self);
 }
 
+/* Hand the marker to whoever wants it by calling him; -1 with an exception. */
+static int note(Calls *calls, PyObject *site, long long begin, long long end)
+{
+    PyObject *begun = PyLong_FromLongLong(begin), *ended = PyLong_FromLongLong(end), *done = NULL;
+    if (begun != NULL && ended != NULL) {
+        PyObject *values[] = {site, begun, ended};
+        if (calls->quietly != NULL && calls->marker != NULL) {
+            PyObject *marker = PyObject_Vectorcall(calls->marker, values, 3, NULL);
+            /* It may have been taken away meanwhile. */
+            PyObject *to = calls->quietly != NULL ? Py_NewRef(calls->quietly) : NULL;
+            if (marker != NULL && to != NULL)
+                done = PyObject_CallOneArg(to, marker);
+            Py_XDECREF(to);
+            Py_XDECREF(marker);
+        } else if (calls->late != NULL)
+            done = PyObject_Vectorcall(calls->late, values, 3, NULL);
+    }
+    int failed = done == NULL && PyErr_Occurred() != NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(begun);
+    Py_XDECREF(ended);
+    return failed ? -1 : 0;
+}
+
 static PyObject *call_call(Call *self, PyObject *args, PyObject *kwargs)
 {
     Calls *calls = self->calls;
@@ -167,25 +193,10 @@ static PyObject *call_call(Call *self, PyObject *args, PyObject *kwargs)
     if (result == NULL)
         PyErr_Fetch(&type, &error, &traceback);
     Py_DECREF(method);
-    PyObject *begun = PyLong_FromLongLong(begin), *ended = PyLong_FromLongLong(end), *done = NULL;
-    if (begun != NULL && ended != NULL) {
-        PyObject *values[] = {self->site, begun, ended};
-        if (calls->quietly != NULL && calls->marker != NULL) {
-            PyObject *marker = PyObject_Vectorcall(calls->marker, values, 3, NULL);
-            /* It may have been taken away meanwhile. */
-            PyObject *note = calls->quietly != NULL ? Py_NewRef(calls->quietly) : NULL;
-            if (marker != NULL && note != NULL)
-                done = PyObject_CallOneArg(note, marker);
-            Py_XDECREF(note);
-            Py_XDECREF(marker);
-        } else if (calls->late != NULL)
-            done = PyObject_Vectorcall(calls->late, values, 3, NULL);
-    }
-    if (done == NULL)
+    int noted = calls->queue != NULL ? queue_push(calls->queue, self->site, begin, end)
+                                     : note(calls, self->site, begin, end);
+    if (noted < 0)
         PyErr_Clear(); /* no memory for it: a marker is lost, and nothing of the script's */
-    Py_XDECREF(done);
-    Py_XDECREF(begun);
-    Py_XDECREF(ended);
     if (result == NULL)
         PyErr_Restore(type, error, traceback);
     calls->cost_ns += now_ns() - end;
@@ -229,6 +240,7 @@ static int calls_traverse(Calls *self, visitproc visit, void *arg)
 static int calls_clear(Calls *self)
 {
     self->version++;
+    self->queue = NULL;
     Py_CLEAR(self->quietly);
     Py_CLEAR(self->late);
     Py_CLEAR(self->marker);
@@ -381,6 +393,8 @@ static int calls_set_quietly(Calls *self, PyObject *value, void *Py_UNUSED(closu
 {
     PyObject *before = self->quietly;
     self->quietly = value == NULL || value == Py_None ? NULL : Py_NewRef(value);
+    PyObject *of = self->quietly != NULL && PyCFunction_Check(value) ? PyCFunction_GetSelf(value) : NULL;
+    self->queue = of != NULL && Py_IS_TYPE(of, &QueueType) ? (Queue *)of : NULL;
     Py_XDECREF(before);
     return 0;
 }
@@ -590,7 +604,8 @@ PyMODINIT_FUNC PyInit__quiet(void)
     PyObject *made = PyModule_Create(&module);
     if (made == NULL)
         return NULL;
-    if (PyModule_AddType(made, &CallsType) < 0 || PyModule_AddType(made, &SeamType) < 0) {
+    if (PyModule_AddType(made, &QueueType) < 0 || PyModule_AddType(made, &CallsType) < 0 ||
+        PyModule_AddType(made, &SeamType) < 0) {
         Py_DECREF(made);
         return NULL;
     }

@@ -6,11 +6,13 @@ a tenth. The Python way is whole without it, and every call that is not a plain 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tfperfkit.instruments.hooks.method_seam import After, Around, Before
+from tfperfkit.records.steps import Marker
 
 try:
     from tfperfkit.instruments.steps import _quiet
@@ -19,6 +21,14 @@ except ImportError:  # no compiler where tfperfkit was installed, or another Pyt
 
 #: Whether markers are made by C code here.
 NATIVE = _quiet is not None
+
+
+class MarkerQueue(Protocol):
+    """What both ways have of a ``deque``."""
+
+    def append(self, marker: Marker, /) -> None: ...
+    def popleft(self) -> Marker: ...
+    def __len__(self) -> int: ...
 
 
 class PythonCalls:
@@ -62,6 +72,12 @@ if TYPE_CHECKING:
     Calls = PythonCalls
 else:
     Calls = _quiet.Calls if NATIVE else PythonCalls
+
+
+def queue(marker: Callable[[int, int, int], Marker]) -> MarkerQueue:
+    """Markers that wait, in order. To its ``append`` C code hands three numbers, of which ``marker`` makes the marker
+    when it is asked for; Python has a deque."""
+    return _quiet.Queue(marker) if NATIVE else deque()
 
 
 def _seam_class() -> type[Around] | None:

@@ -85,6 +85,21 @@ def test_a_known_call_is_noted_and_python_is_not_asked_again(library: Library) -
     assert library.calls.counted(id(step)) == 4 and library.calls.inside == 0 and library.calls.cost_ns > 0
 
 
+def test_its_markers_and_pythons_wait_in_one_queue(library: Library) -> None:
+    queue = quiet_calls.queue(Noted)  # type: ignore[arg-type]
+    library.calls.quietly = queue.append
+    step = library.function()
+    library.run("for i in range(4):\n    step()\n    if i == 2: append('between')", step=step, append=queue.append)
+    found: list[Any] = [queue.popleft() for _ in range(len(queue))]
+    assert found.pop(2) == "between"  # after the second of three that were noted
+    assert [type(row) for row in found] == [Noted] * 3 and [row.site for row in found] == [7] * 3
+    assert all(a.begin <= a.end <= b.begin for a, b in zip(found, found[1:], strict=False))
+    library.calls.quietly = library.noted.append
+    del queue
+    library.run("for i in range(2):\n    step()", step=step)
+    assert len(library.noted) == 1
+
+
 def test_each_line_is_a_site_of_its_own_and_so_is_each_way_to_it(library: Library) -> None:
     source = """
 def once():

@@ -45,6 +45,14 @@ def write(tfperf: Tfperf, script: str = SCRIPT, budget: str = BUDGET) -> None:
     (tfperf.folder / "pyproject.toml").write_text(budget)
 
 
+def test_a_script_that_goes_on_is_interrupted_and_has_not_failed(tfperf: Tfperf) -> None:
+    write(tfperf, "import time\nwhile True:\n    time.sleep(0.1)\n")
+    done = tfperf("check", "--interrupt-after", "3s", "--json", "out.json", "train.py")
+    checked = json.loads((tfperf.folder / "out.json").read_text())
+    assert done.returncode == 3 and "Runs were interrupted after 3 s, as asked." in checked["notes"], done.stderr
+    assert "run" not in {each["name"] for each in checked["measures"]}
+
+
 def test_a_script_that_breaks_its_budget(tfperf: Tfperf) -> None:
     write(tfperf)
     files = [word for name in ("json", "markdown", "junit", "sarif") for word in (f"--{name}", f"out.{name}")]

@@ -244,11 +244,26 @@ def written():
         other.assign(value)
         bank.assign(bank * 0.5)
         return before, tf.gather(bank, [4])
-    seen = [part.numpy() for _ in range(3) for part in step()]
+
+    @tf.function
+    def small():
+        bank.assign(tf.tensor_scatter_nd_update(bank, places, rows))
+
+    @tf.function
+    def asked():
+        value = tf.tensor_scatter_nd_add(bank, places, rows)
+        bank.assign(value)
+        return value
+    operations = small.get_concrete_function().graph.get_operations()
+    reads.append(sum(item.type == "ReadVariableOp" and bool(item.outputs[0].consumers()) for item in operations))
+    small()
+    seen = [part.numpy() for _ in range(3) for part in (*step(), asked())]
     return [*seen, bank.numpy(), other.numpy()]
 
+reads = []
 plain, changed, count = both(install, written, True)
-assert count == 3, count
+assert count == 5, count
+assert reads[:2] == [1, 0], reads  # one that is read would be copied whole
 same(plain, changed)
 """
 

@@ -38,11 +38,13 @@ def check(words: tuple[str, ...], options: Mapping[str, Any]) -> int:
     """``words``: what is run, as after ``tfperf run``. Returns the exit status: 0 kept, 1 not kept, 3 undecided."""
     begun = time.monotonic()
     limit_s = seconds(str(options["time"]))
+    after = options["interrupt_after"]
+    run_s = seconds(str(after), "interrupt-after") if after else None
     files = {name: str(options[name]) for name in _FORMATS if options[name]}
     for name, target in files.items():
         _check_writable(name, target)
     cwd = Path.cwd()
-    command = Command(words, cwd)
+    command = Command(words, cwd, run_s)
     if words[0] != "-m" and not Path(cwd, words[0]).exists():
         raise UsageError(f"no such script: {words[0]}")
     budget, file = read_budget(cwd)
@@ -69,12 +71,16 @@ def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until
     if not budget.is_empty:
         _tell(f"running {script} with all probes")
         ran = run(command, folder, light=False)
-        if ran.status:
+        if ran.failed:
             return _failed(script, ran, "the script", commit)
         report, evidence = study(folder)
         measures += judge(Run(report, evidence), budget)
         findings = report.findings
-        if not report.steps.count:
+        if ran.interrupted:
+            notes.append(f"Runs were interrupted after {command.limit_s:g} s, as asked.")
+        if ran.interrupted and not report.steps.count:
+            notes.append("No training step was seen until then: give it longer.")
+        elif not report.steps.count:
             notes.append("No training step was seen: name the function that makes one in [tool.tfperf] steps-from.")
     timed: Timed | None = None
     if commit:
@@ -115,7 +121,7 @@ def _against(command: Command, budget: Budget, commit: str, scratch: Path, until
             words = (str(tree / target.relative_to(repository)), *words[1:])
         if not place.is_dir():
             raise UsageError(f"the base has no folder {below}")
-        return measure_time(Command(words, place), command, scratch, _allowed(budget), until_s, _tell)
+        return measure_time(Command(words, place, command.limit_s), command, scratch, _allowed(budget), until_s, _tell)
 
 
 def _failed(script: str, ran: Ran, which: str, commit: str) -> Checked:
@@ -148,15 +154,15 @@ def _handle(folder: Path) -> str:
     return folder.name if folder.parent == runs_folder() else shlex.quote(str(folder))
 
 
-def seconds(text: str) -> float:
-    """``90``, ``90s``, ``5m``, ``1h``; raises UsageError."""
+def seconds(text: str, option: str = "time") -> float:
+    """``90``, ``90s``, ``5m``, ``1h``, as given to an option; raises UsageError."""
     number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     try:
         value = float(number) * _UNITS[unit]
     except ValueError:
         value = -1.0
     if not 0 < value < 1e7:
-        raise UsageError(f"--time {text}: give a time such as 90s, 5m or 1h")
+        raise UsageError(f"--{option} {text}: give a time such as 90s, 5m or 1h")
     return value
 
 

@@ -107,7 +107,7 @@ def _so_far(made: Comparison | None) -> str:
 def _step_ms(command: Command, folder: Path, which: str) -> float:
     """The ordinary step of one run; raises Failed."""
     ran = run(command, folder, light=True)
-    if ran.status:
+    if ran.failed:
         raise Failed(which, f"the script ended with exit status {ran.status}", ran)
     try:
         steps = open_run(folder).steps

@@ -16,6 +16,8 @@ import msgspec
 _TAIL = 20
 _MAX_TAIL_BYTES = 20_000
 _STOP_S = 15
+#: A run that was interrupted makes its records whole, and its script may save what it has; then it is ended.
+_GRACE_S = 60
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -23,6 +25,7 @@ class Command(msgspec.Struct, frozen=True):
 
     words: tuple[str, ...]  # as after ``tfperf run``: [-m] TARGET ARGUMENTS
     cwd: Path
+    limit_s: float | None = None  # after which a run is interrupted, as by Ctrl-C; None: it goes to its end
 
     @property
     def target(self) -> tuple[str, ...]:
@@ -38,11 +41,17 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A run that has ended. ``tail``: the last lines of what the script wrote."""
+    """A run that has ended. ``tail``: the last lines of what the script wrote. ``interrupted``: by us, as was asked."""
 
     folder: Path
     status: int
     tail: tuple[str, ...]
+    interrupted: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """An exit status that the script has of itself."""
+        return self.status != 0 and not self.interrupted
 
 
 def run(command: Command, folder: Path, *, light: bool) -> Ran:
@@ -50,6 +59,7 @@ def run(command: Command, folder: Path, *, light: bool) -> Ran:
     output = folder.with_name(folder.name + ".txt")
     words = [sys.executable, "-m", "tfperfkit", "run", "--out", str(folder), "--output", os.devnull]
     words += ["--probes", "none"] if light else []
+    interrupted = False
     with output.open("wb") as file:
         process = subprocess.Popen(
             [*words, *command.target, "--", *command.arguments],
@@ -59,11 +69,25 @@ def run(command: Command, folder: Path, *, light: bool) -> Ran:
             stderr=subprocess.STDOUT,
         )
         try:
-            status = process.wait()
+            try:
+                status = process.wait(command.limit_s)
+            except subprocess.TimeoutExpired:
+                interrupted = True
+                status = _interrupted(process)
         except BaseException:
             _stop(process)
             raise
-    return Ran(folder, status, _tail(output))
+    return Ran(folder, status, _tail(output), interrupted)
+
+
+def _interrupted(process: subprocess.Popen[bytes]) -> int:
+    """As Ctrl-C does; what does not end by that is ended."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        _stop(process)
+        return process.returncode
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -28,6 +28,11 @@ COMMAND = _Check(
     params=[
         click.Option(["--base"], metavar="REVISION", help="Measure step time against this revision, in turn."),
         click.Option(["--time"], metavar="TIME", default="10m", help="No new pair after 90s, 5m ...; three at least."),
+        click.Option(
+            ["--interrupt-after"],
+            metavar="TIME",
+            help="Interrupt each run, as Ctrl-C does, after 90s, 5m ...: for a script that no argument shortens.",
+        ),
         click.Option(["--out"], metavar="DIR", help="Folder of the checked run."),
         *(
             click.Option([f"--{name}"], metavar="FILE", help=f"Write {words}; - for stdout.")

@@ -69,6 +69,10 @@ def incoming(statements: Iterable[cst.CSTNode], made: set[str] | None = None) ->
                 found |= _loaded(entry.item) - made
                 made |= binds([entry])
             found |= incoming(item.body.body, made)
+        elif isinstance(item, cst.For):
+            found |= _loaded(item.iter) - made
+            found |= incoming(item.body.body, made | gives(item))
+            found |= incoming(item.orelse.body.body, set(made)) if item.orelse else set()
         else:
             found |= _loaded(item) - made
     return found

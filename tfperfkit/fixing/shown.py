@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfperfkit.fixing.files import Files
 
 #: A patch of more lines is for ``tfperf fix``, not for a page.
-_LINES = 60
+_LINES = 120
 #: A run that is still going has other findings soon.
 _GOING = ("running", "unknown")
 

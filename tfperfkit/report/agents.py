@@ -105,7 +105,8 @@ def gain(finding: Finding) -> str:
     if finding.measured is not None and finding.measured.speedup is not None:
         low, high = finding.measured.interval or (math.nan, math.nan)
         known = math.isfinite(low + high)
-        interval = f" (95 %: {low:.2f}x to {high:.2f}x)" if known else " in one pair, undecided"
+        none = ", no difference shown" if finding.measured.verdict == "no difference" else ""
+        interval = f" (95 %: {low:.2f}x to {high:.2f}x{none})" if known else " in one pair, undecided"
         parts.insert(0, f"measured {finding.measured.speedup:.2f}x{interval}")
     return ", ".join(filter(None, parts))
 

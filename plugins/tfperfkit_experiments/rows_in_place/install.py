@@ -1,4 +1,8 @@
-"""``v.assign(tf.tensor_scatter_nd_update(v, ...))`` in graphs: the scatter stays in there, and nothing asks for it."""
+"""``v.assign(tf.tensor_scatter_nd_update(v, ...))`` in graphs: the scatter stays in there, and nothing asks for it.
+
+Nor for the read of the variable, which would copy it whole: TensorFlow keeps a read that has a reader, though nothing
+asks for that one. So the scatter is given another input as the graph ends, where it has found no reader until then.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +36,29 @@ def install(trial: Trial) -> Iterator[None]:
             if scatter is None:
                 return original(variable, value, *arguments, **named)
             trial.applied()
+            replaced.append(scatter)
             return getattr(variable, _IN_PLACE[scatter.type])(scatter.inputs[1], scatter.inputs[2])
 
         return assign
 
+    replaced: list[Any] = []
+
+    def ending(original: Callable[..., Any]) -> Callable[..., Any]:
+        def end(manager: Any, *raised: Any) -> Any:
+            graph = getattr(manager, "_graph", None)
+            for scatter in [item for item in replaced if item.graph is graph]:
+                replaced.remove(scatter)
+                _without_its_read(tensorflow, scatter)
+            return original(manager, *raised)
+
+        return end
+
     with seams() as made:
+        made.replace(
+            attribute("tensorflow.python.framework.auto_control_deps", "AutomaticControlDependencies"),
+            "__exit__",
+            ending,
+        )
         kind = attribute("tensorflow.python.ops.resource_variable_ops", "ResourceVariable")
         made.replace(next(base for base in kind.__mro__ if "assign" in vars(base)), "assign", assigning)
         yield
@@ -61,6 +83,14 @@ def _scatter_of(variable: Any, value: Any) -> Any:
             later.append(operation.type)
         seen = seen or operation is read
     return made if _READS.issuperset(later) else None
+
+
+def _without_its_read(tensorflow: Any, scatter: Any) -> None:
+    """No reader is left to the read that this operation begins with; nothing where the operation itself has one."""
+    value = scatter.inputs[0]
+    if value.shape.is_fully_defined() and not any(output.consumers() for output in scatter.outputs):
+        with scatter.graph.as_default():
+            scatter._update_input(0, tensorflow.zeros(value.shape, value.dtype))
 
 
 def _through(operation: Any) -> Any:

@@ -62,9 +62,10 @@ class WithoutLine(Base):
         return None if file and line.isdecimal() and not change.value else self.needs("a file and a line")
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """The first place where it can be done, as far as the source is there."""
+        """The first place where it can be done; where the source is not there, the first of all."""
         fits = [span for span in finding.where if stands_alone(span.file, span.line)]
-        for span in (fits or finding.where)[:1]:
+        unseen = [span for span in finding.where if not os.path.isfile(span.file)]
+        for span in (fits or unseen)[:1]:
             yield Change(self.name, f"{os.path.basename(span.file)}:{span.line}")
 
     def edits(self, change: Change, /) -> Iterable[str]:

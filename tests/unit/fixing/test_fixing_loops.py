@@ -60,6 +60,27 @@ def test_the_body_becomes_a_function_before_all_loops(tmp_path: Path) -> None:
     assert fixed(tmp_path, SCRIPT, "EAG001") == COMPILED
 
 
+def test_a_parameter_of_the_same_name_is_no_reader(tmp_path: Path) -> None:
+    alike = SCRIPT.replace(
+        "model = build()", "model = build()\nscaled = lambda grads: grads * 2\nfirst = lambda x=loss: x"
+    )
+    after = fixed(tmp_path, alike, "EAG001")
+    assert "    return loss\n" in after
+    read = SCRIPT.replace("model = build()", "model = build()\nscaled = lambda: grads * 2")
+    assert "    return grads, loss\n" in fixed(tmp_path, read, "EAG001")
+
+
+def test_what_only_another_function_or_an_inner_loop_reads_is_no_result(tmp_path: Path) -> None:
+    update = "        optimizer.apply_gradients"
+    inner = SCRIPT.replace(update, f"        for g in grads:\n            tf.clip_by_norm(g, 15)\n{update}")
+    other = "def scale(x):\n    grads = x * 2\n    return grads\n\n\nmodel = build()"
+    assert "    return loss\n" in fixed(tmp_path, inner.replace("model = build()", other), "EAG001")
+    kept = SCRIPT.replace(
+        "model = build()", "def scale(x):\n    global grads\n    grads = grads * 2\n\n\nmodel = build()"
+    )
+    assert "    return grads, loss\n" in fixed(tmp_path, kept, "EAG001")
+
+
 def test_the_place_may_be_the_tape(tmp_path: Path) -> None:
     marked = SCRIPT.replace("  # here", "").replace("as tape:", "as tape:  # here")
     assert "def train_step(x, y):" in fixed(tmp_path, marked, "EAG001")

@@ -170,11 +170,22 @@ def _read_outside(home: cst.CSTNode, inside: set[Any]) -> set[str]:
     }
     attributes = {node.attr for node in walk(home) if isinstance(node, cst.Attribute)}
     attributes |= {node.keyword for node in walk(home) if isinstance(node, cst.Arg) and node.keyword is not None}
-    return {
-        node.value
-        for node in walk(home)
-        if isinstance(node, cst.Name) and node not in inside and node not in targets and node not in attributes
-    }
+    own = {at for node in walk(home) if node is not home for at in _own_names(node)}
+    left_out = inside | targets | attributes | own
+    return {node.value for node in walk(home) if isinstance(node, cst.Name) and node not in left_out}
+
+
+def _own_names(node: cst.CSTNode) -> Iterator[cst.Name]:
+    """Of a function or lambda: where its parameters and what it gives a value itself stand, names that mean nothing
+    outside of it."""
+    if not isinstance(node, (cst.FunctionDef, cst.Lambda)):
+        return
+    parts = list(walk(node.body))
+    own = names.parameters(node)
+    if not any(isinstance(at, (cst.Global, cst.Nonlocal)) for at in parts):
+        own |= {name for at in parts if not isinstance(at, cst.CompFor) for name in names.gives(at)}
+    yield from (at.name for at in walk(node.params) if isinstance(at, cst.Param))
+    yield from (at for at in parts if isinstance(at, cst.Name) and at.value in own)
 
 
 def _function(name: str, given: Sequence[str], block: Sequence[Any]) -> cst.FunctionDef:

@@ -121,6 +121,8 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
         for site in evidence.sites()
         if site.kind == "next" and _inside(evidence, site)
     ]
+    if not fetches and evidence.work is not None and evidence.work.kind == "call":
+        return  # one batch, fetched once, waits for the shuffle's buffer to fill, say: nothing is to be made ahead
     yield Finding(
         code="INP001",
         family="input",

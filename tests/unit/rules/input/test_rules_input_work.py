@@ -61,6 +61,11 @@ def test_a_call_takes_the_pipeline_of_its_line() -> None:
     assert "INP003" not in codes(of_work(pipeline(BATCH), unmeasured(line=33), kind="call", line=32, iterations=None))
 
 
+def test_a_call_without_a_place_that_fetches_is_no_input_to_prepare_ahead() -> None:
+    assert [item.where for item in waiting.waits(of_work())] == [()]
+    assert not list(waiting.waits(of_work(kind="call", line=32, iterations=None)))
+
+
 def reading(*rows: Any, iterations: int | None = None) -> Any:
     """A loop at line 30 whose line 31 reads; ``rows`` of the stream ``opens``."""
     frame = (Frame(FILE, 1, "<module>", 31),)

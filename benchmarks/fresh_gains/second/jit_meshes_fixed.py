@@ -25,7 +25,7 @@ def train(points, target):
     with tf.GradientTape() as tape:
         loss = loss_of(points, target)
     weights = model.trainable_variables + head.trainable_variables
-    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
     return loss
 
 

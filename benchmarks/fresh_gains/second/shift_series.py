@@ -15,7 +15,9 @@ optimizer.build(model.trainable_variables)
 def train(rows, targets):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean((model(rows, training=True)[:, 0] - targets) ** 2)
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    optimizer.apply_gradients(
+        zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+    )
     return loss
 
 
@@ -27,7 +29,7 @@ def lagged(starts):
     return rows
 
 
-for step in range(400):
+for _step in range(400):
     starts = rng.integers(0, 19_000, 128)
     loss = train(lagged(starts), series[starts + 48])
 print(float(loss))

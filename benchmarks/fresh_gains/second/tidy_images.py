@@ -16,7 +16,7 @@ model = tf.keras.Sequential(
 model.build((None, 96, 96, 3))
 extract = tf.function(lambda picture: model(picture, training=False), input_signature=[tf.TensorSpec([1, 96, 96, 3])])
 features = []
-for _ in range(120):
+for _ in range(60):
     picture = rng.random((1, 96, 96, 3), dtype="float32")
     features.append(extract(picture).numpy()[0])
     del picture

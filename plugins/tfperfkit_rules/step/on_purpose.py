@@ -16,15 +16,12 @@ from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS, Kind, api, kind_of
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
+from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_collections
 
 _BY_WORD = {kind.word: kind for kind in KINDS}
 #: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
 #: be waited for all the same.
-_LEFT = {
-    "sleep": (0.0, calibrated.PAUSE_LEFT.value),
-    "collect": (0.0, calibrated.COLLECTED_LEFT.value),
-    "clear": (0.0, calibrated.COLLECTED_LEFT.value),
-}
+_LEFT = {"sleep": (0.0, calibrated.PAUSE_LEFT.value)}
 
 
 def waits(evidence: Evidence) -> Iterable[Finding]:
@@ -93,9 +90,10 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     share = min(timed.share if by_time else sampled, shared.MAX_STEP_SHARE.value)
     if share < MEDIUM or not (found.often or timed.times >= calibrated.SIDE_STEPS.value):
         return
-    low, high = interval(share, 0 if by_time else len(found.turns.found))
-    left = _LEFT[kind.word]
-    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    of_step = shares(share, 0 if by_time else len(found.turns.found))
+    if by_time:
+        share, of_step = as_broken_down(share, of_step, evidence.share("gc"))
+    bounds = without_collections(of_step, evidence.share("graph"))
     lines = [place for place, _ in (timed.at + found.at if not by_time else timed.at).most_common(2) if place[1]]
     step_ms = evidence.step_ms or found.turns.turn_ms
     yield Finding(

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from eager_builder import leaf, seen, site, sites
 from evidence_builder import FILE, MS, make_evidence, make_steps
-from tfperfkit_rules.step import on_purpose, python_time, side_work
+from tfperfkit_rules.calibration.step import COLD_CALLS_MAX, COLD_CALLS_MIN
+from tfperfkit_rules.step import on_purpose, python_time, side_work, uncollected
+from tfperfkit_rules.step.uncollected import without_collections
 
 from tfperfkit.model import Finding, SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
@@ -96,8 +98,46 @@ def test_collections_by_hand_are_told_with_their_own_time() -> None:
     (finding,) = on_purpose.collects(given)
     assert (finding.code, finding.where[0]) == ("STP005", SourceSpan(FILE, 2))
     assert finding.share_of_step == pytest.approx(0.4, abs=0.01) and "gc" in finding.parts
-    assert finding.predicted_range and finding.predicted_range[0] < 1.67 <= finding.predicted_range[1] < 1.8
+    assert finding.predicted_range and 1.6 < finding.predicted_range[0] < 1.71 <= finding.predicted_range[1] < 1.8
     assert not list(python_time.hot_python(given))
+
+
+def test_a_full_collection_behind_which_no_sample_fell_is_the_lines_too() -> None:
+    given = collecting()
+    stacks = dict(enumerate(given.samples.stacks))
+    numbers = {id(stack): n for n, stack in stacks.items()}
+    at_line = [(when, stack) for when, stack in given.log.inside(given.log.whole)]
+    sixth = {when for n, (when, _) in enumerate(item for item in at_line if item[1].activity == "python") if n % 6 == 0}
+    given.log = SampleLog(stacks, [(when, numbers[id(stack)]) for when, stack in at_line if when not in sixth])
+    (finding,) = on_purpose.collects(given)
+    assert finding.share_of_step == pytest.approx(0.4, abs=0.01)
+    assert next(item.value for item in finding.evidence if item.name == "collections that were seen") <= 50
+
+
+@pytest.mark.parametrize("graph", [0.0, 0.3, 1.0])
+def test_without_collections_the_rest_of_the_step_is_left(graph: float) -> None:
+    shares = [n / 100 for n in range(5, 100)]
+    ranges = [without_collections((share, share), graph) for share in shares]
+    assert ranges == sorted(ranges)  # the more was collected the more is gained
+    for share, (low, high) in zip(shares, ranges, strict=True):
+        assert low <= 1 / (1 - share) / (1 - COLD_CALLS_MIN.value) and high >= min(1 / (1 - share), 99.9)
+        # Caches and threads are the calls' alone, and never all of them.
+        assert high <= min(1 / (1 - share) / (1 - (graph and COLD_CALLS_MAX.value)), 100) + 1e-6
+        assert high / low < 3.5  # widest where next to nothing is left of the step
+
+
+def test_timed_collections_are_as_sure_as_the_rest_of_the_step() -> None:
+    low, high = uncollected.shares(0.95, 0)
+    assert low == 0.95 < high < 0.952
+    wide = uncollected.shares(0.95, 40)
+    assert wide[0] < low and wide[1] > high
+
+
+def test_the_breakdowns_figure_is_told_and_the_range_has_both_accounts() -> None:
+    told, bounds = uncollected.as_broken_down(0.858, (0.858, 0.861), 0.838)
+    assert told == 0.838 and bounds == (0.838, 0.861)
+    # Collections that are not the line's make it larger: then the two are not of the same thing.
+    assert uncollected.as_broken_down(0.4, (0.4, 0.41), 0.6) == (0.4, (0.4, 0.41))
 
 
 def test_pythons_own_collections_are_not_by_hand() -> None:

@@ -1,0 +1,39 @@
+"""What a step takes without the garbage collections that a line of its own asks for.
+
+What Python collects by itself is left, and the rest of the step. In that compiled calls are quicker than they were: a
+full collection goes through all objects of the process, behind it caches are cold and the kernels' threads sleep. That
+costs a few milliseconds, by how much was gone through, and no more than a part of the calls.
+"""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.gain import interval, speedups
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+
+
+def shares(share: float, samples: int) -> tuple[float, float]:
+    """The least and the most that collections have of a step. Where each was timed (``samples`` 0) only the rest of the
+    step has the sampler's cost in it: none can be taken within a collection."""
+    if samples:
+        return interval(share, samples)
+    return share, share + calibration.WINDOW_ERROR.value * (1 - share)
+
+
+def as_broken_down(share: float, of_step: tuple[float, float], broken_down: float) -> tuple[float, tuple[float, float]]:
+    """The share to tell, and the least and the most that it is. The breakdown of the step has these collections too,
+    counted in other steps' time: where both agree, each with its error, its figure is told, and the range has both."""
+    if abs(share - broken_down) > 2 * calibration.WINDOW_ERROR.value:
+        return share, of_step
+    told = min(broken_down, shared.MAX_STEP_SHARE.value)
+    return told, (min(of_step[0], told), max(of_step[1], told))
+
+
+def without_collections(collecting: tuple[float, float], graph: float) -> tuple[float, float]:
+    """The range of factors. ``collecting``: the least and the most of a step; ``graph``: of a step, compiled calls."""
+    least, most = min(collecting), max(collecting)
+    colder = min(calibrated.AFTER_COLLECTING_MIN.value * least, calibrated.COLD_CALLS_MIN.value * min(graph, 1 - least))
+    coldest = min(calibrated.AFTER_COLLECTING_MAX.value * most, calibrated.COLD_CALLS_MAX.value * min(graph, 1 - most))
+    low, high = least * (1 - calibrated.OWN_COLLECTIONS.value) + colder, most + coldest
+    return speedups(low, min(high, shared.MAX_STEP_SHARE.value))

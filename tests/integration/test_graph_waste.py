@@ -182,3 +182,28 @@ def test_distances_within_a_batch_of_open_size_are_counted() -> None:
 )
 def test_differences_that_are_needed(function: Makes) -> None:
     assert "pairs" not in kinds(function, *POINTS)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.gather(x, tf.random.shuffle(tf.range(100_000))[:64]),
+        lambda x: tf.random.shuffle(tf.transpose(x))[:8] * 2.0,
+        lambda x: tf.slice(tf.random.shuffle(tf.range(5000)), [0], [32]) + tf.cast(x[0, 0], tf.int32),
+    ],
+)
+def test_a_shuffle_for_the_first_few(function: Makes) -> None:
+    assert kinds(function, LONG) == {"shuffle"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.gather(x, tf.random.shuffle(tf.range(100))),
+        lambda x: tf.random.shuffle(x)[:90] * 2.0,
+        lambda x: tf.reshape(tf.random.shuffle(tf.range(6400)), [-1, 64])[0] + tf.cast(x[0, 0], tf.int32),
+        lambda x: tf.random.uniform([64], maxval=100_000, dtype=tf.int64) + tf.cast(x[0, 0], tf.int64),
+    ],
+)
+def test_a_shuffle_of_which_all_may_be_used(function: Makes) -> None:
+    assert "shuffle" not in kinds(function, LONG)

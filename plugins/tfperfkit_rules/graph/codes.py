@@ -27,6 +27,7 @@ FLATTENED = "GRF022"
 SAME_ARGUMENT = "GRF023"
 GROWING_ARGUMENT = "GRF024"
 FACTORISED_AGAIN = "GRF025"
+WHOLE_SHUFFLE = "GRF026"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -50,7 +51,7 @@ TITLES = {
     ALL_DIFFERENCES: "Distances of all pairs by way of all differences",
     WHOLE_SORT: "All is sorted, and only the first few are used",
     WHOLE_TABLE: "All rows are computed, and few are looked up",
-    REPEATED_ROWS: "Rows are repeated before a network",
+    REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
     SAME_MATRIX: "A matrix that stays the same is factorised each time",
     PICKED_BRANCH: "Several branches run on all rows, and each row takes one",
     PADDING: "Sequences are mostly padding",
@@ -61,6 +62,7 @@ TITLES = {
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     GROWING_ARGUMENT: "A sequence gets longer from call to call, and each call computes all of it again",
     FACTORISED_AGAIN: "One matrix is factorised several times in a call",
+    WHOLE_SHUFFLE: "All is shuffled to draw a few",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -22,8 +22,9 @@ from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.products import products
 from tfperfkit_probes.ops.waste.repeats import repeats
+from tfperfkit_probes.ops.waste.resized import resized
 from tfperfkit_probes.ops.waste.solves import solves
-from tfperfkit_probes.ops.waste.sorts import sorts
+from tfperfkit_probes.ops.waste.sorts import shuffles, sorts
 from tfperfkit_probes.ops.waste.spread import spread
 from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.staying import Staying, staying
@@ -33,11 +34,13 @@ from tfperfkit_probes.ops.waste.zeros import known_zeros, zeros
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     sorts,
+    shuffles,
     products,
     spread,
     pairs,
     tables,
     repeats,
+    resized,
     solves,
     picked,
     copied,

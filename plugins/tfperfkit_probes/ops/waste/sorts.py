@@ -1,4 +1,4 @@
-"""A sort of all numbers of which only the first few, or the last few, are used."""
+"""A sort of all numbers, or all rows in random order, of which only the first few, or the last few, are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfperfkit_probes.ops.waste.sizes import UNARY
 from tfperfkit_probes.ops.waste.slices import taken
 from tfperfkit_probes.ops.waste.view import View
 
-KIND = "sort"
+KIND, SHUFFLE = "sort", "shuffle"
 #: Shorter rows are sorted in no time.
 _MIN_ROW = 64
 _DEPTH = 6
@@ -36,6 +36,24 @@ def sorts(view: View) -> Iterator[Wasted]:
             operations=[node.name],
             left=work(whole, used) / work(whole, made[-1]),
             figures={"all": made[-1], "used": used, "rows": max(rows, 1)},
+        )
+
+
+def shuffles(view: View) -> Iterator[Wasted]:
+    """``tf.random.shuffle`` whose result goes into slices with fixed bounds only: a few rows are drawn."""
+    for node in view.forward:
+        made, numbers = view.shape(node.name) if node.type == "RandomShuffle" else None, view.elements(node.name)
+        if not made or numbers is None or made[0] < _MIN_ROW:
+            continue
+        used = _used(view, node, made[0], 0)
+        if used is None or used >= made[0] / 2:
+            continue
+        yield Wasted(
+            kind=SHUFFLE,
+            where=node.place,
+            operations=[node.name],
+            left=used / made[0],
+            figures={"all": made[0], "used": used, "numbers": numbers},
         )
 
 

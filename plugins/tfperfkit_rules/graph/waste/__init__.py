@@ -15,20 +15,22 @@ from tfperfkit_rules.graph.waste.flat import flat
 from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.products import products
-from tfperfkit_rules.graph.waste.repeats import repeats
+from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.solves import solves
-from tfperfkit_rules.graph.waste.sorts import sorts
+from tfperfkit_rules.graph.waste.sorts import shuffles, sorts
 from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
 from tfperfkit_rules.graph.waste.zeros import zeros
 
 RULES: tuple[Rule, ...] = (
     sorts,
+    shuffles,
     spread,
     products,
     pairs,
     tables,
     repeats,
+    enlarged,
     solves,
     picked,
     copied,

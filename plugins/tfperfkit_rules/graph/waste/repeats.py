@@ -1,4 +1,4 @@
-"""GRF015: rows are repeated before a network, which then computes the same for each copy."""
+"""GRF015: rows are repeated, or pictures enlarged, before layers that then compute the same for each copy."""
 
 from __future__ import annotations
 
@@ -27,4 +27,25 @@ def repeats(evidence: Evidence) -> Iterator[Finding]:
             "something else. Nothing random is drawn between.",
             count("rows", rows),
             count("copies of each", times),
+        )
+
+
+def enlarged(evidence: Evidence) -> Iterator[Finding]:
+    """GRF015, for convolutions of single places after a picture was made larger."""
+    for part in found(evidence, "resized"):
+        figures = part.waste.figures
+        times = figures["times"]
+        yield finding(
+            evidence,
+            part,
+            codes.REPEATED_ROWS,
+            f"Pictures are enlarged to {often(times)} times as many places before a 1 x 1 convolution",
+            "Put the 1 x 1 convolution first, and enlarge what comes out of it (activations that stand after the "
+            "convolution stay after both).",
+            "Each new place is a mean of old ones, or one of them, and the convolution takes each place alone: in "
+            "either order the numbers are the same, up to rounding. Put first, it has few places to work on, and "
+            "fewer channels are enlarged.",
+            count("times as many places", times),
+            count("channels before the convolution", figures["before"]),
+            count("channels after it", figures["after"]),
         )

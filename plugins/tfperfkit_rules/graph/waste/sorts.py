@@ -1,4 +1,4 @@
-"""GRF013: all is sorted in a compiled step, and only the first few, or the last few, are used."""
+"""GRF013 and GRF026: all is sorted, or shuffled, in a compiled step, and only the first or last few are used."""
 
 from __future__ import annotations
 
@@ -33,4 +33,22 @@ def sorts(evidence: Evidence) -> Iterator[Finding]:
             count("numbers in a row", whole),
             count("of them used", used),
             count("rows", figures["rows"]),
+        )
+
+
+def shuffles(evidence: Evidence) -> Iterator[Finding]:
+    """GRF026, by slices with fixed bounds of what was shuffled."""
+    for part in found(evidence, "shuffle"):
+        whole, used = part.waste.figures["all"], part.waste.figures["used"]
+        yield finding(
+            evidence,
+            part,
+            codes.WHOLE_SHUFFLE,
+            f"{often(whole)} rows are shuffled, of which {often(used)} {'is' if used == 1 else 'are'} used",
+            f"Draw their places: tf.random.uniform([{round(used)}], maxval={round(whole)}, dtype=tf.int64), and "
+            "tf.gather these rows. One may come twice; where that must not be, draw without putting back: "
+            f"tf.math.top_k(tf.random.uniform([{round(whole)}]), k={round(used)}).indices, with a number for each row.",
+            "What is shuffled goes into slices with fixed bounds and nowhere else.",
+            count("rows shuffled", whole),
+            count("of them used", used),
         )

@@ -24,6 +24,8 @@ FIGURES: dict[str, dict[str, float]] = {
     "repeats": {"rows": 50, "times": 1500},
     "solve": {"size": 480, "columns": 4, "loop": 1.0},
     "picked": {"branches": 12},
+    "resized": {"times": 256, "before": 256, "after": 12},
+    "shuffle": {"all": 1_000_000, "used": 64, "numbers": 1e6},
     "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
     "diagonal": {"examples": 96},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
@@ -35,6 +37,8 @@ FIGURES: dict[str, dict[str, float]] = {
 CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
     "table": "GRF014",
     "repeats": "GRF015",
+    "resized": "GRF015",
+    "shuffle": "GRF026",
     "solve": "GRF016",
     "picked": "GRF017",
     "copied": "GRF019",

@@ -19,8 +19,8 @@ try:
 except ImportError:  # no compiler where tfperfkit was installed, or another Python than that one
     _quiet = None  # type: ignore[assignment]
 
-#: Whether markers are made by C code here.
-NATIVE = _quiet is not None
+#: Whether markers are made by C code here. Code that an earlier version built, in a checkout that was updated, is none.
+NATIVE = hasattr(_quiet, "Queue")
 
 
 class MarkerQueue(Protocol):

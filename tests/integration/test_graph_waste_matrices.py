@@ -143,6 +143,9 @@ _EQUAL = [
     (1, lambda t, y, x: tf.einsum("bbj->bj", t.jacobian(y, x))),
     (4, lambda t, y, x: tf.einsum("bibj->bij", t.jacobian(y, x))),
     (4, lambda t, y, x: tf.linalg.diag_part(tf.transpose(t.jacobian(y, x), [1, 3, 0, 2]))),
+    (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=1)),
+    (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=0)),
+    (4, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=[1, 2])),
 ]
 
 
@@ -160,11 +163,18 @@ def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
         (4, lambda t, y, x: t.batch_jacobian(y, x)),
         (4, lambda t, y, x: tf.linalg.diag_part(t.batch_jacobian(y, x)[:, :3])),
         (1, lambda t, y, x: t.jacobian(y, x)),
+        (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=2)),
+        (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=[0, 1])),
+        (1, lambda t, y, x: tf.reduce_max(t.jacobian(y, x), axis=1)),
         (1, lambda t, y, x: tf.linalg.diag_part(tf.matmul(x, x, transpose_b=True)[None])),
     ],
 )
 def test_a_jacobian_that_is_needed(outputs: int, taken: Makes) -> None:
     assert "diagonal" not in kinds(jacobian(taken, outputs), (16, 3))
+
+
+def test_what_is_traced_for_a_jacobian_is_no_lookup() -> None:
+    assert kinds(jacobian(lambda t, y, x: t.jacobian(y, x)), (300, 3)) == set()
 
 
 def _links(filled: float, rows: int = 600) -> Any:

@@ -21,7 +21,8 @@ _PASSES = RESHAPES | {"Transpose", "Cast", "Mul", "Neg"}
 
 
 def diagonals(view: View) -> Iterator[Wasted]:
-    """By ``tf.linalg.diag_part``, an einsum such as ``bibj->bij`` and ``tf.gather_nd`` by equal indices."""
+    """By ``tf.linalg.diag_part``, an einsum such as ``bibj->bij``, ``tf.gather_nd`` by equal indices, and a sum over
+    one of the two axes of examples."""
     for node in view.forward:
         examples = _diagonal(view, node)
         if examples < _MIN_EXAMPLES:
@@ -51,6 +52,10 @@ def _diagonal(view: View, node: Node) -> int:
         twice = [each for each in labels if labels.count(each) > 1 and each in result]
         shape = view.shape(*node.inputs[0]) or ()
         return shape[labels.index(twice[0])] if twice and len(shape) == len(labels) else 0
+    if node.type == "Sum":
+        axes, shape = view.axes(node), view.shape(*node.inputs[0]) or ()
+        other = next((axis for axis in range(1, len(shape)) if shape[axis] == shape[0]), 0)
+        return shape[0] if axes and other and (0 in axes) != (other in axes) else 0
     if node.type == "GatherNd" and len(node.inputs) > 1:
         pairs, shape = view.source(node, 1), view.shape(*node.inputs[0]) or ()
         sides = [view.source(pairs, number) for number in (0, 1)] if pairs is not None and pairs.type == "Pack" else []

@@ -14,6 +14,8 @@ KIND = "table"
 _MIN_ROWS = 64
 #: Of more operations a table is not made: the time that looking takes is bounded.
 MOST_OPERATIONS = 100
+#: TensorFlow traces the body of a vectorized loop (``tape.jacobian``) into the graph, and runs what it makes of it.
+_TRACED_ONLY = "loop_body"
 _REDUCES = frozenset({"Sum", "Mean", "Max", "Min", "Prod"})
 _WITHIN_ROWS = UNARY | {"Softmax", "LogSoftmax", "BiasAdd"}
 
@@ -22,7 +24,7 @@ def tables(view: View) -> Iterator[Wasted]:
     """By lookups along the first axis of what was computed row by row, and is used for nothing but lookups."""
     lookups: dict[str, list[Node]] = {}
     for node in view.forward:
-        if node.type == "GatherV2" and _along_rows(view, node):
+        if node.type == "GatherV2" and _TRACED_ONLY not in node.name.split("/") and _along_rows(view, node):
             source = view.source(node, 0)
             if source is not None:
                 lookups.setdefault(source.name, []).append(node)

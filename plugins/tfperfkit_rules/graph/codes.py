@@ -28,6 +28,7 @@ SAME_ARGUMENT = "GRF023"
 GROWING_ARGUMENT = "GRF024"
 FACTORISED_AGAIN = "GRF025"
 WHOLE_SHUFFLE = "GRF026"
+ALL_POSITIONS = "GRF027"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -63,6 +64,7 @@ TITLES = {
     GROWING_ARGUMENT: "A sequence gets longer from call to call, and each call computes all of it again",
     FACTORISED_AGAIN: "One matrix is factorised several times in a call",
     WHOLE_SHUFFLE: "All is shuffled to draw a few",
+    ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -20,6 +20,7 @@ from tfperfkit_probes.ops.waste.flat import flat
 from tfperfkit_probes.ops.waste.given import given
 from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.picked import picked
+from tfperfkit_probes.ops.waste.positions import positions
 from tfperfkit_probes.ops.waste.products import products
 from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
@@ -43,6 +44,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     resized,
     solves,
     picked,
+    positions,
     copied,
     diagonals,
     zeros,

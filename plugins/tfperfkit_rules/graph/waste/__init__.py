@@ -14,6 +14,7 @@ from tfperfkit_rules.graph.waste.factors import factors
 from tfperfkit_rules.graph.waste.flat import flat
 from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.picked import picked
+from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.products import products
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.solves import solves
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     enlarged,
     solves,
     picked,
+    positions,
     copied,
     diagonals,
     zeros,

@@ -1,0 +1,87 @@
+"""All positions of a sequence go through layers that take each alone, and few of the results are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.products import product_of
+from tfperfkit_probes.ops.waste.sizes import BINARY, UNARY
+from tfperfkit_probes.ops.waste.slices import taken
+from tfperfkit_probes.ops.waste.view import View
+
+KIND = "positions"
+#: Positions: the second axis, between examples and numbers. Of fewer there is little to gain.
+_AXIS, _MIN_POSITIONS = 1, 4
+_MOST_OPERATIONS = 50
+_ALONE = UNARY | {"BiasAdd", "Softmax", "LogSoftmax"}
+
+
+def positions(view: View) -> Iterator[Wasted]:
+    """By slices with fixed bounds along the second axis, of which nothing else takes the tensor, behind a product with
+    one matrix for all positions."""
+    for node in view.forward:
+        shape = view.shape(node.name)
+        if not shape or len(shape) != 3 or shape[_AXIS] < _MIN_POSITIONS or node.name in view.results:
+            continue
+        uses = view.uses(node)
+        parts = [taken(view, use.node, shape[_AXIS], _AXIS) if use.number == 0 else None for use in uses]
+        if not parts or None in parts:
+            continue
+        used = len({at for part in parts if part is not None for at in range(*part)})
+        region = _computed(view, node, shape[_AXIS]) if used <= shape[_AXIS] / 2 else []
+        if not any(product_of(view, each) for each in region):
+            continue
+        places = [each.place for each in (*region, *(use.node for use in uses)) if each.place is not None]
+        yield Wasted(
+            kind=KIND,
+            where=places[0] if places else None,
+            places=list(dict.fromkeys(places)),
+            operations=[each.name for each in region],
+            left=used / shape[_AXIS],
+            figures={"all": float(shape[_AXIS]), "used": float(used)},
+        )
+
+
+def _computed(view: View, last: Node, length: int) -> list[Node]:
+    """The operations that make each position of a tensor of that position alone, as far as nothing else needs them."""
+    found: dict[str, Node] = {}
+    pending = [last]
+    while pending and len(found) < _MOST_OPERATIONS:
+        node = pending.pop()
+        before = _alone(view, node)
+        needed = node is not last and (
+            node.name in view.results or any(use.node.name not in found for use in view.uses(node))
+        )
+        if before is None or needed or node.name in found:
+            continue
+        found[node.name] = node
+        source = view.made(*before)
+        if source is not None:
+            pending.append(source)
+    return sorted(found.values(), key=lambda node: view.order[node.name])
+
+
+def _alone(view: View, node: Node) -> tuple[str, int] | None:
+    """The input that an operation takes position by position; None for one that does not work so."""
+    made, count = view.shape(node.name), view.elements(node.name)
+    if not made or not node.inputs:
+        return None
+    before = view.shape(*node.inputs[0])
+    if node.type in _ALONE:
+        return node.inputs[0]
+    if view.reshapes(node):  # [n, positions, numbers] to [n * positions, numbers] or back
+        return node.inputs[0] if before and before[-1] == made[-1] and made[-1] > 0 else None
+    if node.type in BINARY:
+        # The other one is the same for all positions: a bias, a number.
+        whole = [owner for owner in node.inputs if view.elements(*owner) == count]
+        others = [owner for owner in node.inputs if owner not in whole]
+        alike = all((view.elements(*owner) or made[-1] + 1) <= made[-1] for owner in others)
+        return whole[0] if len(whole) == 1 and alike else None
+    product = product_of(view, node)
+    if product is None or [label for label in product.left if label not in product.out] != [product.left[-1]]:
+        return None
+    # One matrix for all, on the right: none of its axes is one of positions.
+    shared = [label for label in product.right if label in product.out and label in product.left]
+    return node.inputs[0] if not shared and product.left[:-1] == product.out[: len(product.left) - 1] else None

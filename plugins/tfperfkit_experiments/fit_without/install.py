@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.keras_compile import having
-from tfperfkit.instruments.changes.replaced import seams
+from tfperfkit_experiments.on_fit import fit_handed
 
 
-@contextmanager
-def install(trial: Trial, what: str) -> Iterator[None]:
+def install(trial: Trial, what: str) -> AbstractContextManager[None]:
     """Examples that ``validation_split`` keeps from training stay kept."""
 
-    def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(original)
-
-        def fit(*arguments: Any, **named: Any) -> Any:
-            given = signature.bind(*arguments, **named)
-            held = given.arguments
-            if what == "callbacks" and held.get("callbacks"):
-                held["callbacks"] = None
-                trial.applied()
-            elif what == "validation" and (held.get("validation_data") is not None or held.get("validation_split")):
-                held["validation_freq"] = [0]  # after none of the epochs: they count from 1
-                trial.applied()
-            return original(*given.args, **given.kwargs)
-
-        return fit
+    def without(held: dict[str, Any]) -> bool:
+        if what == "callbacks" and held.get("callbacks"):
+            held["callbacks"] = None
+            return True
+        if what == "validation" and (held.get("validation_data") is not None or held.get("validation_split")):
+            held["validation_freq"] = [0]  # after none of the epochs: they count from 1
+            return True
+        return False
 
     trial.refuse(f"fit is handed no {what}")
-    with seams() as made:
-
-        def keras() -> None:
-            for owner in having("fit"):
-                made.replace(owner, "fit", fitting)
-
-        trial.when_keras(keras)
-        yield
+    return fit_handed(trial, without)

@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.keras_compile import having
-from tfperfkit.instruments.changes.replaced import module, seams
+from tfperfkit.instruments.changes.replaced import module
+from tfperfkit_experiments.on_fit import fit_handed
 
 _BATCH = 32  # Keras' own
 
 
-@contextmanager
-def install(trial: Trial, times: int) -> Iterator[None]:
+def install(trial: Trial, times: int) -> AbstractContextManager[None]:
     """For arrays and for datasets that end."""
 
-    def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(original)
-
-        def fit(*arguments: Any, **named: Any) -> Any:
-            given = signature.bind(*arguments, **named)
-            held = given.arguments
-            epochs = held.get("epochs", 1)
-            if epochs >= 2 and _repeated(held, min(times, epochs)):
-                held["epochs"] = math.ceil(epochs / times)
-                trial.applied()
-            return original(*given.args, **given.kwargs)
-
-        return fit
+    def longer(held: dict[str, Any]) -> bool:
+        epochs = held.get("epochs", 1)
+        if epochs < 2 or not _repeated(held, min(times, epochs)):
+            return False
+        held["epochs"] = math.ceil(epochs / times)
+        return True
 
     trial.refuse("fit was given neither arrays nor a dataset that ends, or splits and weighs them itself")
-    with seams() as made:
-
-        def keras() -> None:
-            for owner in having("fit"):
-                made.replace(owner, "fit", fitting)
-
-        trial.when_keras(keras)
-        yield
+    return fit_handed(trial, longer)
 
 
 def _repeated(held: dict[str, Any], times: int) -> bool:

@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tfperfkit.experiment import Trial
-from tfperfkit.instruments.changes.keras_compile import having
-from tfperfkit.instruments.changes.replaced import module, seams
+from tfperfkit.instruments.changes.replaced import module
+from tfperfkit_experiments.on_fit import fit_handed
 from tfperfkit_experiments.stages import KEEPS, constant, stages
 
 
-@contextmanager
-def install(trial: Trial) -> Iterator[None]:
+def install(trial: Trial) -> AbstractContextManager[None]:
     """Where tf.data knows how many elements there are before they are repeated."""
     tensorflow: Any = module("tensorflow")
     trial.refuse("no validation of fit goes through a repeated dataset of a known length several times")
 
-    def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(original)
+    def once(held: dict[str, Any]) -> bool:
+        data: Any = held.get("validation_data")
+        batches = batches_of_a_pass(data) if isinstance(data, tensorflow.data.Dataset) else None
+        if batches is None or batches >= (held.get("validation_steps") or int(data.cardinality())):
+            return False
+        held["validation_steps"] = batches
+        return True
 
-        def fit(*arguments: Any, **named: Any) -> Any:
-            given = signature.bind(*arguments, **named)
-            held = given.arguments
-            data: Any = held.get("validation_data")
-            once = batches_of_a_pass(data) if isinstance(data, tensorflow.data.Dataset) else None
-            if once is not None and once < (held.get("validation_steps") or int(data.cardinality())):
-                held["validation_steps"] = once
-                trial.applied()
-            return original(*given.args, **given.kwargs)
-
-        return fit
-
-    with seams() as made:
-
-        def keras() -> None:
-            for owner in having("fit"):
-                made.replace(owner, "fit", fitting)
-
-        trial.when_keras(keras)
-        yield
+    return fit_handed(trial, once)
 
 
 def batches_of_a_pass(dataset: Any) -> int | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 LOOPS = Path(__file__).parent / "eager_loops"
-BLOCKS, EAGER_S, COMPILED_S, LEAST_STEPS = 6, 0.7, 0.3, 5
+BLOCKS, EAGER_S, COMPILED_S, MIN_STEPS = 6, 0.7, 0.3, 5
 CODES = ("EAG001", "EAG003", "EAG008")
 
 
@@ -38,7 +38,7 @@ def measured(script: Path) -> dict[str, float]:
     def block(step: Callable[..., Any], seconds: float) -> list[float]:
         took: list[float] = []
         end = time.perf_counter() + seconds
-        while time.perf_counter() < end or len(took) < LEAST_STEPS:
+        while time.perf_counter() < end or len(took) < MIN_STEPS:
             begin = time.perf_counter()
             float(step(*batches[len(took) % len(batches)]))
             took.append(time.perf_counter() - begin)

@@ -101,7 +101,7 @@ MIN_SAMPLES = Calibration(
 MIN_BETWEEN = Calibration(
     0.3,
     "share",
-    "of a step's time that passes between two, for it to be told beside it",
+    "of a step's time that passes between two, for it to be reported beside it",
     Chosen("about a quarter of the loop"),
 )
 OUTLIER_Z = Calibration(
@@ -165,7 +165,7 @@ CHILDREN_SHARE = Calibration(
 WIDEST_RANGE = Calibration(
     10.0,
     "ratio",
-    "of a predicted range's ends: a gain that is known no better is told by its lower end alone",
+    "of a predicted range's ends: a gain that is known no better is reported by its lower end alone",
     Chosen("an order of magnitude: a factor and its tenfold lead to different decisions"),
 )
 UNKNOWN_PART = Calibration(
@@ -190,7 +190,10 @@ NEARLY_ALL = Calibration(
     Chosen("a tenth is no work of its own"),
 )
 OWNED = Calibration(
-    0.1, "share", "of an account, for a part that no finding explains to be told", Chosen("what takes less gains less")
+    0.1,
+    "share",
+    "of an account, for a part that no finding explains to be reported",
+    Chosen("what takes less gains less"),
 )
 OWNED_WASTE = Calibration(
     0.05,
@@ -210,7 +213,7 @@ LARGE_HEADROOM = Calibration(
     "a factor from which headroom is the first line's, where nothing is wrong",
     Chosen("a quarter more examples a second; a smaller factor is within what runs of a script differ by"),
 )
-MOST_HEADROOM = Calibration(4, "count", "choices that are told as headroom", Chosen("the best are tried first"))
+MAX_HEADROOM = Calibration(4, "count", "choices that are reported as headroom", Chosen("the best are tried first"))
 NEAR_LIMIT = Calibration(
     0.5,
     "share",

@@ -118,7 +118,7 @@ def probe_tables(cwd: Path) -> frozenset[str]:
     try:
         return frozenset(name for name, value in _project(cwd)[1].items() if isinstance(value, dict))
     except UsageError:
-        return frozenset()  # told by ``resolve``
+        return frozenset()  # ``resolve`` says so
 
 
 def _option(declared: Declared, value: Any, origin: str, place: str, folder: Path) -> OptionSetting:

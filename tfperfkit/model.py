@@ -18,6 +18,10 @@ from tfperfkit.records.source_span import SourceSpan as SourceSpan
 from tfperfkit.records.trials import Keeps as Keeps
 from tfperfkit.records.trials import Measured as Measured
 from tfperfkit.records.trials import TrialReport as TrialReport
+from tfperfkit.records.watched import History as History
+from tfperfkit.records.watched import Period as Period
+from tfperfkit.records.watched import RunChange as RunChange
+from tfperfkit.records.watched import WatchedWindow as WatchedWindow
 
 Family = Literal[
     "input",
@@ -44,7 +48,7 @@ StepSource = Literal["keras", "custom", "function", "work", "none"]
 #: the whole run (a short run spent on tracing). "risk": no time is lost yet (memory that grows, a device that is not
 #: used), so the share says nothing.
 Basis = Literal["step", "turn", "run", "risk"]
-#: What passes between two steps is told beside their time from this share of it on.
+#: What passes between two steps is reported beside their time from this share of it on.
 MIN_BETWEEN = calibration.MIN_BETWEEN.value
 #: Imports, and whatever else ran, before ``import tensorflow``: nothing is sampled then.
 BEFORE_TENSORFLOW = "before TensorFlow"
@@ -213,7 +217,7 @@ class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
 
     ``idle_ms``: of a step, in which an accelerator did nothing, by device (the parts are the training thread's time).
     ``between_ms``: what ran between steps (validation, checkpoints), by kind, on top of ``mean_ms``.
-    ``windows``: what told the proportions: the probe that offered a breakdown, "samples".
+    ``windows``: where the proportions come from: the probe that offered a breakdown, "samples".
     """
 
     steps: int
@@ -265,7 +269,7 @@ class RunAccount(msgspec.Struct, frozen=True, kw_only=True):
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The training steps. Times are of the clean windows (nothing invasive ran); None where not measured.
 
-    ``breakdown_ms`` adds up to ``mean_ms``; ``breakdown_window`` names what told its proportions.
+    ``breakdown_ms`` adds up to ``mean_ms``; ``breakdown_window`` names where its proportions come from.
     """
 
     count: int
@@ -332,56 +336,6 @@ class WindowSummary(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Period(msgspec.Struct, frozen=True, kw_only=True):
-    """A stretch of a run in watch mode, from its rows of minutes. ``begin_s`` and ``end_s`` since the run began; times
-    are of the steps that ended in it; ``doing``: shares of the stack samples by activity; ``rss_bytes`` at its end."""
-
-    begin_s: float
-    end_s: float
-    steps: int
-    median_ms: float | None = None
-    p90_ms: float | None = None
-    max_ms: float | None = None
-    traces: int = 0
-    traced_s: float = 0.0
-    rss_bytes: int = 0
-    doing: dict[str, float] = {}
-    windows: int = 0
-
-
-class RunChange(msgspec.Struct, frozen=True):
-    """Something that watch mode noticed: why it is of interest, ``at_s`` since the run began, in words."""
-
-    why: str
-    at_s: float
-    step: int
-    text: str
-
-
-class WatchedWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """A window that watch mode opened: the folder of its own run below that of the run, why, and what it found. Those
-    that were refused have no ``name``, and ``refused`` says why. ``kept``: its folder is still there."""
-
-    why: str
-    text: str
-    at_s: float
-    name: str = ""
-    refused: str = ""
-    headline: str = ""
-    kept: bool = False
-
-
-class History(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in watch mode over all of its time. ``dropped_steps``: those of which only the periods are known, not each.
-    ``ours_share``: of the time, what tfperf's hooks and thread took of a processor."""
-
-    periods: tuple[Period, ...] = ()
-    changes: tuple[RunChange, ...] = ()
-    windows: tuple[WatchedWindow, ...] = ()
-    dropped_steps: int = 0
-    ours_share: float | None = None
-
-
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The whole report: what the JSON holds and what every renderer renders."""
 
@@ -400,7 +354,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     headroom: tuple[
         Finding, ...
     ] = ()  # what other choices would gain, the most first; empty where a finding comes first
-    words: dict[str, str] = {}  # how the console calls what told the breakdown, by window
+    words: dict[str, str] = {}  # how the console calls the source of the breakdown, by window
     history: History | None = None  # of a run in watch mode
     children: Children | None = None  # of a run with --children; None also where it started none
     album: Album | None = None  # what can be drawn; only there where it was asked for

@@ -214,7 +214,7 @@ def declared(wanted: Callable[[str], bool] = lambda name: True) -> list[Declared
         try:
             stated = getattr(load(name, known), "options", ())
         except ProbeError:
-            continue  # told when it is selected
+            continue  # reported when it is selected
         for option in stated if isinstance(stated, (tuple, list)) else ():
             if option_problem(name, option, ours=name in ours) is None:
                 flag = spelling(name, option)

@@ -24,7 +24,7 @@ from tfperfkit.syntax.names import Syntax, parse
 #: The version of this contract.
 RULES_API = 1
 T = TypeVar("T")
-_MOST_OF_LINE = 500  # characters
+_MAX_OF_LINE = 500  # characters
 _WORD = re.compile(r"\w+")
 
 
@@ -220,7 +220,7 @@ class Evidence:
         """A line of the person's source, stripped; "" if it was not kept. Of one with data in it the begin only: rules
         search it with patterns, some of which take the square of its length."""
         lines = self._sources.get(file, ())
-        return lines[line - 1][:_MOST_OF_LINE].strip() if 0 < line <= len(lines) else ""
+        return lines[line - 1][:_MAX_OF_LINE].strip() if 0 < line <= len(lines) else ""
 
     def source(self, file: str) -> tuple[str, ...]:
         """The lines of a file; empty if it was not kept."""

@@ -36,14 +36,14 @@ class Base:
                 for change in self.changes(report, finding):
                     yield Candidate(change=change, finding=finding, whole=self.whole_run or bool(finding.work))
         if self.headroom:
-            for change in self.untold(report):
+            for change in self.without_finding(report):
                 yield Candidate(change=change, headroom=self.headroom, whole=self.whole_run)
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """What tests a finding."""
         yield Change(self.name)
 
-    def untold(self, report: Report) -> Iterator[Change]:
+    def without_finding(self, report: Report) -> Iterator[Change]:
         """What is worth a try without a finding."""
         yield Change(self.name)
 

@@ -6,8 +6,8 @@ import zlib
 from typing import Any
 
 from tfperfkit_probes.ops.graph import Graph, Node
-from tfperfkit_probes.ops.model import FunctionRecord
 from tfperfkit_probes.ops.schema import message_class
+from tfperfkit_probes.ops.stored import FunctionRecord
 
 from tfperfkit.records.graph_contents import GraphContents, Place
 

@@ -87,7 +87,7 @@ def test_a_store_that_nobody_reaches_is_one_line(tfperf: Tfperf, out: str, says:
     assert says in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_no_run_there_is_told(tmp_path: Path) -> None:
+def test_no_run_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match="no run at|can't read"):
         fetched(address(tmp_path / "nothing"))
     with pytest.raises(UsageError, match="can't reach"):

@@ -9,7 +9,8 @@ import pytest
 from graph_waste import Makes
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.graph import Graph
-from tfperfkit_probes.ops.model import CallsRecord, Wasted
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.waste import wasted
 
 from tfperfkit.instruments.graphs.snapshot import contents_of

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.graph import Graph
-from tfperfkit_probes.ops.model import FunctionRecord
 from tfperfkit_probes.ops.record import _variables
+from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.unchanged import Unchanged
 from tfperfkit_probes.ops.waste import wasted
 

@@ -242,7 +242,7 @@ def _notes(
     lost = list(of_kind(facts.events, "lost"))
     notes += [f"{event.get('file')} is incomplete: {event.get('reason')}" for event in lost]
     if lost_samples(facts.events):
-        notes.append("Stack samples were lost: what a step spends its time on is not told, nor what follows from it.")
+        notes.append("Stack samples were lost: what a step spends its time on is not known, nor what follows from it.")
     notes += [f"{name} is larger than what tfperf reads: only its first part was." for name in sorted(run.read_in_part)]
     notes += ending_notes(agent, facts.events, info, ended)
     return tuple(notes)

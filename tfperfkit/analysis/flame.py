@@ -63,8 +63,8 @@ def flame(evidence: Evidence) -> Tree | None:
         _open(root, {(item.file, item.line): item for item in compiled.functions})
     nodes: list[Node] = [Node(-1, "the mean step" if mean else "the run", round(whole, 4), _ROOT)]
     _flatten(root, 0, nodes, whole * _MIN_SHARE, 0)
-    told = f"{samples.count:,} stack samples of {'clean steps' if evidence.steps.clean else 'the run'}"
-    told += ", each part as long as in the account" if evidence.account is not None else ""
+    caption = f"{samples.count:,} stack samples of {'clean steps' if evidence.steps.clean else 'the run'}"
+    caption += ", each part as long as in the account" if evidence.account is not None else ""
     inside = "; compiled lines by the trace, on the same axis" if any(n.kind == _COMPILED for n in nodes) else ""
     return Tree(
         key="flame",
@@ -72,7 +72,7 @@ def flame(evidence: Evidence) -> Tree | None:
         unit="ms",
         nodes=tuple(nodes[:MAX_NODES]),
         kinds={kind: words for kind, words in _KINDS.items() if any(node.kind == kind for node in nodes)},
-        note=f"{told}{inside}. Boxes under {_MIN_SHARE:.2%} of it are left out.",
+        note=f"{caption}{inside}. Boxes under {_MIN_SHARE:.2%} of it are left out.",
     )
 
 

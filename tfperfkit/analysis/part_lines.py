@@ -11,7 +11,7 @@ from tfperfkit.records.parts import RunPart
 from tfperfkit.records.samples import Stack
 
 _Line = tuple[str, int, str]  # file, line, function
-_MOST = 3
+_MAX = 3
 
 
 class PartLines:
@@ -47,5 +47,5 @@ class PartLines:
         whole = sum(stacks.values())
         half = [line for line in below if 2 * below[line] >= whole]
         chosen = sorted(half, key=lambda line: (-depths[line], -below[line]))[:1]
-        chosen += [line for line, _ in innermost.most_common(_MOST) if line not in chosen]
-        return tuple(LineTime(SourceSpan(*line), below[line] / NS_PER_S) for line in chosen[:_MOST])
+        chosen += [line for line, _ in innermost.most_common(_MAX) if line not in chosen]
+        return tuple(LineTime(SourceSpan(*line), below[line] / NS_PER_S) for line in chosen[:_MAX])

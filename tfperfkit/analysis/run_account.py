@@ -1,6 +1,6 @@
 """The run's account: every second from the start of the script's process to its end, in one part each.
 
-What was measured comes first: imports, our own pauses, steps, tracing. What is left is told by the stack samples. Each
+What was measured comes first: imports, our own pauses, steps, tracing. What is left is known from stack samples. Each
 stands for the time since the one before it, so that nothing is left over: a sample that comes late was held up by what
 it sees, for a call that does not let go of the interpreter is sampled as it ends.
 """

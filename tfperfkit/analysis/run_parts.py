@@ -97,10 +97,12 @@ class RunParts:
     def first_runs(self) -> None:
         """What the first steps took for compiling, which the warm-up's account knows."""
         warm = self._facts.warm_up
-        told = warm.parts_s if warm is not None else {}
-        wanted = round(told.get("compile and first runs", 0.0) * NS_PER_S)
+        by_part = warm.parts_s if warm is not None else {}
+        wanted = round(by_part.get("compile and first runs", 0.0) * NS_PER_S)
         inside = sum(end - begin - self._ours_tracing.overlap(begin, end) for begin, end in self._warm)
-        inside -= round(told.get("the steps themselves", 0.0) * NS_PER_S)  # the warm-up's time between them is no step
+        inside -= round(
+            by_part.get("the steps themselves", 0.0) * NS_PER_S
+        )  # the warm-up's time between them is no step
         moved = max(min(wanted, inside, self._ns["training"]), 0)
         self._ns["training"] -= moved
         self._ns["tracing"] += moved

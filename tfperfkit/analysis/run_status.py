@@ -77,15 +77,15 @@ def ending_notes(
 ) -> tuple[str, ...]:
     """What must be known of the end beside the status."""
     stack = stack_note(info.window_death) if info.window_death is not None else ""
-    told = ended.notes if ended is not None else []
-    return (*filter(None, (stack,)), *told, *_goodbye_notes(agent, events, info))
+    reported = ended.notes if ended is not None else []
+    return (*filter(None, (stack,)), *reported, *_goodbye_notes(agent, events, info))
 
 
 def _goodbye_notes(agent: dict[str, Any], events: Sequence[dict[str, Any]], info: RunInfo) -> tuple[str, ...]:
     if info.status == "running":
         return (f"The script still runs (process {agent.get('pid')}): this is what has been recorded until now.",)
     if info.status == "unknown":
-        return ("Whether the script still runs can't be told from here: this is what was recorded until now.",)
+        return ("Whether the script still runs can't be seen from here: this is what was recorded until now.",)
     if agent and not _goodbye_ns(events):
         return (f"The process ended without a goodbye ({info.status}): up to the last second of data is missing.",)
     if agent and info.exit_code is None and info.status in ("finished", "failed"):

@@ -137,7 +137,7 @@ def _together(
     steps: Sequence[Step], outliers: Sequence[Outlier], typical_ms: float, facts: Facts
 ) -> tuple[Outlier, ...]:
     """Outliers with a sample or two, too few for a cause of their own, are judged as one with all others that samples
-    explain: those with few of them are the ones in which they fell early or late. The cause is told of those that saw
+    explain: those with few of them are the ones in which they fell early or late. The cause is given of those that saw
     it; of the others nothing."""
     pool = [index for index, outlier in enumerate(outliers) if outlier.cause not in _MEASURED]
     spans = [(steps[index].begin_ns, steps[index].end_ns) for index in pool]
@@ -207,7 +207,7 @@ def _sampled_cause(spans: Sequence[Span], usual_ms: float, excess: float, facts:
 
 
 def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tuple[Parts, tuple[str, ...]]:
-    """The parts (ms) of the ordinary step and the windows that told; empty when neither trace nor samples can.
+    """The parts (ms) of the ordinary step and the windows that they come from; empty when neither gives any.
 
     The trace alone does not know whose Python ran: where samples were lost, a part that only they can tell would be
     charged to another."""

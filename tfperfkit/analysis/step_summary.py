@@ -60,7 +60,7 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
 
 def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:
     """The parts of the mean clean step, those that a trace tells and others that took time; without clean steps those
-    of the traced step; and what told them."""
+    of the traced step; and where they come from."""
     made = evidence.account
     if made is not None and made.parts_ms:
         parts: dict[str, float] = {name: value for name, value in made.parts_ms.items() if value or name in TRACED}

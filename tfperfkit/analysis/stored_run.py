@@ -92,8 +92,8 @@ def open_run(path: Path) -> StoredRun:
 
 def agent_facts(run: RunDirectory, events: list[dict[str, Any]]) -> dict[str, Any]:
     """What the script's process said when TensorFlow was there; empty when it never was."""
-    told = next((event.get("facts") for event in of_kind(events, "agent")), None)
-    for facts in (run.read_json("agent.json"), told):
+    recorded = next((event.get("facts") for event in of_kind(events, "agent")), None)
+    for facts in (run.read_json("agent.json"), recorded):
         if isinstance(facts, dict):
             return facts
     return {}

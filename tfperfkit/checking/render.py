@@ -48,9 +48,9 @@ def annotated(checked: Checked, *, findings: bool = True) -> list[Annotation]:
     """What fails, as errors, what is undecided, as warnings, at their places; then the run's findings that the budget
     does not forbid."""
     made = [_annotation(measure) for measure in checked.measures if measure.outcome != "pass"]
-    told = {(span.file, span.line) for measure in checked.measures for span in measure.where}
+    reported = {(span.file, span.line) for measure in checked.measures for span in measure.where}
     if findings:
-        rest = (each for each in checked.findings if not {(span.file, span.line) for span in each.where} & told)
+        rest = (each for each in checked.findings if not {(span.file, span.line) for span in each.where} & reported)
         made += [of_finding(each) for each in rest]
     return made
 

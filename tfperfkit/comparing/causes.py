@@ -14,13 +14,13 @@ from tfperfkit.model import SourceSpan, Unit
 from tfperfkit.offers import LineCosts, MemoryUse, RanOperations, TraceCounts
 from tfperfkit.records.parts import words_of
 
-#: Of the step, less than this is not told of a line or an operation; of the difference of the steps, less than that.
+#: Of the step, less than this is not reported of a line or an operation; of the steps' difference, less than that.
 _MIN_STEP, _MIN_DIFFERENCE = 0.02, 0.10
 #: Windows measure a few steps only: what changed by less than this share of itself is no news.
 _MIN_CHANGE = 0.20
-_MOST = 8
+_MAX = 8
 #: Of the largest difference of a line: a new line that has some of it is named, an old one that has most of it.
-_SOME, _MOST_OF_IT = 0.3, 0.7
+_SOME, _MAX_OF_IT = 0.3, 0.7
 
 
 def timed_causes(a: Side, b: Side) -> tuple[Cause, ...]:
@@ -49,7 +49,7 @@ def culprit(causes: Iterable[Cause], slower: bool) -> Cause | None:
     changed = [each for each in lines if each.change and abs(each.difference) >= _SOME * most]
     if changed:
         return max(changed, key=lambda each: abs(each.difference))
-    near = [each for each in lines if abs(each.difference) >= _MOST_OF_IT * most]
+    near = [each for each in lines if abs(each.difference) >= _MAX_OF_IT * most]
     return min(near, key=lambda each: max(each.a, each.b), default=None)
 
 
@@ -59,7 +59,7 @@ def _largest(causes: Iterable[Cause], floor: float) -> list[Cause]:
         for each in causes
         if abs(each.difference) >= max(floor, _MIN_CHANGE * max(each.a, each.b)) and each.difference
     ]
-    return sorted(kept, key=lambda each: -abs(each.difference))[:_MOST]
+    return sorted(kept, key=lambda each: -abs(each.difference))[:_MAX]
 
 
 def _parts(a: Side, b: Side) -> Iterator[Cause]:

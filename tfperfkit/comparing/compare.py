@@ -12,7 +12,7 @@ from tfperfkit.model import Finding
 from tfperfkit.statistics.comparison import Comparison
 from tfperfkit.statistics.series import compare_series
 
-#: A finding of both runs is told if its share of the step differs by this much.
+#: A finding of both runs is reported if its share of the step differs by this much.
 _MOVED = 0.10
 #: In the steady steps the training thread waited so long for a processor: other programs took it.
 _BUSY = 0.05

@@ -32,7 +32,7 @@ _FINDING: tuple[tuple[str, Unit], ...] = (
     ("at", "location"),
 )
 #: A diff that is longer than this is only counted.
-_MOST_DIFF = 16
+_MAX_DIFF = 16
 
 
 def lines_of(compared: Compared, screen: Screen) -> list[Text]:
@@ -104,7 +104,7 @@ def _setup(compared: Compared, screen: Screen) -> list[Text]:
     for changed in compared.sources:
         text = f"{name(changed.file, screen)}: {changed.added} line{'s' * (changed.added != 1)} added"
         lines += prose(f"{text}, {changed.removed} removed", screen, indent=_INDENT)
-        if len(changed.diff) <= _MOST_DIFF:
+        if len(changed.diff) <= _MAX_DIFF:
             lines += [_diff_line(line, screen) for line in changed.diff]
     return lines
 

@@ -10,8 +10,8 @@ from typing import Any
 from tfperfkit.comparing.result import Setup, SourceChange
 from tfperfkit.comparing.side import Side
 
-_MOST_DIFF = 40  # lines of a file
-_MOST_VALUE = 120  # characters
+_MAX_DIFF = 40  # lines of a file
+_MAX_VALUE = 120  # characters
 
 
 def setups(a: Side, b: Side) -> tuple[Setup, ...]:
@@ -59,7 +59,7 @@ def _differing(kind: Any, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterato
 
 def _shown(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= _MOST_VALUE else text[:_MOST_VALUE] + "..."
+    return text if len(text) <= _MAX_VALUE else text[:_MAX_VALUE] + "..."
 
 
 def source_changes(a: Side, b: Side) -> tuple[SourceChange, ...]:
@@ -75,7 +75,7 @@ def source_changes(a: Side, b: Side) -> tuple[SourceChange, ...]:
         diff = list(difflib.unified_diff(one, two, n=1, lineterm=""))[2:]
         added = sum(line.startswith("+") for line in diff)
         removed = sum(line.startswith("-") for line in diff)
-        changes.append(SourceChange(file, added, removed, tuple(diff[:_MOST_DIFF])))
+        changes.append(SourceChange(file, added, removed, tuple(diff[:_MAX_DIFF])))
     return tuple(changes)
 
 

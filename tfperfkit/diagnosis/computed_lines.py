@@ -15,7 +15,7 @@ from tfperfkit.records.bounds import plain
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence
 
-#: Of the step, from which a line is told; see ``residual``.
+#: Of the step, from which a line is reported; see ``residual``.
 LOUD = calibration.LOUD_RESIDUAL.value
 EXPLAINS = calibration.EXPLAINS.value
 _TYPES = 3
@@ -104,14 +104,14 @@ def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> 
     """A finding for a line whose own operations take a third of a step or more and are not the usual ones (sorting,
     scattering, gathering, drawing random numbers ...), or for a line or layer in which kernels that are slow at what
     they are given take as much, unless another finding tells of it."""
-    told = {(span.file, span.line) for item in findings if not item.work for span in item.where}
+    reported = {(span.file, span.line) for item in findings if not item.work for span in item.where}
     for line in computed_parts(evidence):
         if line.share < LOUD:
             return
         own = line.direct > EXPLAINS and line.usual < EXPLAINS
         slow = line.share * line.slow >= LOUD
         # Of a layer the line is where the model is called: much else stands there.
-        if (own or slow) and (line.layer or (line.where.file, line.where.line) not in told):
+        if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
             yield _finding(evidence, line, code)
 
 

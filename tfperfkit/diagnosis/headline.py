@@ -193,8 +193,8 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
     at = f" ({_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""
     if name == "imports":
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
-        told = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
-        at = f" ({told})" if told else ""
+        slowest = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
+        at = f" ({slowest})" if slowest else ""
         most = START_UP if 2 * taken >= account.total_s else LARGEST_START_UP
         return f"{most}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
     if name == "ending":

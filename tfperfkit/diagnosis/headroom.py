@@ -11,7 +11,7 @@ from tfperfkit.model import Finding
 
 #: A factor from which headroom is the first line's.
 LARGE = calibration.LARGE_HEADROOM.value
-MANY = calibration.MOST_HEADROOM.value
+MANY = calibration.MAX_HEADROOM.value
 
 
 def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:

@@ -1,4 +1,4 @@
-"""Findings that show the same lost time are told once, by the one that explains it.
+"""Findings that show the same lost time are reported once, by the one that explains it.
 
 A finding names in ``absorbs`` the codes whose findings are only its symptoms (a file that is loaded again at each step
 also shows as input), in ``absorbs_here`` those that are when they stand at one of its places (a hot line of Python on
@@ -24,7 +24,7 @@ def merge(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]
     """The findings without those that another one explains; what was folded in is said in its detail.
 
     ``shares``: of the run, by ``Finding.work`` and basis: one cause at one place that was found in the training steps
-    and in a work is told of that in which it costs more of the run.
+    and in a work is reported of that in which it costs more of the run.
     """
     left = _without_doubles(findings, shares or {})
     folded: dict[int, list[Finding]] = {}
@@ -69,6 +69,6 @@ def _cost(finding: Finding) -> float:
 def _with(finding: Finding, minor: list[Finding]) -> Finding:
     if not minor:
         return finding
-    told = "; ".join(dict.fromkeys(f"{item.code} {within(item.title)}" for item in minor))
-    detail = f"Part of the same: {told}."
+    parts = "; ".join(dict.fromkeys(f"{item.code} {within(item.title)}" for item in minor))
+    detail = f"Part of the same: {parts}."
     return msgspec.structs.replace(finding, detail=f"{finding.detail}\n{detail}".strip())

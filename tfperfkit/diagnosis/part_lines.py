@@ -10,7 +10,7 @@ from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
 
-#: So many are told.
+#: So many are reported.
 LINES = 3
 
 

@@ -16,8 +16,8 @@ _TELLS = ("faster", "slower", "no difference")
 
 def proven(findings: Iterable[Finding], measured: Sequence[Measured]) -> tuple[Finding, ...]:
     """Each finding with the experiment that tested it; what is refuted stands at the end."""
-    told = [_with(finding, measured) for finding in findings]
-    return (*(item for item in told if not refuted(item)), *(item for item in told if refuted(item)))
+    reported = [_with(finding, measured) for finding in findings]
+    return (*(item for item in reported if not refuted(item)), *(item for item in reported if refuted(item)))
 
 
 def refuted(finding: Finding) -> bool:

@@ -1,4 +1,4 @@
-"""Parts of an account that no finding explains: told with their lines and with what could be gained at most."""
+"""Parts of an account that no finding explains: reported with their lines and with what could be gained at most."""
 
 from __future__ import annotations
 

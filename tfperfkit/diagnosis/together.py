@@ -1,7 +1,7 @@
 """What a finding gains once those before it are fixed: beside a large cost a small one seems to be worth nothing.
 
 Amdahl's law over what is left: a step of 1 of which an earlier fix takes ``a`` away, and this one ``b``, goes from
-``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so it is told of findings of different
+``1 - a`` to ``1 - a - b``. That holds only if the two are different time, so it is said of findings of different
 families (those that show the same time were folded into one before, see ``merging``) and where all costs together fit
 into the step.
 """

@@ -16,10 +16,10 @@ WIDEST = calibration.WIDEST_RANGE.value
 def without_wide_ranges(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings in their order. One whose range is wider than ``WIDEST`` keeps ``at_least``, its lower end; where
     that promises less than a low severity asks for, ``ceiling``, its upper end."""
-    return tuple(_told(item) for item in findings)
+    return tuple(_reported(item) for item in findings)
 
 
-def _told(item: Finding) -> Finding:
+def _reported(item: Finding) -> Finding:
     if item.predicted_range is None or item.predicted_range[1] <= WIDEST * item.predicted_range[0]:
         return item
     low, high = item.predicted_range

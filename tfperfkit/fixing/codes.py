@@ -1,4 +1,4 @@
-"""The findings that ``table`` has fixers for, told without LibCST, whose import takes as long as a whole report."""
+"""The findings that ``table`` has fixers for, known without LibCST, whose import takes as long as a whole report."""
 
 MECHANICAL = frozenset(
     {

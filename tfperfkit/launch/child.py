@@ -71,7 +71,7 @@ class Recorder:
         self._descriptor, self._identity = -1, (0, 0)
         self._pending: list[str] = []
         self._written = 0
-        self._told: dict[str, object] = {}
+        self._reported: dict[str, object] = {}
         self._next_write = self._next_sum = 0
         self._sums: dict[tuple[str, int, str], int] = {}
         self._last_ns = self.began_ns
@@ -224,12 +224,12 @@ class Recorder:
                 about["target"] = (
                     f"{getattr(target, '__module__', '')}:{getattr(target, '__qualname__', type(target).__qualname__)}"
                 )
-            elif "target" in self._told:
-                about["target"] = self._told["target"]
+            elif "target" in self._reported:
+                about["target"] = self._reported["target"]
             elif type(process).__module__.partition(".")[0] != "multiprocessing":
                 about["target"] = f"{type(process).__module__}:{type(process).__qualname__}.run"
-        if about != self._told:
-            self._told = about
+        if about != self._reported:
+            self._reported = about
             self._row("child/about", about)
 
     # --- writing ------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ class Recorder:
             "argv": self._command()[:8],
             "ended": ("failed" if failed else "finished") if last else "",
             "lines": [[*line, ns] for line, ns in most],
-            **{key: value for key, value in self._told.items() if key != "ns"},
+            **{key: value for key, value in self._reported.items() if key != "ns"},
         }
         self._pending.append(encoded(row) + "\n")
 

@@ -107,6 +107,6 @@ class Stacks:
                     library = library or package
                 if module:
                     called.append(f"{module}:{code.co_name}")
-        # Without the person's frames: what the process waits in, told by the outermost functions of libraries.
+        # Without the person's frames: what the process waits in, recognised by the outermost functions of libraries.
         doing = "python" if frames else "waiting"
         self.rows.append(["stack", number, frames[::-1], library, doing, ""])

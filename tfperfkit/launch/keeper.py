@@ -35,7 +35,7 @@ class Keeper:
             self._look(self._folder, _OURS)
 
     def _is_there(self) -> bool:
-        """Also where that can't be told: a folder that may not be entered, a network drive that has gone."""
+        """Also where that is unknown: a folder that may not be entered, a network drive that has gone."""
         try:
             return (self._folder / "run.json").exists()
         except OSError:

@@ -38,15 +38,15 @@ _Scripts = dict[str, dict[str, Death]]
 class LeftOut:
     """Of one script. ``reasons`` by probe; what can't be read or written is as if nothing had happened."""
 
-    def __init__(self, parts: Split, names: Collection[str], told: Collection[str]) -> None:
-        """``names``: the run's probes. ``told``: those for which the person gave a window."""
+    def __init__(self, parts: Split, names: Collection[str], given: Collection[str]) -> None:
+        """``names``: the run's probes. ``given``: those for which the person gave a window."""
         self._key = f"-m {parts.target} in {os.getcwd()}" if parts.is_module else os.path.realpath(parts.target)
         self._deaths = {
             probe: death
             for probe, death in _read().get(self._key, {}).items()
             if probe in names and death.version == __version__
         }
-        self._out = {probe: death for probe, death in self._deaths.items() if probe not in told}
+        self._out = {probe: death for probe, death in self._deaths.items() if probe not in given}
 
     @property
     def reasons(self) -> dict[str, str]:

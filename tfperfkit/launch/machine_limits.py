@@ -20,10 +20,10 @@ import msgspec
 STEADY = 0.05
 #: So many of the best measurements are kept; after so many in all nothing is measured again.
 _KEPT, _ENOUGH = 5, 20
-_MOST_MACHINES = 50
-_MOST_BYTES = 1 << 20
+_MAX_MACHINES = 50
+_MAX_BYTES = 1 << 20
 #: Beyond this no figure of a machine is believed, in GFLOP/s or GB/s.
-_MOST = 1e7
+_MAX = 1e7
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,8 +58,8 @@ def _best(known: tuple[float, ...], value: float) -> tuple[float, ...]:
 
 def key(processors: int, versions: dict[str, str]) -> str:
     """What a machine's limits go by: the processor's model, how many we may use, TensorFlow and NumPy."""
-    told = [f"{name} {versions[name]}" for name in ("tensorflow", "numpy") if versions.get(name)]
-    return ", ".join([_model(), f"{processors} processors", *told])
+    libraries = [f"{name} {versions[name]}" for name in ("tensorflow", "numpy") if versions.get(name)]
+    return ", ".join([_model(), f"{processors} processors", *libraries])
 
 
 def _model() -> str:
@@ -78,7 +78,7 @@ def load(path: Path) -> dict[str, Limits]:
     """The machines in the file, damaged ones left out; empty when there is no such file or it is none of ours."""
     try:
         found = path.stat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_BYTES:
             return {}
         raw = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -96,14 +96,14 @@ def _limits(row: Any) -> Limits | None:
     except msgspec.ValidationError:
         return None
     values = (*limits.float32_gflops, *limits.copy_gb_per_s)
-    sound = all(math.isfinite(value) and 0 < value < _MOST for value in values)
+    sound = all(math.isfinite(value) and 0 < value < _MAX for value in values)
     return limits if sound and limits.float32_gflops and limits.measured > 0 else None
 
 
 def store(path: Path, name: str, limits: Limits) -> None:
     """Keep the limits of one machine beside the others'. Raises OSError."""
     machines = {**load(path), name: limits}
-    while len(machines) > _MOST_MACHINES:
+    while len(machines) > _MAX_MACHINES:
         machines.pop(next(other for other in machines if other != name))
     path.parent.mkdir(parents=True, exist_ok=True)
     made = path.with_name(f".{path.name}.{os.getpid()}")

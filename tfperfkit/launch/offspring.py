@@ -1,6 +1,6 @@
 """Sees to it that the children of a process are recorded too (``--children``): forks, and Pythons that it starts.
 
-Loaded as a file by the bootstrap, in the script's process and in each child. A fork is told by Python's own hook. A
+Loaded as a file by the bootstrap, in the script's process and in each child. A fork is announced by Python's hook. A
 Python that is started by ``subprocess`` or ``multiprocessing`` (spawn, forkserver) gets the bootstrap in the list of
 variables that the system call is given; the script's ``os.environ``, its own ``env=`` and other programs never have it.
 """

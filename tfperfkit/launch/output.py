@@ -41,7 +41,7 @@ def check_writable(setting: Setting, origin: str) -> None:
 
 @contextmanager
 def report_file(path: str | None, default: TextIO | None) -> Iterator[TextIO]:
-    """The file to report to. ``default`` is None where that stream is closed (``2>&-``): then nobody is told."""
+    """The file to report to. ``default`` is None where that stream is closed (``2>&-``): then nobody hears."""
     if not path and default is not None:
         yield default
         return
@@ -117,7 +117,7 @@ def send(result: Any, folder: Path, track: Sequence[Destination], examples: Exam
 
 
 def send_to(store: Store, folder: Path, part: str) -> None:
-    """The run to its address, which is told in a line; where that fails the run stays where it is."""
+    """The run to its address, which is said in a line; where that fails the run stays where it is."""
     try:
         failure = store.send(folder, part)
     except KeyboardInterrupt:

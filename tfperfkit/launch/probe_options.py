@@ -93,7 +93,7 @@ def _configured() -> frozenset[str]:
 
     try:
         return probe_tables(Path.cwd())
-    except OSError:  # the folder is gone: told later
+    except OSError:  # the folder is gone: reported later
         return frozenset()
 
 

@@ -3,8 +3,8 @@
 The script is in our process group. What the terminal sends (Ctrl-C, Ctrl-\\, the end of the line) goes to the group,
 so the script has had it; so has it what a program sends to the group (``timeout``, a shell's ``kill %1``, the script's
 own ``os.killpg``). What is sent to our process alone (``kill PID``, a container's stop) is meant for the script and
-must be passed on. The kernel says where a signal came from (``si_code``), but not whom else it went to: that is told by
-a witness, a process of the group that blocks all signals, so that the one in question stays pending there.
+must be passed on. The kernel says where a signal came from (``si_code``), but not whom else it went to: that is known
+from a witness, a process of the group that blocks all signals, so that the one in question stays pending there.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Relay:
             return  # from the script itself, whose parent we only stand in for
         # SIGALRM is of a timer that was set before we were started: plain python's.
         if info.si_code > _SENT_BY_PROCESS and info.si_signo != signal.SIGALRM:
-            return  # from the terminal, which told the script too
+            return  # from the terminal, which sent it to the script too
         if to_group or child.poll() is not None:
             return
         if info.si_signo == signal.SIGUSR2 and self.asked is not None and not _uses(child.pid, signal.SIGUSR2):
@@ -209,7 +209,7 @@ class HandlerRelay:
 
     def __init__(self) -> None:
         self.interrupted = False
-        self.asked: Callable[[], None] | None = None  # never: what the script does with a signal can't be told here
+        self.asked: Callable[[], None] | None = None  # never: what the script does with a signal can't be known here
         self._child: subprocess.Popen[bytes] | None = None
         self._before: dict[int, Any] = {}
         self.in_child: Callable[[], None] | None = None

@@ -144,7 +144,7 @@ def keep_room(run: RunDirectory) -> Room:
 
 
 class Beside(Protocol):
-    """Who looks at the run now and then while the script runs, and is told of a person's SIGUSR2."""
+    """Who looks at the run now and then while the script runs, and hears of a person's SIGUSR2."""
 
     def look(self) -> None: ...
     def signalled(self) -> None: ...

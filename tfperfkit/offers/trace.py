@@ -11,7 +11,7 @@ class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
     """Where a traced step went: ms of the training thread by part, each moment counted once.
 
     Parts are those of ``tfperfkit.analysis.step_account.PARTS``; what has another name counts as "other". ``steps``:
-    how many were traced. ``words``: what told it, as the report should call it ("the trace").
+    how many were traced. ``words``: its source, as the report should call it ("the trace").
     """
 
     parts_ms: dict[str, float]

@@ -12,7 +12,7 @@ from tfperfkit.errors import RunDirectoryError
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
 #: Of a folder of runs so many are looked at, the newest.
-_MOST = 500
+_MAX = 500
 
 
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def alone(folder: Path, part: str, workers: int, examples_per_s: float | None) -
         beside.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime, reverse=True)
     except (OSError, RunDirectoryError):
         return None
-    for entry in beside[:_MOST]:
+    for entry in beside[:_MAX]:
         found = _same(Path(entry.path), manifest)
         if found is None or not found.step_ms:
             continue

@@ -107,9 +107,9 @@ def sentence(found: Cause | None, late: Late) -> str:
     if found is None:
         return "nothing that it does more of than the others explains most of that"
     where = f" ({Path(found.where.file).name}:{found.where.line})" if found.where is not None else ""
-    told = f": {found.title}" if found.title else ""
+    title = f": {found.title}" if found.title else ""
     code = f"  {found.code}" if found.code else ""
-    return f"{found.words}{told}{where}{code}"
+    return f"{found.words}{title}{where}{code}"
 
 
 def _took(part: Part, kind: str) -> float:

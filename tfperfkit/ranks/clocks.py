@@ -1,4 +1,4 @@
-"""How far apart the calendars of the ranks' machines are, told by exchanges that were traced on both.
+"""How far apart the calendars of the ranks' machines are, known from exchanges that were traced on both.
 
 No rank can end an exchange before each has begun it. So of each exchange: the clock of A is ahead of that of B by no
 more than A's end is after B's begin, and by no less than A's begin is after B's end. Many exchanges leave a narrow
@@ -16,7 +16,7 @@ from tfperfkit.ranks.part import Part
 
 #: Of the rank that sends it, a broadcast may be over before others begin.
 _ONE_SIDED = "broadcast"
-_MOST = 5
+_MAX = 5
 _Spans = dict[tuple[int, str], tuple[int, int]]
 
 
@@ -57,13 +57,13 @@ def words(found: Sequence[Offset]) -> str:
     if not apart:
         error = max(each.error_s for each in found)
         return f"The clocks of the ranks agree, as far as exchanges tell: to {_time(error)}."
-    told = [
+    offsets = [
         f"{each.rank}'s is {_time(abs(each.ahead_s))} {'ahead of' if each.ahead_s > 0 else 'behind'} {each.other}'s "
         f"(give or take {_time(each.error_s)})"
-        for each in apart[:_MOST]
+        for each in apart[:_MAX]
     ]
-    more = f"; and {len(apart) - _MOST} more" if len(apart) > _MOST else ""
-    return f"Clocks differ, as exchanges tell: {'; '.join(told)}{more}."
+    more = f"; and {len(apart) - _MAX} more" if len(apart) > _MAX else ""
+    return f"Clocks differ, as exchanges tell: {'; '.join(offsets)}{more}."
 
 
 def _spans(part: Part) -> _Spans:

@@ -57,7 +57,7 @@ def lines(whole: Whole, folder: Path, screen: Screen) -> list[Text]:
         result += prose(note, screen, indent=10, label="note")
     if not whole.parts:
         return result
-    if len(whole.parts) > words.MOST_ROWS:
+    if len(whole.parts) > words.MAX_ROWS:
         result += prose(f"tfperf report {folder} --html FILE, or --json FILE", screen, indent=10, label="all ranks")
     one = next((part for part in whole.parts if part.label == whole.late), whole.parts[0])
     return result + prose(f"tfperf report {folder}/{one.name}", screen, indent=10, label="one rank")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tfperfkit.ranks.part import Part, Traced
 
-_MOST = 5
+_MAX = 5
 
 
 def differing(parts: Sequence[Part]) -> list[str]:
@@ -17,18 +17,18 @@ def differing(parts: Sequence[Part]) -> list[str]:
     for part in parts:
         for function in part.functions:
             functions[function.function, Path(function.file).name, function.line][part.label] = function
-    told = []
+    differences = []
     for (name, file, line), by_rank in functions.items():
         if len(by_rank) < len(parts):
             continue
         what = f"{name} ({file}:{line})"
         if len({each.traces for each in by_rank.values()}) > 1:
-            told.append(f"{what} is traced differently often: {_by(by_rank, _times)}")
+            differences.append(f"{what} is traced differently often: {_by(by_rank, _times)}")
         elif len({each.jit_compile for each in by_rank.values()} - {None}) > 1:
-            told.append(f"{what} is compiled by XLA on some ranks only: {_by(by_rank, _jit)}")
+            differences.append(f"{what} is compiled by XLA on some ranks only: {_by(by_rank, _jit)}")
         elif len({each.operations for each in by_rank.values()} - {None}) > 1:
-            told.append(f"{what} has different graphs: {_by(by_rank, _operations)}")
-    return told[:_MOST]
+            differences.append(f"{what} has different graphs: {_by(by_rank, _operations)}")
+    return differences[:_MAX]
 
 
 def _times(each: Traced) -> str:

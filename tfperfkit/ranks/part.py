@@ -62,7 +62,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A rank. ``problem``: why there is no report of it. Times are ms of a step and what passes until the next begins.
 
     ``outside_ms``: by part, the time out of compiled functions, in which the others may have to wait. ``compute_ms``:
-    in compiled functions without the exchange; ``compute_by``: the "trace" told it, or "samples"; None: neither did.
+    in compiled functions without the exchange; ``compute_by``: by the "trace" or by "samples"; None: by neither.
     ``own_ms``: until it comes to the exchange, by tens of steps (a step's number, divided). ``rare_ms``: of the time
     outside, what single long steps took beyond the ordinary; ``long_steps``: how many those were, by part.
     ``unknown_ms``: of long steps, for which nothing is known to blame. ``stretched``: how
@@ -185,16 +185,16 @@ def part_of(
     if account is None or not account.parts_ms:
         return part
     turn = account.mean_ms + account.between_total_ms
-    told = msgspec.structs.replace(part, turn_ms=turn, lines=_lines(evidence, turn), **_parts(account, evidence))
+    filled = msgspec.structs.replace(part, turn_ms=turn, lines=_lines(evidence, turn), **_parts(account, evidence))
     by_samples = sampled(evidence)
     compute = _compute(evidence, traced)
     if compute is not None:
-        return msgspec.structs.replace(told, compute_ms=compute, compute_by="trace")
-    if by_samples is None or told.inside_ms is None:
-        return told
+        return msgspec.structs.replace(filled, compute_ms=compute, compute_by="trace")
+    if by_samples is None or filled.inside_ms is None:
+        return filled
     return msgspec.structs.replace(
-        told,
-        compute_ms=by_samples.compute_share * told.inside_ms,
+        filled,
+        compute_ms=by_samples.compute_share * filled.inside_ms,
         compute_by="samples",
         own_ms=by_samples.own_ms,
         stretched=by_samples.stretched,

@@ -26,7 +26,7 @@ _MAX_PARTS = 10_000
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
     """All of them. ``missing``: ranks without a part; ``died``: those that did not finish, ``endings`` how, the first
-    to end first. ``late``: for whom the others wait, None where that can't be told; ``wait_ms``: of a step, of the
+    to end first. ``late``: for whom the others wait, None where that is unknown; ``wait_ms``: of a step, of the
     middle one of the others. ``transfer_ms``: of a step, the exchange without
     waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that ranks trace
     or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are
@@ -90,8 +90,8 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         found, why, note = None, None, own
     notes = [each for each in (note, clocks.words(clocks.offsets(workers))) if each]
     if len(sizes) > 1:
-        told = ", ".join(map(str, sorted(filter(None, sizes))))
-        notes.append(f"The ranks disagree about how many there are: {told}. Were they started by one launcher?")
+        claimed = ", ".join(map(str, sorted(filter(None, sizes))))
+        notes.append(f"The ranks disagree about how many there are: {claimed}. Were they started by one launcher?")
     if left := [part for part in parts if not part.looked]:
         notes.append(
             f"Findings were looked for in {len(parts) - len(left):,} of {len(parts):,} ranks: of the others, which "

@@ -11,22 +11,22 @@ from tfperfkit.ranks.parts import Whole
 from tfperfkit.report.numbers import alone
 from tfperfkit.report.terminal import Symbols
 
-_MOST = 20
+_MAX = 20
 #: With more ranks than this a screen has rows for some of them only, ``_EACH`` of a kind.
-MOST_ROWS, _EACH = 40, 5
+MAX_ROWS, _EACH = 40, 5
 
 
 def warnings(whole: Whole) -> list[str]:
     """What must be known before any figure: ranks that are missing, and that did not finish."""
-    told = []
+    lines = []
     if whole.missing:
-        ranks = ", ".join(map(str, whole.missing[:_MOST]))
-        more = f" and {len(whole.missing) - _MOST} more" if len(whole.missing) > _MOST else ""
-        told.append(f"No part of rank {ranks}{more}: it never began, or wrote elsewhere.")
+        ranks = ", ".join(map(str, whole.missing[:_MAX]))
+        more = f" and {len(whole.missing) - _MAX} more" if len(whole.missing) > _MAX else ""
+        lines.append(f"No part of rank {ranks}{more}: it never began, or wrote elsewhere.")
     if whole.endings:
-        more = f"; and {len(whole.endings) - _MOST} more" if len(whole.endings) > _MOST else ""
-        told.append(f"Did not finish: {'; '.join(whole.endings[:_MOST])}{more}.")
-    return told
+        more = f"; and {len(whole.endings) - _MAX} more" if len(whole.endings) > _MAX else ""
+        lines.append(f"Did not finish: {'; '.join(whole.endings[:_MAX])}{more}.")
+    return lines
 
 
 def first_line(whole: Whole, symbols: Symbols) -> list[str]:
@@ -81,7 +81,7 @@ def exchange_words(whole: Whole, symbols: Symbols) -> str:
 def shown(whole: Whole) -> tuple[Part, ...]:
     """The ranks that have a row where not all are shown: the first that did not finish, the late one, and those that
     need longest and shortest until they come to the exchange."""
-    if len(whole.parts) <= MOST_ROWS:
+    if len(whole.parts) <= MAX_ROWS:
         return whole.parts
 
     def own(part: Part) -> float:
@@ -137,9 +137,9 @@ def merged(whole: Whole) -> list[str]:
     lines = [f"{each.code}  {each.title}{_gain(each)}: {each.advice}" for each in whole.findings]
     for code, (title, who) in sorted(found.items(), key=lambda item: -len(item[1][1])):
         names = list(dict.fromkeys(who))
-        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        more = f" and {len(names) - _MAX} more" if len(names) > _MAX else ""
         every = "all ranks" if all(part.looked for part in whole.parts) else f"all {len(names)} that were looked into"
-        ranks = every if len(names) == sum(part.looked for part in whole.parts) else ", ".join(names[:_MOST]) + more
+        ranks = every if len(names) == sum(part.looked for part in whole.parts) else ", ".join(names[:_MAX]) + more
         lines.append(f"{code}  {title}: {ranks}")
     return lines
 

@@ -11,7 +11,7 @@ from tfperfkit.reading.analyse import read as read_trace
 from tfperfkit.reading.model import TraceReport
 from tfperfkit.report.text import one_line
 
-#: From this size on a person is told that it goes on.
+#: From this size on a person sees that it goes on.
 _LARGE_BYTES = 100_000_000
 _EACH_BYTES = 20_000_000
 

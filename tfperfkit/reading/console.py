@@ -13,7 +13,7 @@ from tfperfkit.reading.idle import CAUSES
 from tfperfkit.reading.model import CollectiveRow, DeviceRow, TimeRow, TraceReport
 from tfperfkit.report import numbers
 from tfperfkit.report.console import print_lines
-from tfperfkit.report.findings import told_findings
+from tfperfkit.report.findings import reported_findings
 from tfperfkit.report.layout import heading, joined, prose
 from tfperfkit.report.paths import name
 from tfperfkit.report.table import table_lines
@@ -35,7 +35,7 @@ def render(report: TraceReport, file: TextIO, *, everything: bool = False) -> No
 
 def lines(report: TraceReport, screen: Screen, most: int | None) -> list[Text]:
     """The report as lines of at most ``screen.width`` cells."""
-    sections = [_top(report, screen), told_findings(report.findings, screen)]
+    sections = [_top(report, screen), reported_findings(report.findings, screen)]
     tables = [table for table in _tables(report, most) if table is not None]
     for title, mine in _grouped(tables):
         section = heading(title, "", screen)

@@ -11,7 +11,7 @@ from tfperfkit.reading.host import Doing
 from tfperfkit.reading.idle import BETWEEN, QUEUED, UNKNOWN
 from tfperfkit.reading.machine import is_matrix_product
 from tfperfkit.reading.model import CollectiveRow, TraceReport
-from tfperfkit.reading.numbers import LAUNCH_PS, MANY_COLLECTIVES, MATRIX_SHARE, SMALL_COLLECTIVE_MS, TOLD_SHARE
+from tfperfkit.reading.numbers import LAUNCH_PS, MANY_COLLECTIVES, MATRIX_SHARE, REPORTED_SHARE, SMALL_COLLECTIVE_MS
 from tfperfkit.records.source_span import SourceSpan
 
 _HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
@@ -33,8 +33,8 @@ def headline(report: TraceReport) -> str:
     who = f"The {len(used)} accelerators idle" if len(used) > 1 else f"{used[0].device} idles" if used else "Idle"
     of = "the step" if report.steps.count else "the recorded time"
     text = f"{who} {report.idle_share * 100:.1f} % of {of}"
-    told = [finding for finding in report.findings if finding.severity != "info"]
-    if told and told[0].code in ("TRC001", "TRC002", "TRC003", "TRC007"):
+    reported = [finding for finding in report.findings if finding.severity != "info"]
+    if reported and reported[0].code in ("TRC001", "TRC002", "TRC003", "TRC007"):
         cause = max(report.waits_share, key=lambda name: report.waits_share[name])
         return f"{text}, most of it waiting for {_WAITS.get(cause, cause)}"
     return text
@@ -91,7 +91,7 @@ def _idle(report: TraceReport) -> Iterator[Finding]:
     shares = report.waits_share
     whole = [Measurement("idle", report.idle_share or 0.0, "share", "accelerators")]
     share = shares.get(Doing.INPUT.value, 0.0)
-    if share >= TOLD_SHARE.value:
+    if share >= REPORTED_SHARE.value:
         yield _finding(
             "TRC001",
             "input",
@@ -104,7 +104,7 @@ def _idle(report: TraceReport) -> Iterator[Finding]:
         )
     parts = {name: shares[name] for name in _HOST if shares.get(name, 0.0) > 0}
     share = sum(parts.values())
-    if share >= TOLD_SHARE.value:
+    if share >= REPORTED_SHARE.value:
         yield _finding(
             "TRC002",
             "eager",
@@ -118,7 +118,7 @@ def _idle(report: TraceReport) -> Iterator[Finding]:
             report=report,
         )
     share = shares.get(Doing.COMPILE.value, 0.0)
-    if share >= TOLD_SHARE.value:
+    if share >= REPORTED_SHARE.value:
         yield _finding(
             "TRC007",
             "compile",
@@ -144,7 +144,7 @@ def _places(report: TraceReport) -> tuple[SourceSpan, ...]:
 def _launches(report: TraceReport) -> Iterator[Finding]:
     launching, between = (report.waits_share.get(cause, 0.0) for cause in (Doing.LAUNCH.value, BETWEEN))
     share = launching + between
-    if share < TOLD_SHARE.value:
+    if share < REPORTED_SHARE.value:
         return
     kernels = sum(row.kernels for row in report.devices if row.used)
     short = [row for row in report.kernels if row.mean_us * 1e6 <= LAUNCH_PS.value]
@@ -171,7 +171,7 @@ def _copies(report: TraceReport) -> Iterator[Finding]:
     used = [row for row in report.devices if row.used and row.window_ms > 0]
     whole = sum(row.window_ms for row in used) or 1.0
     share = report.waits_share.get(Doing.COPY.value, 0.0) + min(sum(row.only_copies_ms for row in used) / whole, 1.0)
-    if not report.copies or share < TOLD_SHARE.value:
+    if not report.copies or share < REPORTED_SHARE.value:
         return
     evidence = [Measurement("copies and nothing else", share, "share", "accelerators")]
     evidence += [Measurement(f"{row.kind}", row.bytes, "bytes", "trace") for row in report.copies[:3] if row.bytes]
@@ -202,7 +202,7 @@ def _collectives(report: TraceReport) -> Iterator[Finding]:
     total = sum(row.total_ms for row in report.collectives)
     hidden = sum(row.hidden_ms or 0.0 for row in report.collectives)
     share = min((total - hidden) / whole, 1.0)
-    if share < TOLD_SHARE.value:
+    if share < REPORTED_SHARE.value:
         return
     wait = sum(row.wait_ms for row in report.collectives)
     evidence = [

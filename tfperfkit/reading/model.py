@@ -78,7 +78,7 @@ class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
 
 class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
     """Of one run on each device the shortest is the transfer; the rest is waiting for the last device. ``hidden_ms``:
-    of the total, in which a kernel that is no collective ran on the same device; None where that can't be told.
+    of the total, in which a kernel that is no collective ran on the same device; None where that is unknown.
     ``bytes``: of all runs, 0 where the trace does not tell."""
 
     name: str

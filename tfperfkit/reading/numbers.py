@@ -10,7 +10,7 @@ LAUNCH_PS = Calibration(
     "a gap before a kernel of no more than this is the launch's own, and a kernel no longer than this is launch-bound",
     Cited("launching a CUDA kernel from the host takes 5 to 10 µs; Nsight Systems' expert rules draw the same line"),
 )
-TOLD_SHARE = Calibration(
+REPORTED_SHARE = Calibration(
     0.02,
     "share",
     "what is lost of a step, for a finding",
@@ -37,7 +37,7 @@ USED_DEVICE = Calibration(
 MANY_COLLECTIVES = Calibration(
     8,
     "number",
-    "small collectives of a step on a device, from which on they are told as such",
+    "small collectives of a step on a device, from which on they are reported as such",
     Chosen("as MANY_EXCHANGES of the rules: a loss and metrics are a handful"),
 )
 SMALL_COLLECTIVE_MS = Calibration(

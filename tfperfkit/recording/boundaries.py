@@ -1,4 +1,4 @@
-"""As a training step begins: what was noted is counted, windows are opened and closed, probes and a trial are told.
+"""As a training step begins: what was noted is counted, windows are opened and closed, probes and a trial hear of it.
 
 Called by the session on the training thread. Most steps of a run pass unattended: see ``marker_queue``.
 """

@@ -44,7 +44,7 @@ class ByTime:
         self._moments.step()
 
     def passed(self) -> None:
-        """Steps have passed, of which nobody had to be told."""
+        """Steps have passed, of which nobody had to hear."""
         self._moments.passed()
 
     def worked(self, ns: int) -> None:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 #: More lines of the person's tell nothing more; a recursion has a thousand.
-_MOST = 50
+_MAX = 50
 
 
 def facts(is_user: Callable[[str], bool]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def facts(is_user: Callable[[str], bool]) -> dict[str, Any]:
     lines, below = _lines(passed, is_user)
     if not isinstance(error, Exception) or not below or hasattr(builtins, "__IPYTHON__"):
         return {"failed": True}
-    return {"failed": True, "raised": lines[:_MOST]}
+    return {"failed": True, "raised": lines[:_MAX]}
 
 
 def _lines(passed: TracebackType | None, is_user: Callable[[str], bool]) -> tuple[list[tuple[str, int]], bool]:

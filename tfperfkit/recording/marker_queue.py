@@ -1,4 +1,4 @@
-"""Markers of steps that nobody has to be told of: remembered at once, written and counted later.
+"""Markers of steps that nobody has to hear of: remembered at once, written and counted later.
 
 That is what most steps of a training are, and their caches are cold: each object that is looked at between two steps
 costs. So all that is done then is one call in C, ``note``.
@@ -21,7 +21,7 @@ Attention = Literal["each", "none", "none, noted"]
 class QuietMarkers:
     """``hand_over`` gets the markers in order, each once, later, from whichever thread calls ``drain``.
 
-    Two threads do: the pulse, before it writes, and the training thread, before the next step that is told.
+    Two threads do: the pulse, before it writes, and the training thread, before the next step that is announced.
     ``instead`` is given ``note`` while markers are only noted, else None.
     """
 

@@ -36,7 +36,7 @@ class SessionPort(Protocol):
         """Call it once Keras is there; at once if it is."""
 
     def be_quiet(self, quiet: bool) -> None:
-        """Whether nobody has to be told of a step as it begins."""
+        """Whether nobody has to hear of a step as it begins."""
 
     def window_phase(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
         """What a window (of the ``whole`` run) is about to do, or has done; written down at once."""

@@ -1,4 +1,4 @@
-"""The probes of one session: loaded, entered and left. What one raises is told in the report, never the script's."""
+"""The probes of one session: loaded, entered and left. What one raises stands in the report, never the script's."""
 
 from __future__ import annotations
 

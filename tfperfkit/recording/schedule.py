@@ -1,6 +1,6 @@
 """The schedule of windows: which steps belong to warm-up, to the clean baseline, to each invasive probe.
 
-Pure: it is told of each step boundary and answers what to close and open. Windows are short in steps and in time,
+Pure: it hears of each step boundary and answers what to close and open. Windows are short in steps and in time,
 so that a run of twenty slow steps gets all of them and a run of fast steps measures enough of each.
 """
 

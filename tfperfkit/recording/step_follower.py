@@ -81,7 +81,7 @@ class StepFollower:
         self._skipped[marker.site] = self._skipped.get(marker.site, 0) + marker.steps
 
     def _catch_up(self) -> None:
-        """Number the steps on, about right: whoever is told of steps again has been told of none for a while."""
+        """Number the steps on, about right: whoever hears of steps again has heard of none for a while."""
         if self._cutter is not None and self._definition is not None:
             closing = self._definition.closing or self._definition.ends
             self._cutter.number += sum(count for site, count in self._skipped.items() if site in closing)

@@ -21,7 +21,7 @@ from tfperfkit.records.samples import FAST_S
 _FLUSH_NS = NS_PER_S // 2
 #: In a trial.
 _TRIAL_PAUSE_S = 0.1
-#: Probes that want a step now and then are told of 20 a second after the first ones, more rarely after 30 s.
+#: Probes that want a step now and then hear of 20 a second after the first ones, more rarely after 30 s.
 _CALL_NS, _CALL_PART = NS_PER_S // 20, 600
 
 

@@ -79,7 +79,7 @@ class Stepless:
             self._ask_end(window)
 
     def passed(self) -> None:
-        """Steps have passed, of which nobody had to be told."""
+        """Steps have passed, of which nobody had to hear."""
         self._worked_ns = 0
 
     def waited_ns(self, now: int) -> int:

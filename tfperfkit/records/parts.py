@@ -1,4 +1,4 @@
-"""The one table of what time is told as: the parts of a step, what a sample of it can be doing, why a step was long,
+"""The one table of the kinds of time: the parts of a step, what a sample of it can be doing, why a step was long,
 the parts of the whole run.
 
 The names are those of the JSON report and of run directories; what a person reads stands beside them.
@@ -61,7 +61,7 @@ StartPart = Literal[
     "compile and first runs",
     "not sampled",
 ]
-#: What the whole run is told as, from the start of the process to its end; see ``RUN_PARTS``.
+#: What the whole run is reported as, from the start of the process to its end; see ``RUN_PARTS``.
 RunPart = Literal[
     "imports",
     "data",

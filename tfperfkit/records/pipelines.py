@@ -90,7 +90,7 @@ class Padding(msgspec.Struct, frozen=True, kw_only=True):
 class KerasData(msgspec.Struct, frozen=True, kw_only=True):
     """Data given to a Keras model. ``place``: the person's ``__getitem__`` or generator. ``arrays_bytes``: of arrays
     in memory. ``steps``: steps_per_epoch, validation_steps or steps, as given. ``dataset``: the number of the tf.data
-    dataset, where it is one. None: not told."""
+    dataset, where it is one. None: unknown."""
 
     kind: str
     way: str  # "fit", "evaluate", "predict"

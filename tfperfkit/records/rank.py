@@ -14,7 +14,7 @@ _ROLES = ("chief", "master", "worker", "ps")
 
 
 class Rank(msgspec.Struct, frozen=True, kw_only=True):
-    """``rank`` counts from 0; ``role``: worker, chief, ps, evaluator; ``source``: the variable that told."""
+    """``rank`` counts from 0; ``role``: worker, chief, ps, evaluator; ``source``: the variable that says so."""
 
     rank: int
     size: int

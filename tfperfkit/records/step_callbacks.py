@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-#: Callbacks that want a step now and then are told of so many at first.
+#: Callbacks that want a step now and then hear of so many at first.
 EARLY = 500
 
 
@@ -23,7 +23,7 @@ class StepCallbacks:
         self._each = self._each or not rarely
 
     def wants_next(self, number: int) -> bool:
-        """Whether the step after this one must be told."""
+        """Whether the step after this one must be announced."""
         return bool(self._callbacks) and (self._each or self._again or (self.rare and number < EARLY))
 
     def announce(self, number: int) -> None:

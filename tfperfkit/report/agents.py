@@ -58,8 +58,8 @@ def _head(report: Report) -> str:
     total = sum(value for _, value in parts)
     if total and math.isfinite(total):
         shares = ", ".join(f"{part} {100 * value / total:.0f} %" for part, value in parts if value >= 0.01 * total)
-        told = f" (by {visible(steps.breakdown_window)})" if steps.breakdown_window else ""
-        lines.append(f"mean step {numbers.alone(total, 'ms')}{told}: {visible(shares)}")
+        source = f" (by {visible(steps.breakdown_window)})" if steps.breakdown_window else ""
+        lines.append(f"mean step {numbers.alone(total, 'ms')}{source}: {visible(shares)}")
     lines += [f"note: {text(note, report, 200)}" for note in report.overhead.notes[:1]]
     lines.append(f"findings {len(report.findings)}{f', headroom {len(report.headroom)}' if report.headroom else ''}")
     return "\n".join(lines) + "\n"

@@ -33,9 +33,9 @@ def breakdown(steps: StepSummary, of: str, words: Mapping[str, str], screen: Scr
 
     tail = ""
     if steps.breakdown_window:
-        told = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
+        source = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
         mean = numbers.alone(total, "ms", screen.symbols)
-        tail = f"breakdown of {of}, {mean}, by {name(told, screen)}"
+        tail = f"breakdown of {of}, {mean}, by {name(source, screen)}"
     return bar_lines([ms / total for _, ms in parts], legend, screen, tail=tail)
 
 

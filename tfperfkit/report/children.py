@@ -71,7 +71,7 @@ def _counted(found: Children) -> str:
     plural = "es" * (found.count != 1)
     parts = [f"{more}{numbers.plain(found.count)} process{plural}, {numbers.alone(cpu, 's')} of processor time"]
     for how, words in _ENDS.items():
-        # A pool ends its workers by a signal: nothing to be told.
+        # A pool ends its workers by a signal: nothing to be reported.
         count = sum(g.ended.get(how, 0) for g in found.groups if how != "no goodbye" or not g.label.startswith(POOL))
         if count:
             parts.append(f"{numbers.plain(count)} {words}")

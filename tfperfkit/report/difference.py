@@ -13,7 +13,7 @@ def sentence(compared: Comparison, what: str) -> str:
     """``slower: a step takes 5.2 % longer (95 % interval 3.1 % to 7.3 %)``; ``what`` is "a step"."""
     change = f"{what} takes {longer(compared.ratio)}"
     if compared.low is None or compared.high is None:
-        return f"{change}; whether that is more than chance can't be told: {compared.reason}"
+        return f"{change}; whether that is more than chance is unknown: {compared.reason}"
     bounds = f"95 % interval {signed(compared.low)} to {signed(compared.high)}"
     return f"{compared.verdict}: {change} ({bounds})"
 

@@ -20,7 +20,7 @@ _SEVERITY = {"high": "bold red", "medium": "bold yellow", "low": "cyan", "info":
 #: What gets faster, and what a finding takes a share of, by its basis.
 _FASTER = {"turn": "iteration of the loop", "run": "run"}
 _OF = {"step": "the step", "turn": "an iteration of the loop", "run": "the run", "risk": "the step"}
-#: The share of the run is told where it is no sliver, and another figure than the share of the step.
+#: The share of the run is reported where it is no sliver, and another figure than the share of the step.
 _MIN_OF_RUN, _MUCH = 0.01, 0.9
 _INDENT = 3
 _LABELLED = 13
@@ -32,24 +32,24 @@ _PLACES = 6
 
 def finding_sections(report: Report, screen: Screen) -> list[Text]:
     """The section of the findings; if there are none, what that means."""
-    told = [finding for finding in report.findings if finding.severity != "info" or report.shown is None]
-    remarks = [finding for finding in report.findings if finding not in told]
-    lines = told_findings(told, screen)
-    if not told and not report.headline:
+    reported = [finding for finding in report.findings if finding.severity != "info" or report.shown is None]
+    remarks = [finding for finding in report.findings if finding not in reported]
+    lines = reported_findings(reported, screen)
+    if not reported and not report.headline:
         lines += _nothing(report, screen)
     return lines + _remarks(remarks, bool(lines), screen)
 
 
-def told_findings(told: Sequence[Finding], screen: Screen) -> list[Text]:
+def reported_findings(reported: Sequence[Finding], screen: Screen) -> list[Text]:
     """The section of these findings; nothing if there are none."""
     lines: list[Text] = []
-    if told:
-        count = len(told)
-        small = "small " if all(item.severity == "low" and item.basis != "risk" for item in told) else ""
+    if reported:
+        count = len(reported)
+        small = "small " if all(item.severity == "low" and item.basis != "risk" for item in reported) else ""
         order = "costliest first" if count > 1 else ""
         about = f"{order}{', ' * bool(order)}a few per cent" if small else order
         lines += heading(f"{count} {small}finding{'s' * (count > 1)}", about, screen)
-        for number, finding in enumerate(told, 1):
+        for number, finding in enumerate(reported, 1):
             lines += [Text(), *_finding(number, finding, screen)]
     return lines
 

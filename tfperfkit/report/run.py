@@ -17,7 +17,7 @@ from tfperfkit.report.terminal import Screen
 #: Not the colour of the step's bar, which may stand below.
 _STYLE = "magenta"
 #: A line is named that has this share of its part.
-_MOST = 0.5
+_MAX = 0.5
 
 
 def run_lines(account: RunAccount | None, screen: Screen) -> list[Text]:
@@ -46,9 +46,9 @@ def _finite(account: RunAccount) -> bool:
 def _part(account: RunAccount, part: RunPart, seconds: float, screen: Screen) -> str:
     text = f"{RUN_PARTS.get(part, part)} {numbers.alone(seconds, 's')}"
     line = next(iter(account.lines.get(part, ())), None)
-    if part in PLACED and line is not None and line.seconds >= _MOST * seconds:
+    if part in PLACED and line is not None and line.seconds >= _MAX * seconds:
         text += f" ({short_path(line.where.file, screen.folder)}:{line.where.line})"
     before = account.imports_s.get(BEFORE_TENSORFLOW, 0.0)
-    if part == "imports" and before >= _MOST * seconds:  # not all of that need be imports
+    if part == "imports" and before >= _MAX * seconds:  # not all of that need be imports
         text += f" ({numbers.alone(before, 's')} of it before TensorFlow's)"
     return name(text, screen)

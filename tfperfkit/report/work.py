@@ -14,8 +14,8 @@ from tfperfkit.report.layout import joined
 from tfperfkit.report.paths import place
 from tfperfkit.report.terminal import Screen
 
-#: Of a loop's time, from which on what its counted iterations don't explain is told: first runs, which trace, and what
-#: stands around the calls that tell iterations apart.
+#: Of a loop's time, from which on what its counted iterations don't explain is reported: first runs, which trace, and
+#: what stands around the calls that tell iterations apart.
 _OUTSIDE = 0.2
 
 

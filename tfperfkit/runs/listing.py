@@ -57,7 +57,7 @@ def row(folder: Path, name: str) -> Run:
         except RunDirectoryError:
             return Run(name=name, status="damaged")
         return Run(name=name, script=_script(manifest.argv), started=manifest.started_wall_s, status="no report yet")
-    told = [finding for finding in found.findings if finding.severity != "info"]
+    reported = [finding for finding in found.findings if finding.severity != "info"]
     return Run(
         name=name,
         script=_script(found.argv),
@@ -66,9 +66,9 @@ def row(folder: Path, name: str) -> Run:
         wall_s=found.wall_s,
         steps=found.steps,
         step_ms=found.step_ms,
-        finding=told[0].code if told else "",
-        title=told[0].title if told else "",
-        findings=len(told),
+        finding=reported[0].code if reported else "",
+        title=reported[0].title if reported else "",
+        findings=len(reported),
     )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 #: A bet on rank p (a share, 0: the largest so far) pays POWER * p ** (POWER - 1), whose mean over uniform p is 1.
 #: With less, larger changes are found sooner and smaller ones later.
 POWER = 0.5
-#: Values that are ranked: older ones leave. Of so many a value can be told to be the largest to 1 in 500.
+#: Values that are ranked: older ones leave. Of so many a value can be known to be the largest to 1 in 500.
 MAX_PAST = 500
 
 

@@ -130,7 +130,7 @@ def level(times: Sequence[float], *, keep_outliers: bool = False) -> Level:
 
 
 def _limit(values: numpy.ndarray) -> float:
-    """Above this a step is an outlier; infinite where so many lie above that they are ordinary, or none can be told."""
+    """Above this a step is an outlier; infinite where so many lie above that they are ordinary, or none is known."""
     import numpy
 
     middle = float(numpy.median(values))

@@ -37,7 +37,7 @@ def out_of_the_way(descriptor: int) -> int:
 
 
 def _limit() -> int | None:
-    """How many this process may have; None where that is not told."""
+    """How many this process may have; None where the system does not say."""
     try:
         import resource
 

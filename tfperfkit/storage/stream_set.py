@@ -1,4 +1,4 @@
-"""All that a session writes, by name, in one file: made when first asked for, flushed together, failures told once."""
+"""All that a session writes, by name, in one file: made when first asked for, flushed together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Streams:
         self._pid = os.getpid()
         self._file = StreamFile(run.path / RECORDS)
         self._streams: dict[str, Stream] = {}
-        self._told: set[str] = set()  # streams whose failure has been told
+        self._reported: set[str] = set()  # streams whose failure has been reported
         self._room: Room | None = None
         for name in ("events", "sites"):  # the first in the file, for markers that are cut off somewhere
             self.session(name)
@@ -60,14 +60,14 @@ class Streams:
         self.session("events").append({"kind": kind, **fields})
 
     def flush(self) -> None:
-        """Write what is pending; a stream that failed is told in the events, once."""
+        """Write what is pending; a stream that failed is reported in the events, once."""
         self._file.flush()
         self._tell()
 
     def _tell(self) -> None:
         for name, stream in list(self._streams.items()):
-            if stream.failure is not None and name not in self._told:
-                self._told.add(name)
+            if stream.failure is not None and name not in self._reported:
+                self._reported.add(name)
                 self.event(
                     "lost", file=f"{name}.jsonl", reason=stream.failure, not_json=stream.not_json, full=stream.full
                 )

@@ -235,7 +235,7 @@ class StreamFile:
                 stream.miss(len(missing), reason)
 
     def _given_back(self) -> list[bytes]:
-        """The last lines of the file, taken out of it: so that what is missing can be told in a file of its own."""
+        """The last lines of the file, taken out of it: so that what is missing can be reported in a file of its own."""
         if not self._is_ours():
             return []
         size = os.fstat(self._descriptor).st_size

@@ -21,10 +21,10 @@ from tfperfkit.syntax.scopes import Binding, Scope, Scopes
 UNKNOWN = "?"
 _DEEPEST = 16
 #: So often one expression may lead through the same name: names that are assigned from each other again and again
-#: (``x = x.a()`` twenty times) have more ways through them than can be gone; such a name can't be told.
-_MOST_LOOKS = 64
+#: (``x = x.a()`` twenty times) have more ways through them than can be gone; such a name is unknown.
+_MAX_LOOKS = 64
 #: And through so many expressions in all: enough for any that people follow by eye.
-_MOST_VISITS = 2_000
+_MAX_VISITS = 2_000
 #: One API under several names.
 _SAME = (
     ("tensorflow.compat.v1.", "tensorflow."),
@@ -68,7 +68,7 @@ class Syntax:
         self.calls.sort(key=lambda call: (call.lineno, call.col_offset))
 
     def name(self, node: ast.AST) -> str:
-        """The API that an expression stands for; "" for what is the person's own or can't be told."""
+        """The API that an expression stands for; "" for what is the person's own or is unknown."""
         found = self._names.get(node)
         if found is None:
             self._begin()
@@ -141,7 +141,7 @@ class Syntax:
 
     def _value(self, node: ast.AST | None, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
         self._visits += 1
-        if node is None or len(seen) > _DEEPEST or self._visits > _MOST_VISITS:
+        if node is None or len(seen) > _DEEPEST or self._visits > _MAX_VISITS:
             return None
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope, seen)
@@ -187,7 +187,7 @@ class Syntax:
             return False
         key = id(bindings)  # the scopes keep these lists
         self._looks[key] += 1
-        if self._looks[key] > _MOST_LOOKS:
+        if self._looks[key] > _MAX_LOOKS:
             self._tangled.add(key)
         return key in self._tangled
 
@@ -300,12 +300,12 @@ class Syntax:
 
     @staticmethod
     def _one(values: Iterator[_Value | None] | Sequence[_Value | None]) -> _Value | None:
-        """The value that all agree on; those that can't be told don't count."""
+        """The value that all agree on; the unknown don't count."""
         known = [value for value in values if value is not None]
-        told = [value for value in known if value.name != UNKNOWN]
-        if not told:
+        certain = [value for value in known if value.name != UNKNOWN]
+        if not certain:
             return known[0] if known else None
-        return told[0] if all(value == told[0] for value in told) else None
+        return certain[0] if all(value == certain[0] for value in certain) else None
 
 
 def canonical(name: str) -> str:

@@ -82,15 +82,15 @@ class FakeRecording:
 
     def begin_step(self, number: int) -> None:
         """Set ``step``, and tell the probe if it wants to know of this one, as a session does once all windows are
-        given: a callback for each step is told always, one that asked ``rarely`` of the first 500 and of the one after
-        a step for which it returned True. What a callback raises becomes a note, and none is called again."""
+        given: a callback for each step always hears of it, one that asked ``rarely`` of the first 500 and of the one
+        after a step for which it returned True. What a callback raises becomes a note, and none is called again."""
         self._step = number
         if self._wanted:
             self._steps.announce(number)
         self._wanted = self._steps.wants_next(number)
 
     def now_and_then(self) -> None:
-        """What a session does up to 20 times a second: the next step is told to those who asked ``rarely`` too."""
+        """What a session does up to 20 times a second: the next step is announced to those who asked ``rarely`` too."""
         self._wanted = True
 
     def _stopped(self, error: BaseException) -> None:

@@ -55,8 +55,8 @@ def prove_run(
         if only:
             raise UsageError(" ".join(notes))
         variants = choice.headroom(report)
-        told = "No finding of the run has an experiment" if report.findings else "The run has no finding"
-        notes.append(f"{told}: tried was what may give headroom.")
+        reason = "No finding of the run has an experiment" if report.findings else "The run has no finding"
+        notes.append(f"{reason}: tried was what may give headroom.")
     before = Path.cwd()
     os.chdir(cwd)
     try:

@@ -1,4 +1,4 @@
-"""Being told to stop: what has been measured is shown, whichever signal says so."""
+"""Being asked to stop: what has been measured is shown, whichever signal says so."""
 
 from __future__ import annotations
 

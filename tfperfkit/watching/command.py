@@ -86,7 +86,7 @@ def _trace(folder: Path, shown: str, services: dict[Path, Service], seconds: flo
 
 
 def _check_runs(run: RunDirectory, shown: str) -> None:
-    """Refuse a run that has ended, as far as that can be told from here."""
+    """Refuse a run that has ended, as far as that can be seen from here."""
     if run.read_json("exit.json") is not None:
         raise UsageError(f"{shown} has ended: there is nothing to look at any more")
     agent = run.read_json("agent.json")

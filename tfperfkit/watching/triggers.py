@@ -24,7 +24,7 @@ MAX_JOINED = 24
 STEADY = 12
 #: No step for so long, and for so many times the longest gap so far, is a stall.
 STALL_S, STALL_TIMES = 30.0, 10.0
-#: Memory is looked at by the minute, over so many minutes; that it grows is told from this share of it an hour on and
+#: Memory is looked at by the minute, over so many minutes; that it grows counts from this share of it an hour on and
 #: so many bytes, and by an order (Kendall's tau) of the minutes that chance gives once in ten thousand looks.
 MEMORY_MINUTES, MEMORY_SHARE, MEMORY_BYTES, MEMORY_TAU = 30, 0.10, 32 * 1024 * 1024, 0.9
 _MINUTE_NS = 60 * NS_PER_S

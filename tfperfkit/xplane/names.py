@@ -1,4 +1,4 @@
-"""What the events of a trace of TensorFlow are, told by their names."""
+"""What the events of a trace of TensorFlow are, recognised by their names."""
 
 from __future__ import annotations
 

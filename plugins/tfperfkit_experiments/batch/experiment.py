@@ -39,7 +39,7 @@ class Batch(Base):
         times = math.ceil(wanted / now) if now and wanted else _USUAL
         yield Change(self.name, value=f"x{max(times, 2)}")
 
-    def untold(self, report: Report) -> Iterator[Change]:
+    def without_finding(self, report: Report) -> Iterator[Change]:
         """Where there is training."""
         if report.steps.count:
             yield Change(self.name, value=f"x{_USUAL}")

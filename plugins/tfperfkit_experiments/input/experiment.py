@@ -31,7 +31,7 @@ class Input(Base):
         if not finding.work:
             yield Change(self.name, value=_WHAT)
 
-    def untold(self, report: Report) -> Iterator[Change]:
+    def without_finding(self, report: Report) -> Iterator[Change]:
         """The same."""
         yield Change(self.name, value=_WHAT)
 

@@ -65,11 +65,18 @@ def set_up(model: Any) -> str:
         if not model.built or model.optimizer is None:
             return ""
         model.optimizer.build(model.trainable_variables)
-        told = [model.get_config(), serialize(model.get_compile_config()), model.run_eagerly, model.jit_compile]
+        configuration = [
+            model.get_config(),
+            serialize(model.get_compile_config()),
+            model.run_eagerly,
+            model.jit_compile,
+        ]
         shapes = [(tuple(item.shape), item.trainable) for item in model.variables[: len(model.weights)]]
         names: dict[str, str] = {}
-        _names(told, names)
-        return type(model).__qualname__ + json.dumps(_renamed([*told, shapes], names), sort_keys=True, default=_refuse)
+        _names(configuration, names)
+        return type(model).__qualname__ + json.dumps(
+            _renamed([*configuration, shapes], names), sort_keys=True, default=_refuse
+        )
     except Exception:  # a class that can't be written down
         return ""
 

@@ -32,7 +32,7 @@ class StepsPerExecution(Base):
         if report.steps.source == "keras" and not finding.work:
             yield Change(self.name, value=str(advised(finding, "steps in one call to try") or _USUAL))
 
-    def untold(self, report: Report) -> Iterator[Change]:
+    def without_finding(self, report: Report) -> Iterator[Change]:
         """The same."""
         if report.steps.source == "keras":
             yield Change(self.name, value=_USUAL)

@@ -37,7 +37,7 @@ class Threads(Base):
         """TensorFlow's own choice in place of the script's."""
         yield Change(self.name, value="0,0")
 
-    def untold(self, report: Report) -> Iterator[Change]:
+    def without_finding(self, report: Report) -> Iterator[Change]:
         """All processors for an operation, one operation at a time."""
         cpus = report.run.machine.get("cpus", 1)
         if isinstance(cpus, int) and cpus > 1:

@@ -15,6 +15,6 @@ def offers(data: DevicesData, watched: bool = True) -> tuple[Any, ...]:
     )
     made: list[Any] = [HostReads(rows=rows)] if watched or rows else []
     if data.facts is not None:
-        told = [device.compute_capability for device in data.facts.gpus("physical")]
-        made.append(Gpus(capabilities=tuple((each[0], each[1]) for each in told if each is not None)))
+        capabilities = [device.compute_capability for device in data.facts.gpus("physical")]
+        made.append(Gpus(capabilities=tuple((each[0], each[1]) for each in capabilities if each is not None)))
     return tuple(made)

@@ -35,7 +35,7 @@ class Recorder:
         self._listeners: list[first_run.Listener] = []
         self._said: set[str] = set()
         self._seen = 0
-        self._told = False
+        self._reported = False
         self.concretes: dict[str, weakref.ref[Any]] = {}
 
     def __call__(self, traced: Traced) -> None:
@@ -125,9 +125,9 @@ class Recorder:
     def tell_facts(self) -> None:
         """Once, as soon as the script has woken TensorFlow."""
         with self._lock:
-            if self._told or not runtime.initialised():
+            if self._reported or not runtime.initialised():
                 return
-            self._told = True
+            self._reported = True
         try:
             self._recording.append(FACTS, runtime.facts())
         except Exception as error:

@@ -26,7 +26,7 @@ _CODE = (".py", ".pyc", ".so")  # an import in the midst of training
 MIXED = 0.3
 #: Functions that take less of a step are left out.
 MIN_SHARE = 0.01
-#: Equal values are told from this size in bytes on: a number or a flag that stays the same costs nothing.
+#: Equal values count from this size in bytes on: a number or a flag that stays the same costs nothing.
 MIN_BYTES = 256
 
 

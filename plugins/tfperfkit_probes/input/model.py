@@ -55,7 +55,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """A tf.data pipeline; ``stages`` from the end (what the step fetches from) to the source.
 
-    ``in_training``: it feeds the training steps; None: can't be told. ``role``: "training", "validation", "other" or
+    ``in_training``: it feeds the training steps; None: unknown. ``role``: "training", "validation", "other" or
     "unknown". ``in_graph``: it is made inside a compiled function of this name, so its arrays are constants of it.
     ``datasets_made``: how often this pipeline was built. ``bound_by``: the index of the stage that sets the pace, see
     ``bound``. ``outputs_each``: elements that an iterator had given when it was last read. ``bound_ms_per_output``:

@@ -54,7 +54,7 @@ class Recorder:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._pipelines = Pipelines(self, recording.is_user_code)
-        self._keras = KerasDatasets(self._told, recording.is_user_code, self._pipelines.number, self._ended)
+        self._keras = KerasDatasets(self._reported, recording.is_user_code, self._pipelines.number, self._ended)
         self._within = EvaluatedBatches(self._evaluates)
         self._reader = iterator_model.Reader(recording.directory / "model.pb")
         self._live: list[tuple[int, weakref.ref[Any]]] = []
@@ -114,7 +114,7 @@ class Recorder:
                 self._live.append((made.number, weakref.ref(iterator)))
                 self._fresh = _FRESH
 
-    def _told(self, data: KerasData) -> None:
+    def _reported(self, data: KerasData) -> None:
         for file in (data.file, data.place.file if data.place else ""):
             self._keep(file)
         self._recording.append(KERAS, data)

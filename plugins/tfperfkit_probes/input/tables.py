@@ -234,7 +234,7 @@ def _buffer(stage: Stage) -> str | None:
 
 
 def _short(stage: Stage) -> str:
-    """A parallel stage is told by its threads."""
+    """A parallel stage is recognised by its threads."""
     return stage.kind.removeprefix("Parallel")
 
 

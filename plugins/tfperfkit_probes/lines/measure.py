@@ -69,7 +69,7 @@ class LineMeasurement:
 
     @contextmanager
     def running(self, ended: Callable[[int], object] = lambda thread: None) -> Iterator[None]:
-        """Measure the calling thread; ``ended`` is told its number at the moment when the measuring ends.
+        """Measure the calling thread; ``ended`` is given its number at the moment when the measuring ends.
 
         The trace function that was there before comes back. The script may set one of its own meanwhile, or start a
         profiler (see ``leaving_it``): that stays, and ``displaced`` says what the script did. The lines after that are

@@ -20,23 +20,19 @@ from tfperfkit_probes.ops.exchange import exchanged, tables
 from tfperfkit_probes.ops.fixed import fixed_work
 from tfperfkit_probes.ops.graph import Damaged, Graph
 from tfperfkit_probes.ops.loops import loops_of
-from tfperfkit_probes.ops.model import (
+from tfperfkit_probes.ops.model import Function, Marked, Optimized, SideEffect, Xla
+from tfperfkit_probes.ops.schema import SHORT
+from tfperfkit_probes.ops.source import Sources
+from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
     AutographRecord,
     CallsRecord,
     FirstRunRecord,
-    Function,
     FunctionRecord,
-    Marked,
-    Optimized,
-    SideEffect,
     VariableRecord,
-    Xla,
     XlaRecord,
 )
-from tfperfkit_probes.ops.schema import SHORT
-from tfperfkit_probes.ops.source import Sources
 from tfperfkit_probes.ops.summary import Summary, is_backward
 from tfperfkit_probes.ops.unchanged import Unchanged
 from tfperfkit_probes.ops.walk import walk

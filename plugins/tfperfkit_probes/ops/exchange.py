@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.graph import Graph, Node, parse_type
-from tfperfkit_probes.ops.model import Exchanged, Table, VariableRecord
+from tfperfkit_probes.ops.model import Exchanged, Table
+from tfperfkit_probes.ops.stored import VariableRecord
 from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.walk import filled, walk
 
@@ -19,7 +20,7 @@ _LOOKUPS = ("GatherV2", "ResourceGather")
 _READS = frozenset({"ReadVariableOp", "Identity", "Shape", "ShapeN", "VariableShape", *_LOOKUPS})
 #: What makes rows that were looked up as large as the table again.
 _MADE_DENSE = "UnsortedSegmentSum"
-_MOST = 64
+_MAX = 64
 
 
 def exchanged(graph: Graph, open_size: int | None) -> list[Exchanged]:
@@ -58,7 +59,7 @@ def exchanged(graph: Graph, open_size: int | None) -> list[Exchanged]:
                 where=where,
             )
         )
-    return sorted(made, key=lambda row: -row.ops)[:_MOST]
+    return sorted(made, key=lambda row: -row.ops)[:_MAX]
 
 
 def _levels(graph: Graph) -> dict[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from tfperfkit.offers import FixedOperations, FixedWork
 from tfperfkit_probes.ops.graph import Graph, Node, Type
-from tfperfkit_probes.ops.model import FunctionRecord
+from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, filled
 

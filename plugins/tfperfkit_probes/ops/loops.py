@@ -12,7 +12,7 @@ from tfperfkit_probes.ops.turns import turns_of
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, PASSING, Visit, cost, filled, walk
 
 #: Parts of the names of types whose work does not follow from the sizes of what they take and make.
-_UNTOLD = (
+_UNKNOWN_WORK = (
     "PyFunc",
     "File",
     "Decode",
@@ -134,7 +134,7 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
 def _elements(graph: Graph, node: Node, open_size: int | None) -> int | None:
     """The numbers that an operation makes, or takes if these are more; None where the sizes don't tell its work."""
     kind = node.type
-    if any(part in kind for part in _UNTOLD):
+    if any(part in kind for part in _UNKNOWN_WORK):
         return None
     made = _sum(node.outputs, open_size)
     if made is None or kind in _SLICES or kind.startswith("TensorList"):

@@ -12,7 +12,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.graphs import autograph_xla, first_run, same_arguments, snapshot, tracing
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.probe import Recording
-from tfperfkit_probes.ops.model import (
+from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
     AutographRecord,
@@ -172,12 +172,12 @@ class Recorder:
     def _follow(self, run: first_run.FirstRun, name: str) -> None:
         """Look at the arguments of the calls that follow."""
 
-        def told(found: same_arguments.Compared) -> None:
+        def ended(found: same_arguments.Compared) -> None:
             self._recording.append(
                 CALLS, CallsRecord(graph=name, calls=found.calls, same=found.same, grown=found.grown)
             )
 
-        end = same_arguments.follow(run.concrete, run.arguments, told)
+        end = same_arguments.follow(run.concrete, run.arguments, ended)
         if end is not None:
             self._followed.append(end)
 

@@ -150,7 +150,7 @@ def _effect(node: ast.AST, local: set[str], syntax: Syntax) -> str:
 
 
 def _is_statement_like(node: ast.Call) -> bool:
-    """``metric.update(...)`` and ``self.pool.add(...)`` may be TensorFlow's: only plain names are told."""
+    """``metric.update(...)`` and ``self.pool.add(...)`` may be TensorFlow's: only plain names count."""
     return (
         isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)

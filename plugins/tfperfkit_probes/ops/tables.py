@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from tfperfkit.model import Column, Table
-from tfperfkit_probes.ops.model import AutographRecord, Function
+from tfperfkit_probes.ops.model import Function
+from tfperfkit_probes.ops.stored import AutographRecord
 
 _MAX_FUNCTIONS = 12
 _DETAILED = 2
@@ -32,7 +33,7 @@ def tables(functions: Sequence[Function], read: Read) -> list[Table]:
 
 
 def _outermost(functions: Sequence[Function]) -> list[Function]:
-    """Without those that are part of another function shown: their operations are told there."""
+    """Without those that are part of another function shown: their operations are shown there."""
     names = {function.function for function in functions}
     outer = [function for function in functions if function.parent not in names or function.parent == function.function]
     return outer or list(functions)
@@ -91,7 +92,7 @@ def _mega(flops: float | None) -> float | None:
 
 
 def _lines(function: Function, read: Read) -> Table | None:
-    """FLOPs by source line. A function without any is told by its operations."""
+    """FLOPs by source line. A function without any is recognised by its operations."""
     total = function.flops or 0.0
     lines = [line for line in function.by_line if not total or (line.flops or 0.0) >= _SMALL * total]
     if not lines:

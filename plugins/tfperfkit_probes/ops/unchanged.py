@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.ops.graph import Graph, Node
-from tfperfkit_probes.ops.model import FunctionRecord
+from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
 

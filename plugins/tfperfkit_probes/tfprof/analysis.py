@@ -24,7 +24,7 @@ PS_PER_NS = 1000
 #: Operations kept in the data; the rest are summed up in ``rest_ms``.
 TOP = 50
 #: Exchanges with other replicas that are kept, of the first traced steps.
-MOST_EXCHANGES = 2000
+MAX_EXCHANGES = 2000
 
 
 class RunClock(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,9 +145,9 @@ def _exchanges(found: Sequence[tuple[Span, str]], steps: Sequence[Marker]) -> tu
             step = steps[index]
             after = _ms(span.begin - step.span.begin)
             rows.append(ExchangeRow(step=step.number, name=name, after_ms=after, ms=_ms(span.end - span.begin)))
-    if len(rows) <= MOST_EXCHANGES:
+    if len(rows) <= MAX_EXCHANGES:
         return tuple(rows)
-    last = rows[MOST_EXCHANGES].step
+    last = rows[MAX_EXCHANGES].step
     return tuple(row for row in rows if row.step < last)
 
 

@@ -136,7 +136,7 @@ class OpReader:
             name, op_type = event.stat("name"), event.stat("kernel_type")
             if not isinstance(name, str) or not isinstance(op_type, str):
                 return None
-            # The whole of a fetch or of a loop over a dataset is told by an event of its own.
+            # The whole of a fetch or of a loop over a dataset has an event of its own.
             if is_input(op_type) or op_type == "ReduceDataset":
                 return None
             return _Open(end, named, OpKey(name, op_type, "input" if of_data else "graph"), None)
@@ -165,8 +165,8 @@ class OpReader:
             op.count += 1
             op.self_ps += event.duration_ps
             if opened.key.place == "graph" and opened.key.type.startswith(EXCHANGES):
-                told = self.handed if opened.named.kind is Kind.ASYNC else self.exchanges
-                told.append((Span(event.begin_ps, event.end_ps), opened.key.name))
+                spans = self.handed if opened.named.kind is Kind.ASYNC else self.exchanges
+                spans.append((Span(event.begin_ps, event.end_ps), opened.key.name))
         else:
             opened.key = None
         if not of_data and opened.named.kind is not Kind.GET_NEXT and self._fetches.spans:

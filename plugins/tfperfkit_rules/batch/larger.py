@@ -28,7 +28,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     if max(other_share(evidence), evidence.share("python")) > of_batch.MAX_OTHER.value:
         return
     times = _times(found, batch)
-    if not times or found.middle(times) < calibrated.LEAST.value:
+    if not times or found.middle(times) < calibrated.MIN.value:
         return
     places = size_places(evidence, batch)
     yield priced(
@@ -59,7 +59,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
 
 def _times(found: Growth, batch: int) -> int:
     """The smallest multiple that does nearly as well as the largest."""
-    allowed = [times for times in calibrated.TIMES if times * batch <= calibrated.MOST_EXAMPLES.value]
+    allowed = [times for times in calibrated.TIMES if times * batch <= calibrated.MAX_EXAMPLES.value]
     if not allowed:
         return 0
     most = found.middle(allowed[-1])

@@ -70,7 +70,7 @@ RUN_SEVERE = Calibration(0.6, "share", "of the run, for severity medium", Chosen
 TRACING = Calibration(
     calibration.SEVERITY_LOW.value,
     "share",
-    "of the step in tracing: with more the compilations belong to retraces, which are told with their cause",
+    "of the step in tracing: with more the compilations belong to retraces, which are reported with their cause",
     Derived("the least share that a finding is made for"),
 )
 INTENSITY = Calibration(

@@ -6,7 +6,7 @@ from tfperfkit import calibration
 from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured
 from tfperfkit_rules.calibration.machines import MEASURED_ON, TWO_BUSY_CORES
 
-# When it is told.
+# When it is reported.
 MIN_SHARE = Calibration(
     0.10, "share", "of the step in eager operations and Python that hands them out", Cited("XProf warns from 10 % on")
 )
@@ -65,9 +65,9 @@ AGAIN = Calibration(
     1.1,
     "number",
     "times by which the step once compiled differs from one run to the next, beside what the model does not know",
-    Chosen("runs of one script differ by as much on a shared machine, as of headroom's LEAST"),
+    Chosen("runs of one script differ by as much on a shared machine, as of headroom's MIN"),
 )
-WAITED_MOST = Calibration(
+MAX_WAITED = Calibration(
     0.9,
     "share",
     "of its time that a thread waits for a processor, beyond which no more is reckoned with",
@@ -290,10 +290,10 @@ LONGEST_CALL = Calibration(
     "of one call of what would be compiled, at most, where no line was counted: what comes more rarely is none of it",
     Chosen("a step of a GAN has 1,240, one of a network with second derivatives 800"),
 )
-TRACING_TOLD = Calibration(
+TRACING_REPORTED = Calibration(
     0.3,
     "share",
-    "of what is left of a work once it is compiled, in tracing it: from it on that is told",
+    "of what is left of a work once it is compiled, in tracing it: from it on that is reported",
     Chosen("a longer work of the same kind then gains clearly more"),
 )
 BATCH_MADE = Calibration(

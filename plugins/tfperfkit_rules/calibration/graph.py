@@ -10,7 +10,7 @@ from tfperfkit_rules.calibration.machines import MEASURED_ON, TWO_BUSY_CORES
 CONSTANT_BYTES = Calibration(
     1 << 20,
     "bytes",
-    "of constants at one line, from which on they are told",
+    "of constants at one line, from which on they are reported",
     Chosen("tables of positions and vocabularies are smaller, data sets are not"),
 )
 CONSTANT_LOW_BYTES = Calibration(
@@ -53,19 +53,19 @@ TRACE_CALL_MS = Calibration(
 UNROLLED_OPERATIONS = Calibration(
     1000,
     "operations",
-    "of a loop that tracing unrolled, from which on it is told",
+    "of a loop that tracing unrolled, from which on it is reported",
     Chosen("a second and more of tracing at some ms each (the measure trace_operation)"),
 )
 UNROLLED_COPIES = Calibration(
     64,
     "copies",
-    "of a loop's body, from which on it is told",
+    "of a loop's body, from which on it is reported",
     Chosen("loops over the layers of a model have fewer, loops over time steps or examples more"),
 )
 APART_TURNS = Calibration(
     8,
     "copies",
-    "of a loop's body that do not need each other, from which on they are told",
+    "of a loop's body that do not need each other, from which on they are reported",
     Chosen("as of eager loops, MIN_TURNS: loops with fewer go over layers, heads or networks"),
 )
 MIN_APART = Calibration(
@@ -118,7 +118,7 @@ MIN_GFLOP = Calibration(
 SMALL_LOOP_TURNS = Calibration(
     32,
     "turns",
-    "of a loop in a compiled function, from which on it is told",
+    "of a loop in a compiled function, from which on it is reported",
     Chosen("10 to 50 us each: with fewer the loop takes about what a call of the function does"),
 )
 SMALL_LOOP_RATE = Calibration(

@@ -22,7 +22,7 @@ WEIGHT_BYTES = Calibration(
 )
 #: Times the batch that are looked at: beyond eight the learning changes too much for a mere try.
 TIMES = (2, 4, 8)
-MOST_EXAMPLES = Calibration(
+MAX_EXAMPLES = Calibration(
     1024,
     "examples",
     "of a batch, for the largest that is offered",
@@ -37,7 +37,7 @@ NEARLY_ALL = Calibration(
     "of what the largest batch gains, for a smaller one to be offered in its place",
     Chosen("the change of the training is the price: the smallest batch that does nearly as well"),
 )
-LEAST = Calibration(
+MIN = Calibration(
     1.1, "number", "a smaller factor is no headroom", Chosen("runs of one script differ by as much on a shared machine")
 )
 GAIN_MIN = Calibration(
@@ -50,7 +50,7 @@ GAIN_MAX = Calibration(1.35, "number", "the same at most", Measured("see GAIN_MI
 WIDEST = Calibration(
     2.5,
     "number",
-    "upper over lower end of a range, beyond which only the lower end is told",
+    "upper over lower end of a range, beyond which only the lower end is reported",
     Chosen("a wider one tells nobody whether to try"),
 )
 MIN_STEPS = Calibration(
@@ -94,5 +94,8 @@ HEAVY_SHARE = Calibration(
     Measured("0.6 and 0.7 of a step there got 0.56 times as fast by XLA, 0.2 and 0.35 1.8 and 1.9", TWO_BUSY_CORES, 4),
 )
 UPDATE_SHARE = Calibration(
-    0.2, "share", "of the step in updates of weights, from which they are told", Cited("XProf: a high share of a step")
+    0.2,
+    "share",
+    "of the step in updates of weights, from which they are reported",
+    Cited("XProf: a high share of a step"),
 )

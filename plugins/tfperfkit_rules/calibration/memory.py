@@ -14,7 +14,7 @@ MIN_GROWTH_BYTES = Calibration(
 MIN_STEP_BYTES = Calibration(
     1024,
     "bytes",
-    "a step, from which on a growing list is told",
+    "a step, from which on a growing list is reported",
     Chosen("losses kept as calibrated take less: 8 to 100 each"),
 )
 LONG_STEPS = Calibration(

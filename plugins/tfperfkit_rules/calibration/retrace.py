@@ -14,7 +14,7 @@ REMAINDERS = Calibration(
 NOTICEABLE = Calibration(
     calibration.SEVERITY_LOW.value,
     "share",
-    "of the steps' time in a single retrace, from which on it is told",
+    "of the steps' time in a single retrace, from which on it is reported",
     Derived("the least share that a finding is made for"),
 )
 ORDINARY = Calibration(

@@ -1,4 +1,4 @@
-"""Numbers that several families of rules use: the costs of TensorFlow on a processor, and bounds of what is told."""
+"""Numbers that several families of rules use: the costs of TensorFlow on a processor, and bounds of what counts."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ MOVED_APART = Calibration(
     Chosen("the middle of what is possible: nothing in a trace tells the two apart"),
 )
 
-# Bounds of what is told.
+# Bounds of what counts.
 MAX_STEP_SHARE = Calibration(
     0.99,
     "share",

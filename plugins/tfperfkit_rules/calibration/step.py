@@ -98,8 +98,8 @@ SIDE_LONG = Calibration(
 SIDE_LARGE = Calibration(
     0.3,
     "share",
-    "of the loop, from which on side work is told however seldom it is",
-    Chosen("the share at which the breakdown's unexplained parts are told"),
+    "of the loop, from which on side work is reported however seldom it is",
+    Chosen("the share at which the breakdown's unexplained parts are reported"),
 )
 CALLBACK_SHARE = Calibration(
     calibration.SEVERITY_HIGH.value,
@@ -170,7 +170,7 @@ EPOCHS_MIN = Calibration(
     3, "epochs", "after which it was seen, for 'after each epoch'", Chosen("fewer tell no habit, and cost little")
 )
 PASSES_MIN = Calibration(
-    1.5, "number", "passes over its data in one validation, from which on it is told", Chosen("half of it again")
+    1.5, "number", "passes over its data in one validation, from which on it is reported", Chosen("half of it again")
 )
 EPOCHS_LEFT_MIN = Calibration(
     0.2, "share", "of what follows each epoch, what is left at best", Derived("the advice: every fifth epoch")

@@ -74,7 +74,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     if warm is None or wall <= 0:
         return
     first_runs = warm.parts_s.get("compile and first runs", 0.0)
-    traced = evidence.offer(AvoidableTracing)  # what could be avoided is told with its cause
+    traced = evidence.offer(AvoidableTracing)  # what could be avoided is reported with its cause
     tracing = ms(sum(end - begin for begin, end in evidence.tracing)) / 1e3
     tracing = max(0.0, tracing - (traced.ms / 1e3 if traced else 0.0))
     share = min((tracing + first_runs) / wall, shared.MAX_RUN_SHARE.value)

@@ -38,7 +38,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         return
     places = size_places(evidence, whole)
     least, most = found.gain(count) if found is not None else (0.0, 0.0)
-    told = Finding(
+    divided = Finding(
         code=codes.DIVIDED,
         family="distribution",
         title=f"A batch of {whole} is divided among {count} replicas, {each} for each",
@@ -65,7 +65,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         absorbs=("BAT001", "BAT002"),
         parts=("graph", "dispatch", "collectives"),
     )
-    yield priced(told, (least, most)) if found is not None else told
+    yield priced(divided, (least, most)) if found is not None else divided
 
 
 def _worth(evidence: Evidence, found: Growth | None, each: int, count: int) -> bool:

@@ -30,15 +30,15 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
     beside = sum(evidence.part(name) for name in _PAID)
     share = min(beside / account.mean_ms, shared.MAX_STEP_SHARE.value)
     bounds = speedups(calibrated.STRATEGY_SAVED_MIN.value * share, calibrated.STRATEGY_SAVED_MAX.value * share)
-    told = 1 - 1 / bounds[0] >= calibrated.STRATEGY_MIN_SHARE.value
+    worth = 1 - 1 / bounds[0] >= calibrated.STRATEGY_MIN_SHARE.value
     yield Finding(
         code=codes.ONE_DEVICE,
         family="distribution",
         title=f"{kind} trains on one device: {device}",
-        severity=severity(1 - 1 / bounds[0]) if told else "info",
-        share_of_step=share if told else 0.0,
-        predicted_speedup=middle(bounds) if told else None,
-        predicted_range=bounds if told else None,
+        severity=severity(1 - 1 / bounds[0]) if worth else "info",
+        share_of_step=share if worth else 0.0,
+        predicted_speedup=middle(bounds) if worth else None,
+        predicted_range=bounds if worth else None,
         where=tuple(evidence.calls(*_OF_ONE_MACHINE[kind]))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement("devices of its kind", 1.0, "count", "run"),
@@ -54,8 +54,8 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
             "Each batch goes through the strategy's own iterator, which hands it to a device on other threads; each "
             "call and each result is wrapped for replicas, of which there is one."
         ),
-        absorbs=("INP001",) if told else (),
-        parts=_PAID if told else (),
+        absorbs=("INP001",) if worth else (),
+        parts=_PAID if worth else (),
     )
 
 

@@ -34,7 +34,7 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
             outside += weight
             if leaf is not None and calls(evidence, leaf, TRAIN_ON_BATCH):
                 at[leaf.file, leaf.line] += weight
-    # How long is told by the trace too, in the account; samples tell of whom.
+    # How long is known from the trace too, in the account; samples say of whom.
     around = at.total() / max(1, outside) * evidence.part(*_AROUND) / turns.turn_ms
     if around < calibrated.MIN_SHARE.value:
         return

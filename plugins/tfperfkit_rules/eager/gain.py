@@ -171,7 +171,7 @@ def light_bounds(light: list[RanOperation], tiny: float, scale: float) -> Bounds
 def waiting(evidence: Evidence) -> float:
     """How many times as long all takes that was measured on an idle machine, or undisturbed: the compiled step shares
     the processors with the same other programs as the step does now."""
-    return 1 / (1 - min(evidence.waited_share or 0.0, calibrated.WAITED_MOST.value))
+    return 1 / (1 - min(evidence.waited_share or 0.0, calibrated.MAX_WAITED.value))
 
 
 def _heavy_least(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:

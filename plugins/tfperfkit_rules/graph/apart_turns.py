@@ -30,12 +30,12 @@ def apart_turns(evidence: Evidence) -> Iterator[Finding]:
         finding
         for function in largest_first(evidence)
         if function.graph in calls.per_step
-        for loop in _outer([each for each in function.marks.unrolled if _is_told(each)])
+        for loop in _outer([each for each in function.marks.unrolled if _is_reported(each)])
         if (finding := _of(evidence, function, loop)) is not None
     )
 
 
-def _is_told(loop: Control) -> bool:
+def _is_reported(loop: Control) -> bool:
     return loop.apart and not loop.per_variable and loop.copies >= calibrated.APART_TURNS.value
 
 

@@ -15,7 +15,7 @@ from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, first_place, largest_first, of_run, places
 
-TOLD_BYTES = calibrated.CONSTANT_BYTES.value
+REPORTED_BYTES = calibrated.CONSTANT_BYTES.value
 LOW_BYTES, MEDIUM_BYTES = calibrated.CONSTANT_LOW_BYTES.value, calibrated.CONSTANT_MEDIUM_BYTES.value
 
 
@@ -50,7 +50,7 @@ def _of(function: Brief) -> Iterator[_Baked]:
         by_place.setdefault(constant.where, []).append(constant)
     for place, constants in by_place.items():
         baked = _Baked(constants, places([place, definition(function)]), [function])
-        if baked.total >= (TOLD_BYTES if place is not None else LOW_BYTES):
+        if baked.total >= (REPORTED_BYTES if place is not None else LOW_BYTES):
             yield baked
 
 

@@ -135,7 +135,7 @@ def _finding(
 def _layers(rows: list[ComputedOperation], step: ComputedStep) -> str:
     """The layers that most of it is in: the innermost that holds nearly all, or the costliest of several where that one
     has trained layers too."""
-    # Reading a frozen variable is no work on the batch either: what is trained is told by its gradients.
+    # Reading a frozen variable is no work on the batch either: what is trained is known by its gradients.
     trained = [_path(row) for row in step.operations if row.stage == "backward"]
     paths = [(_path(row), row.ms) for row in rows]
     whole = sum(took for _, took in paths)

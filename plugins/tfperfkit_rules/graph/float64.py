@@ -74,7 +74,7 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
     here = (function.file, function.line, function.function)
     mine = [(brief, n) for brief, n in in_step if (brief.file, brief.line, brief.function) == here]
     wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in mine)
-    if not wide:  # no step calls it, or only by way of another, which is told itself
+    if not wide:  # no step calls it, or only by way of another, which is reported itself
         return finding
     share = evidence.share("graph") * wide / flops
     if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share:

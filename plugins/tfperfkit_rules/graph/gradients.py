@@ -29,7 +29,7 @@ class Passes(NamedTuple):
 
 
 def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
-    """GRF004: told from the source, priced with the backward time of graph lines."""
+    """GRF004: found in the source, priced with the backward time of graph lines."""
     backward = _backward_share(evidence)
     if backward < gain.LOW:
         return

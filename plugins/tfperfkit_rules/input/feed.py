@@ -188,7 +188,7 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
 
 def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
     """The pipelines that the steps take their batches from; of a work those whose iterators were made in its loop, at
-    the line of its call, or where it evaluates or predicts. Where that can't be told, the only one that no compiled
+    the line of its call, or where it evaluates or predicts. Where that is unknown, the only one that no compiled
     function has."""
     if evidence.work is None:
         return [item for item in data.pipelines if item.in_training]

@@ -106,11 +106,13 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
 
 def _inside(samples: Samples, where: tuple[SourceSpan, ...]) -> list[SourceSpan]:
     """The lines below the first place that take most: what else points there is the same finding."""
-    top, told = (where[0].file, where[0].line), {(place.file, place.line) for place in where}
+    top, places_of_calls = (where[0].file, where[0].line), {(place.file, place.line) for place in where}
     below = [
         place
         for place in samples.leaves()
-        if place not in told and samples.within(place, top) >= ONLY_LOADS and samples.leaf_share(place) >= FLOOR
+        if place not in places_of_calls
+        and samples.within(place, top) >= ONLY_LOADS
+        and samples.leaf_share(place) >= FLOOR
     ]
     return [SourceSpan(*place) for place in below[:3]]
 
@@ -212,11 +214,11 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
         if (share := share_of(evidence, doing)) >= FLOOR:
             found.append((share, doing, row, call))
     found.sort(key=lambda item: -item[0])
-    told: list[SourceSpan] = []
+    places_of_calls: list[SourceSpan] = []
     for share, doing, row, call in found[: shared.MAX_FINDINGS.value]:
-        if call in told:
+        if call in places_of_calls:
             continue
-        told.append(call)
+        places_of_calls.append(call)
         bounds = gain.speedups(*interval(evidence, doing))
         line = evidence.line(call.file, call.line)
         where = tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function))))

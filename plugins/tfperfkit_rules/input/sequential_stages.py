@@ -105,7 +105,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     left = item.section_ms - worked + worked / item.cpus
     # The work does not get less. At best the step leaves processors to it; at worst the step uses all of them itself.
     bounds = item.between(max(item.other_ms, left), item.other_ms + left)
-    if stage is item.described:  # by its description alone: at least it is what a stage must be to be told
+    if stage is item.described:  # by its description alone: at least it is what a stage must be to be reported
         left = item.section_ms * (1 - MIN_PART * (1 - 1 / item.cpus))
         bounds = item.between(item.step_ms / bounds[1], item.other_ms + left)
     name = called(stage)

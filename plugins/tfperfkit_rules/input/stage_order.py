@@ -147,7 +147,7 @@ def _limit(evidence: Evidence) -> float:
 
 def order(evidence: Evidence) -> Iterator[Finding]:
     """INP008: stages of the training pipeline in an order that changes what they do. Only remarks: what costs time is
-    told by ``repeated`` and ``late_prefetch``, with its price."""
+    reported by ``repeated`` and ``late_prefetch``, with its price."""
     data = evidence.offer(InputData)
     if data is None:
         return

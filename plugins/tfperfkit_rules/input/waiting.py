@@ -38,7 +38,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     """INP004: batches are made only when the step asks for them, so the two take turns.
 
     TensorFlow puts a prefetch at the end of most pipelines by itself (its "inject_prefetch"). Adding one there gained
-    0.83 to 1.15 (median 1.0) in five pairs, so it is told only where neither the model nor the trace shows any.
+    0.83 to 1.15 (median 1.0) in five pairs, so it is reported only where neither the model nor the trace shows any.
     """
     item = feed(evidence)
     if item is None or item.overlaps or any(stage.kind == "Prefetch" for stage in item.pipeline.stages):

@@ -1,4 +1,4 @@
-"""Kinds of work on the training thread outside of TensorFlow's runtime: one table, told by what ran.
+"""Kinds of work on the training thread outside of TensorFlow's runtime: one table, recognised by what ran.
 
 What ran is named as ``called.doing`` names it: the functions of libraries below a line of the person's, and the API
 that its running expression stands for. The first kind that fits is it. Names with "?" are methods of objects that
@@ -262,8 +262,8 @@ def kind_of(evidence: Evidence, frame: Frame) -> Kind:
 
 @lru_cache(maxsize=4096)
 def _named(names: tuple[str, ...]) -> Kind:
-    told = [name for name in names if name]
-    return next((kind for kind in (*KINDS, NUMPY) if any(kind.wanted.search(name) for name in told)), PYTHON)
+    named = [name for name in names if name]
+    return next((kind for kind in (*KINDS, NUMPY) if any(kind.wanted.search(name) for name in named)), PYTHON)
 
 
 def package(evidence: Evidence, frames: Counter[Frame]) -> str:

@@ -56,8 +56,8 @@ def _skips(pipeline: Pipeline) -> Iterator[tuple[Stage, Stage]]:
 
 
 def _each_ms(data: InputData, stage: Stage) -> float | None:
-    """What the map takes for an element, by the clock; told by any pipeline that has the same one: TensorFlow forgets
-    the times of a pipeline that is gone through and freed."""
+    """What the map takes for an element, by the clock; from any pipeline that has the same one: TensorFlow forgets the
+    times of a pipeline that is gone through and freed."""
     times = [
         other.self_ms_per_output / other.elements / max(other.parallelism or 1.0, 1.0)
         for pipeline in data.pipelines

@@ -21,7 +21,7 @@ class Ran(NamedTuple):
 
 
 def ran(evidence: Evidence) -> list[Ran]:
-    """The functions that the samples tell, the busiest first. Samples whose function can't be told are left out."""
+    """The functions that the samples tell, the busiest first. Samples whose function is unknown are left out."""
     data = evidence.offer(OpsData)
     # One that was run by itself: what another's graph calls is part of that.
     called = (each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None)

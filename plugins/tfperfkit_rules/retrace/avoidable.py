@@ -24,7 +24,7 @@ MS_PER_S = 1000.0
 NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
-#: What happens once is told for these causes; for the others once is how it should be.
+#: What happens once is reported for these causes; for the others once is how it should be.
 _TOLD_ONCE = {
     codes.PYTHON_VALUE,
     codes.VARYING_BATCH,
@@ -37,7 +37,7 @@ _TOLD_ONCE = {
 
 
 def avoidable_traces(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each function and cause that cost enough to be told, the costliest first."""
+    """One finding for each function and cause that cost enough to be reported, the costliest first."""
     data = evidence.offer(RetraceData)
     if data is None or data.limits:
         return

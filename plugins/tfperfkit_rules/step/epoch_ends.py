@@ -86,7 +86,7 @@ def moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
 
 
 def _what(evidence: Evidence, stack: Stack) -> _What | None:
-    """Of a call of ``fit`` only: what the script calls itself is told by others."""
+    """Of a call of ``fit`` only: what the script calls itself is reported by others."""
     if not stack.frames or not calls(evidence, stack.frames[-1], FIT):
         return None
     if stack.activity == "saving" and stack.context == "callback":

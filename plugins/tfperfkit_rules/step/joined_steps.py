@@ -48,7 +48,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         headroom=True,
     )
     made = priced(finding, bounds)
-    if (made.predicted_speedup or made.at_least or 1.0) >= calibrated.LEAST.value:
+    if (made.predicted_speedup or made.at_least or 1.0) >= calibrated.MIN.value:
         yield made
 
 

@@ -1,4 +1,4 @@
-"""STP011: ``evaluate`` after each epoch on data whose loss and metrics ``fit`` has just told."""
+"""STP011: ``evaluate`` after each epoch on data whose loss and metrics ``fit`` has just reported."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     return Finding(
         code="STP004",
         family="step",
-        title=f"{100 * found.share:.0f} % of {evidence.unit.a} is {_told(evidence, found, kind)}",
+        title=f"{100 * found.share:.0f} % of {evidence.unit.a} is {_reported(evidence, found, kind)}",
         severity=severity(found.share if bounds is None else 1 - 1 / middle(bounds)),
         basis=basis(evidence, found.turns.turn_ms),
         share_of_step=found.share,
@@ -71,7 +71,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     )
 
 
-def _told(evidence: Evidence, found: Beside, kind: Kind) -> str:
+def _reported(evidence: Evidence, found: Beside, kind: Kind) -> str:
     name = api(evidence, found.frames, kind)
     return f"{kind.words} ({name})" if name else kind.words
 
@@ -99,7 +99,7 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP005",
         family="step",
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {_told(evidence, found, kind)}",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {_reported(evidence, found, kind)}",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),

@@ -16,7 +16,7 @@ from tfperfkit_rules.measures.period import period
 from tfperfkit_rules.measures.step_shares import span
 
 #: What other rules tell at its cause: first batches of epochs, tracing, garbage, saving and validating now and then.
-_TOLD = (
+_REPORTED = (
     "input",
     "tracing",
     "first run of a new trace",
@@ -33,7 +33,7 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
     account, clean = evidence.account, evidence.steps.clean
     if account is None or not account.steps:
         return
-    late = {item.step: item for item in account.outliers if item.cause not in _TOLD}
+    late = {item.step: item for item in account.outliers if item.cause not in _REPORTED}
     found = period({number: item.excess_ms for number, item in late.items()}, {step.number for step in clean})
     if found is None:
         return

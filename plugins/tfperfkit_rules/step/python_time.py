@@ -90,7 +90,7 @@ def _place(evidence: Evidence, stack: Stack) -> Place | None:
 
 
 def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]) -> list[list[LineShare]]:
-    """Functions by their own time, the largest first; one that only hands work to another is told with it, and so is
+    """Functions by their own time, the largest first; one that only hands work to another goes with it, and so does
     one that the loop which takes the time calls at each turn."""
     ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
     found: list[list[LineShare]] = []
@@ -132,7 +132,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in own))
     count = sum(row.samples for row in own)
     hottest, name = _hottest(evidence, own)
-    place, told = _first_place(evidence, own, hottest, share)
+    place, whose = _first_place(evidence, own, hottest, share)
     lines = tuple(span(evidence, *row.place) for row in own[:3])
     total = max(evidence.samples.count, 1)
     low, high = interval(min(share, 1.0), total)
@@ -151,7 +151,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     return Finding(
         code="LIN001",
         family="step",
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {told}{within}{outside}",
+        title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {whose}{within}{outside}",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),

@@ -32,7 +32,7 @@ LEFT = calibrated.SIDE_LEFT_MIN.value, calibrated.SIDE_LEFT_MAX.value
 LEFT_OF_WORK = calibrated.SIDE_LEFT_OF_WORK.value
 #: Of Keras and TensorFlow, what reads a model or its weights; the others of these modules write.
 _LOADS = re.compile(r"(^|\.)(load\w*|restore\w*|read\w*|model_from_\w+|from_pretrained|_?load_\w+|TFSMLayer)$")
-#: Classes of Keras that save or write, by which argument they are told how often, and what it is when nobody says.
+#: Classes of Keras that save or write, by which argument they learn how often, and what it is when nobody says.
 _CALLBACKS = {
     "saving": (("ModelCheckpoint", "BackupAndRestore"), "save_freq"),
     "summary": (("TensorBoard",), "update_freq"),

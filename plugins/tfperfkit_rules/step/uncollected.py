@@ -23,11 +23,11 @@ def shares(share: float, samples: int) -> tuple[float, float]:
 
 def as_broken_down(share: float, of_step: tuple[float, float], broken_down: float) -> tuple[float, tuple[float, float]]:
     """The share to tell, and the least and the most that it is. The breakdown of the step has these collections too,
-    counted in other steps' time: where both agree, each with its error, its figure is told, and the range has both."""
+    counted in other steps' time: where both agree, each with its error, its figure counts, and the range has both."""
     if abs(share - broken_down) > 2 * calibration.WINDOW_ERROR.value:
         return share, of_step
-    told = min(broken_down, shared.MAX_STEP_SHARE.value)
-    return told, (min(of_step[0], told), max(of_step[1], told))
+    agreed = min(broken_down, shared.MAX_STEP_SHARE.value)
+    return agreed, (min(of_step[0], agreed), max(of_step[1], agreed))
 
 
 def without_collections(collecting: tuple[float, float], graph: float) -> tuple[float, float]:

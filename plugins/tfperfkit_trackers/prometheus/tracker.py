@@ -53,12 +53,12 @@ class Prometheus:
 def text(record: Record) -> str:
     """The whole file. A metric's samples stand together below its HELP and TYPE, as the format asks."""
     lines: list[str] = []
-    told: set[str] = set()
+    described: set[str] = set()
     ended = Gauge("run.ended", record.seconds, "s", "When the run ended, since 1970.")
     for gauge in sorted((*record.gauges, ended), key=lambda item: item.name):
         name = f"tfperf_{_WRONG.sub('_', gauge.name)}" + (f"_{_UNITS[gauge.unit]}" if gauge.unit in _UNITS else "")
-        if name not in told:
-            told.add(name)
+        if name not in described:
+            described.add(name)
             lines += [f"# HELP {name} {_escaped(gauge.help)}", f"# TYPE {name} gauge"]
         labels = {"script": record.script, **gauge.attributes}
         inside = ",".join(f'{_WRONG.sub("_", key)}="{_label(value)}"' for key, value in labels.items())

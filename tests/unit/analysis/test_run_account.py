@@ -145,7 +145,7 @@ def test_our_pauses_are_ours() -> None:
     assert parts(make_run([(3.0, 9.0, DATA)], ours=ours))["tfperf"] == 3.0
 
 
-def test_without_samples_what_was_measured_is_told() -> None:
+def test_without_samples_what_was_measured_is_reported() -> None:
     facts = make_run(steps=make_table(5.0, 6.0, 10), tracing=[(4 * S, 5 * S)], events=[])
     assert parts(facts) == {"imports": 3.0, "tracing": 1.0, "training": 1.0, "not sampled": 5.0}
 

@@ -24,8 +24,8 @@ END = {"kind": "end", "ns": 7}
     [
         (HERE, [], "running", "still runs"),
         ({**HERE, "started_ticks": 1}, [], "killed", "without a goodbye"),
-        ({**HERE, "machine": "another"}, [], "unknown", "can't be told"),
-        ({**HERE, "started_ticks": None}, [], "unknown", "can't be told"),
+        ({**HERE, "machine": "another"}, [], "unknown", "can't be seen"),
+        ({**HERE, "started_ticks": None}, [], "unknown", "can't be seen"),
         (HERE, [END], "finished", "tfperf itself was killed"),
         (HERE, [{**END, "failed": True}], "failed", "tfperf itself was killed"),
         ({}, [], "killed", ""),

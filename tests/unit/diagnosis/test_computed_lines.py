@@ -34,7 +34,7 @@ def of(*operations: ComputedOperation, graph: float = 9.5) -> Evidence:
 SORT = (operation("TopKV2", 4.0, 36), operation("ScatterNd", 2.0, 36, stage="backward"))
 
 
-def test_a_line_that_sorts_is_told_with_its_operations_and_what_is_gained_at_most() -> None:
+def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at_most() -> None:
     evidence = of(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
     (found,) = residual(evidence, [])
     assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))
@@ -98,7 +98,7 @@ def slow(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperation:
     return operation(kind, ms, line, **{"bound": "kernel", "least_ms": ms / 50, "shapes": "8×64 → 8×64", **fields})
 
 
-def test_a_layer_of_keras_own_whose_kernels_are_slow_is_told_with_its_shapes_and_what_replaces_it() -> None:
+def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes_and_what_replaces_it() -> None:
     rows = (
         slow("_MklNativeDepthwiseConv2dNative", 5.0, 19, layer="net/depthwise", direct=False, flops=2e7),
         operation("_MklMatMul", 3.0, 19, layer="net/dense", direct=False, bound="arithmetic"),

@@ -77,7 +77,7 @@ def test_two_that_absorb_each_other_leave_one() -> None:
     assert len(merged) == 1
 
 
-def test_one_cause_in_steps_and_in_a_work_is_told_where_it_costs_more_of_the_run() -> None:
+def test_one_cause_in_steps_and_in_a_work_is_reported_where_it_costs_more_of_the_run() -> None:
     found = [finding("A", 0.85), finding("A", 0.88, work="train.py:53")]
     shares = {("", "step"): 0.4, ("train.py:53", "step"): 0.18}
     assert [item.work for item in merge(found, shares)] == [""]

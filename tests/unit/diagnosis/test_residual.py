@@ -30,7 +30,7 @@ def of(parts: dict[str, float]) -> Evidence:
     return make_evidence(account=make_account(parts), samples=samples)
 
 
-def test_a_part_without_a_finding_is_told_with_its_lines_and_what_is_gained_at_most() -> None:
+def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_at_most() -> None:
     (found,) = residual(of({"graph": 5.0, "host_sync": 5.0}), [])
     assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
     assert found.predicted_speedup is None and found.ceiling == 2.0

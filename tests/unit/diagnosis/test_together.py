@@ -39,7 +39,7 @@ def test_a_small_cost_beside_a_large_one_is_worth_more_once_that_is_gone() -> No
     assert once_words(eager.once) == "2.4x (2.0x to 3.0x) once INP002 is fixed"
 
 
-def test_where_nothing_may_be_left_only_the_lower_end_is_told() -> None:
+def test_where_nothing_may_be_left_only_the_lower_end_is_reported() -> None:
     _, eager = together((costs("INP002", 0.75, 0.7, 0.85), costs("EAG001", 0.17, 0.15, 0.2, family="eager")))
     assert eager.once is not None
     assert eager.once.range is None

@@ -54,9 +54,9 @@ def test_a_tensor_may_grow_along_an_axis() -> None:
 def test_it_ends_by_itself_and_for_others() -> None:
     concrete, told = function((4,)), []
     same_arguments.follow(concrete, (tf.ones(4),), told.append)
-    for _ in range(same_arguments.MOST):
+    for _ in range(same_arguments.MAX):
         concrete(tf.ones(4))
-    assert "_call_flat" not in vars(concrete) and told[0].calls == same_arguments.MOST
+    assert "_call_flat" not in vars(concrete) and told[0].calls == same_arguments.MAX
     same_arguments.follow(concrete, (tf.ones(4),), told.append)
     concrete(tf.ones(4))
     counter = GraphCalls()

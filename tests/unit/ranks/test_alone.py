@@ -40,7 +40,7 @@ def test_the_efficiency_is_against_as_many_single_workers(several: Path) -> None
     assert found is not None and (found.run, found.efficiency, found.step_ms) == ("one", pytest.approx(0.75), 10.0)
 
 
-def test_without_examples_the_step_of_one_is_told(several: Path) -> None:
+def test_without_examples_the_step_of_one_is_reported(several: Path) -> None:
     run(several.parent / "one", examples_per_s=None)
     found = alone(several, "rank-0000", 2, None)
     assert found is not None and found.efficiency is None

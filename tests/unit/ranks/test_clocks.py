@@ -43,7 +43,7 @@ def test_the_offset_lies_within_its_error(ahead_s: float, seed: int) -> None:
     assert found.error_s < 0.003
 
 
-def test_nothing_is_told_where_nothing_is_known() -> None:
+def test_nothing_is_reported_where_nothing_is_known() -> None:
     first, second = pair(60.0)
     untimed = tuple(msgspec.structs.replace(row, ended_ns=None) for row in second.exchanges)
     others = tuple(msgspec.structs.replace(row, name="another") for row in second.exchanges)

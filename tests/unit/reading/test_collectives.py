@@ -67,5 +67,5 @@ def test_few_or_long_exchanges_are_not(tmp_path: Path, each: int, took_us: int) 
     assert "TRC008" not in codes(read(exchanging(each, took_us).write(tmp_path / "a.xplane.pb")))
 
 
-def test_one_exchange_of_a_step_is_told_in_all(tmp_path: Path) -> None:
+def test_one_exchange_of_a_step_is_reported_in_all(tmp_path: Path) -> None:
     assert "TRC005" in codes(read(gpu_trace(5).write(tmp_path / "a.xplane.pb")))

@@ -62,7 +62,7 @@ def test_nothing_is_said_of_what_is_next_to_nothing() -> None:
     assert family(of(None)) is None and beside_the_step(of(None)) == ""
 
 
-def test_how_they_ended_is_told_where_it_was_not_well() -> None:
+def test_how_they_ended_is_reported_where_it_was_not_well() -> None:
     section = family(of(LOADERS))
     assert section is not None and section.summary == "4 processes, 8.00 s of processor time"
     ended: dict[End, int] = {"finished": 1, "failed": 2, "no goodbye": 1}

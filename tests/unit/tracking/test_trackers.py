@@ -231,12 +231,12 @@ def test_one_that_does_not_answer_is_left_alone(tmp_path: Path) -> None:
         (",", "no tracker was named"),
     ],
 )
-def test_a_mistake_is_told_before_anything_runs(typed: str, told: str) -> None:
+def test_a_mistake_is_reported_before_anything_runs(typed: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         destinations(typed)
 
 
-def test_what_is_not_installed_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfperfkit.tracking.destinations.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"tracker mlflow needs mlflow: pip install 'tfperfkit\[mlflow\]'"):
         destinations("mlflow=http://127.0.0.1:1")
@@ -249,5 +249,5 @@ def test_every_tracker_keeps_the_contract_without_its_library(name: str) -> None
     assert all(made.extra for _ in made.needs)
 
 
-def test_what_breaks_the_contract_is_told() -> None:
+def test_what_breaks_the_contract_is_reported() -> None:
     assert len(tracker_problems(object(), "x")) == 6

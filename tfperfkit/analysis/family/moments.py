@@ -24,7 +24,7 @@ _WAITS = (
 )
 #: A sample stands for no longer than this: the process was stopped, or had no processor.
 _LONGEST_NS = NS_PER_S
-_MOST = 3
+_MAX = 3
 
 
 class Work(NamedTuple):
@@ -67,7 +67,7 @@ def top(lines: Iterable[tuple[Line, int]]) -> tuple[LineTime, ...]:
     sums: dict[Line, int] = {}
     for line, ns in lines:
         sums[line] = sums.get(line, 0) + ns
-    most = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+    most = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:_MAX]
     return tuple(LineTime(SourceSpan(*line), ns / NS_PER_S) for line, ns in most if ns > 0)
 
 

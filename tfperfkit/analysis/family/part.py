@@ -18,7 +18,7 @@ from tfperfkit.records.children import CHILDREN, Child, End, RestRow
 from tfperfkit.records.samples import read_log
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
-_MOST_WORDS, _MOST_CHARACTERS = 6, 80
+_MAX_WORDS, _MAX_CHARACTERS = 6, 80
 _FLAG = re.compile(r"-[A-Za-z]+")
 
 
@@ -119,8 +119,8 @@ def _words(argv: Sequence[str]) -> str:
         words = ["-c", *(words[1].strip().splitlines() or [""])[:1]] if len(words) > 1 else words
     elif words and words[0] != "-m":
         words[0] = os.path.basename(words[0])
-    text = " ".join(words[:_MOST_WORDS])
-    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
+    text = " ".join(words[:_MAX_WORDS])
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
 
 def _unseen(pid: int, ticks: int | None, over: bool) -> End:

@@ -20,7 +20,7 @@ from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
 #: More parts than a recording makes, and rows of sums.
-_MOST_PARTS, _MOST_ROWS = 64, 20_000
+_MAX_PARTS, _MAX_ROWS = 64, 20_000
 #: Children without a part that are listed one by one.
 _LISTED = 100
 #: Of those that train, so many have a report made.
@@ -42,12 +42,12 @@ def children(
         return None
     below = run.path / CHILDREN
     names = sorted(name for name in safe_reader.names(run.path, CHILDREN) if name.startswith(PART))
-    names = [name for name in names if not (below / name).is_symlink()][:_MOST_PARTS]
+    names = [name for name in names if not (below / name).is_symlink()][:_MAX_PARTS]
     started = manifest.started_ns
     found = [each for each in (read_part(run.path, name, started, over) for name in names) if each is not None]
     too_much: list[str] = []
     rows = safe_reader.read_stream(run.path, f"{CHILDREN}/{REST}", too_much.append)
-    rest = read_rest(list(itertools.islice(rows, _MOST_ROWS)), started, over)
+    rest = read_rest(list(itertools.islice(rows, _MAX_ROWS)), started, over)
     # One that trains may have taken a part after it had begun as one of the others.
     parts = {each.child.pid: each for each in found}
     rest = [each for each in rest if each.child.pid not in parts]
@@ -62,7 +62,7 @@ def children(
         groups=_groups(everyone),
         processes=tuple(each.child for each in listed),
         in_steps=_in_steps(found, steps),
-        cut=bool(too_much) or len(rest) >= _MOST_ROWS,
+        cut=bool(too_much) or len(rest) >= _MAX_ROWS,
     )
 
 
@@ -74,7 +74,7 @@ def _with_parent(each: Read, parts: dict[int, Read]) -> Read:
 
 
 def _with_reports(found: Sequence[Read], root: Path, report_of: Callable[[Path], Report]) -> list[Read]:
-    told: list[Read] = []
+    reported: list[Read] = []
     left = _REPORTED
     for each in found:
         if each.child.trains and left:
@@ -82,7 +82,7 @@ def _with_reports(found: Sequence[Read], root: Path, report_of: Callable[[Path],
             try:
                 report = report_of(root / each.child.part)
             except RunDirectoryError:
-                told.append(each)
+                reported.append(each)
                 continue
             first = next((finding.code for finding in report.findings if finding.severity != "info"), "")
             child = msgspec.structs.replace(
@@ -93,8 +93,8 @@ def _with_reports(found: Sequence[Read], root: Path, report_of: Callable[[Path],
                 headline=report.headline,
             )
             each = msgspec.structs.replace(each, child=child)
-        told.append(each)
-    return told
+        reported.append(each)
+    return reported
 
 
 def _groups(everyone: Sequence[Read]) -> tuple[ChildGroup, ...]:

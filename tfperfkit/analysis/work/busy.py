@@ -24,7 +24,7 @@ MIN_SHARE = calibration.MIN_WORK.value
 NEARLY_ALL = calibration.NEARLY_ALL.value
 #: Two stretches closer than this are one: a stray sample fell between them.
 _JOIN_NS = 50_000_000
-_MOST = 8
+_MAX = 8
 
 
 class Busy(NamedTuple):
@@ -76,7 +76,7 @@ def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]]
     found += _calls(sorted(left), least, sources)
     spans = _spans([claim.moments for claim in found], training)
     works = [Busy(claim.kind, claim.where, claim.loops, Spans(own)) for claim, own in zip(found, spans, strict=True)]
-    return sorted(works, key=lambda item: -item.ns)[:_MOST]
+    return sorted(works, key=lambda item: -item.ns)[:_MAX]
 
 
 def _moments(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]]) -> list[_Moment]:

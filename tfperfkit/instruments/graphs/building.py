@@ -68,9 +68,9 @@ class Building:
                 return
             self._undo.append(lambda: None)
             for what, install in (
-                ("gradients are told by the call for them, not by what they differentiate", self._hook_gradients),
+                ("gradients are recognised by the call for them, not by what they differentiate", self._hook_gradients),
                 ("custom gradients are not told from what they differentiate", self._hook_custom),
-                ("operations are not told by the Keras layer that built them", self._hook_keras),
+                ("operations are not recognised by the Keras layer that built them", self._hook_keras),
                 ("lines of replicas do not stand below strategy.run", self._hook_replicas),
             ):
                 try:

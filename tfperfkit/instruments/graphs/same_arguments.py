@@ -1,6 +1,6 @@
 """How the arguments of a concrete function change from call to call, over its first calls.
 
-``follow`` covers the method of the one ConcreteFunction, as ``first_run`` does; after ``MOST`` calls, or where somebody
+``follow`` covers the method of the one ConcreteFunction, as ``first_run`` does; after ``MAX`` calls, or where somebody
 else needs the place, it is taken off again, and later calls run the very same path as without us. Tensors are compared
 by identity, then by what lies in the host's memory: nothing is kept alive, and no operation is run.
 """
@@ -17,7 +17,7 @@ from tfperfkit.instruments.hooks import frames
 
 _ATTRIBUTE = "_call_flat"
 #: Calls that are looked at, the first one among them.
-MOST = 33
+MAX = 33
 #: A larger tensor that is another object than in the call before is compared by a sample of its bytes.
 _KEPT_BYTES = 1 << 18
 _SAMPLES = 1 << 10
@@ -61,11 +61,11 @@ class _Argument:
 class _Following:
     """What stands on a ConcreteFunction meanwhile. Holds it weakly: it is held by it."""
 
-    __slots__ = ("_arguments", "_calls", "_concrete", "_told")
+    __slots__ = ("_arguments", "_calls", "_concrete", "_on_end")
 
-    def __init__(self, concrete: Any, tensors: tuple[Any, ...], told: Callable[[Compared], None]) -> None:
+    def __init__(self, concrete: Any, tensors: tuple[Any, ...], on_end: Callable[[Compared], None]) -> None:
         self._concrete = weakref.ref(concrete)
-        self._told = told
+        self._on_end = on_end
         self._arguments = [_Argument() for _ in tensors]
         self._calls = 0
         self._look(tensors)
@@ -88,7 +88,7 @@ class _Following:
         for argument, tensor in zip(self._arguments, tensors, strict=True):
             argument.look(tensor, not self._calls)
         self._calls += 1
-        if self._calls >= MOST:
+        if self._calls >= MAX:
             self.end()
 
     def end(self) -> None:
@@ -96,9 +96,9 @@ class _Following:
         concrete = self._concrete()
         if concrete is not None and vars(concrete).get(_ATTRIBUTE) is self:
             delattr(concrete, _ATTRIBUTE)
-        told, self._told = self._told, _nothing
+        on_end, self._on_end = self._on_end, _nothing
         if self._calls > 1:
-            told(
+            on_end(
                 Compared(
                     self._calls,
                     [argument.same for argument in self._arguments],
@@ -108,15 +108,15 @@ class _Following:
         self._arguments = []
 
 
-def follow(concrete: Any, tensors: tuple[Any, ...], told: Callable[[Compared], None]) -> Callable[[], None] | None:
+def follow(concrete: Any, tensors: tuple[Any, ...], on_end: Callable[[Compared], None]) -> Callable[[], None] | None:
     """Look at the calls of ``concrete`` from now on; ``tensors``: the arguments of the one before, without captures.
 
-    ``told`` is called once, when that ends and there were two calls or more. Gives what ends it early; None where
+    ``on_end`` is called once, when that ends and there were two calls or more. Gives what ends it early; None where
     there is nothing to follow: no tensors among the arguments, or the place is taken.
     """
     if not any(_has_values(tensor) for tensor in tensors) or _ATTRIBUTE in vars(concrete):
         return None
-    following = _Following(concrete, tensors, told)
+    following = _Following(concrete, tensors, on_end)
     try:
         setattr(concrete, _ATTRIBUTE, following)
     except (AttributeError, TypeError):

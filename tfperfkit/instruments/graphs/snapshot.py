@@ -19,7 +19,7 @@ from tfperfkit.records.graph_contents import GraphContents, Place
 MAX_CONSTANT_BYTES = 64 * 1024 * 1024
 #: A constant's content is kept up to this size: bounds of loops, axes, shapes.
 KEPT_CONSTANT_BYTES = 256
-#: Constants from this size on are told with their lines.
+#: Constants from this size on are reported with their lines.
 LARGE_CONSTANT_BYTES = 64 * 1024
 #: Frames of the person's code that are kept of an operation's stack, innermost first.
 MAX_FRAMES = 10

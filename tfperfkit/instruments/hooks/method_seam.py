@@ -3,7 +3,7 @@
 A wrapper function would show in the tracebacks and in ``inspect.stack()`` of the person's program. Here the method is
 replaced by a descriptor instead: ``before`` runs while Python looks the method up, ``after`` when the callable that
 it was handed is let go, which is right after the call returned or raised. In between only C code of ours is there.
-``after`` is told whether the method was called at all.
+``after`` learns whether the method was called at all.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _KERAS_WAYS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch")
 
 
 class Listener(Protocol):
-    """Who is told, on the thread that made them. ``iterator`` must not keep the object."""
+    """Who hears of them, on the thread that made them. ``iterator`` must not keep the object."""
 
     def dataset(self, made: MadeDataset) -> None: ...
     def iterator(self, made: MadeIterator, iterator: Any) -> None: ...

@@ -36,16 +36,16 @@ KINDS = {
 
 
 class KerasDatasets:
-    """Installs the seams. ``told(data)`` and ``ran_out(data)`` are called on the thread of the ``fit``."""
+    """Installs the seams. ``on_data(data)`` and ``ran_out(data)`` are called on the thread of the ``fit``."""
 
     def __init__(
         self,
-        told: Callable[[KerasData], None],
+        on_data: Callable[[KerasData], None],
         is_user: Callable[[str], bool],
         number: Callable[[Any], int],
         ran_out: Callable[[RanOut], None],
     ) -> None:
-        self._told = told
+        self._on_data = on_data
         self._ran_out = ran_out
         self._is_user = is_user
         self._number = number
@@ -155,7 +155,7 @@ class KerasDatasets:
             about = {"cls": type(dataset).__name__, "dataset": self._number(dataset)}
         # A PyDataset's is the person's own __len__: not called by us.
         batches = _number(getattr(adapter, "num_batches", None)) if kind == "arrays" else None
-        self._told(
+        self._on_data(
             KerasData(
                 kind=kind,
                 way="fit" if way == "validation" else way,

@@ -222,7 +222,7 @@ def _size(value: Any, depth: int = 1) -> int | None:
         except Exception:
             return None
     if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
-        # A view keeps the whole array that it looks at; how many views share it can't be told here.
+        # A view keeps the whole array that it looks at; how many views share it is unknown here.
         return int(value.nbytes) + 112
     if kind in (int, float, complex, bool, str, bytes, bytearray) or value is None:
         return sys.getsizeof(value)

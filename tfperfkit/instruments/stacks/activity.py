@@ -1,4 +1,4 @@
-"""What a sampled Python stack is doing, told by the frames of TensorFlow and Keras on it.
+"""What a sampled Python stack is doing, recognised by the frames of TensorFlow and Keras on it.
 
 File and function names are all that is looked at, so an unknown TensorFlow only makes the answer coarser: ``dispatch``
 (its Python ran) instead of, say, ``host_sync``.

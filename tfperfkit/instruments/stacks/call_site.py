@@ -34,7 +34,7 @@ def original_place(file: str, line: int, function: str, thread: int | None = Non
                 return SourceSpan(file=origin[0], line=origin[1], function=origin[2] or function)
     except Exception as error:  # the frames around this one still tell the place, less exactly
         words = f"{type(error).__name__}: {error}"
-        remark(f"for lines that AutoGraph converted the lines that called them are told ({words})")
+        remark(f"for lines that AutoGraph converted the lines that called them are reported ({words})")
     return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Pulse:
-    """Calls ``tick`` again and again; each call returns the seconds to the next. Stops when told, or when it fails:
+    """Calls ``tick`` again and again; each call returns the seconds to the next. Stops when asked, or when it fails:
     then ``failed`` is set, and ``on_failure`` called."""
 
     def __init__(self, tick: Callable[[], float], on_failure: Callable[[], None] = lambda: None) -> None:

@@ -15,7 +15,7 @@ _WAITS = {
     "/queue.py": frozenset({"get", "put", "join"}),
 }
 #: So many other threads are looked at, and so many frames of each.
-_MOST_THREADS, _MOST_FRAMES = 16, 60
+_MAX_THREADS, _MAX_FRAMES = 16, 60
 
 
 class Workers:
@@ -32,7 +32,7 @@ class Workers:
         frame = frames.get(thread)
         if frame is None or not self._is_wait(frame.f_code):
             return thread
-        order = sorted(frames, key=lambda ident: ident != self._last)[:_MOST_THREADS]
+        order = sorted(frames, key=lambda ident: ident != self._last)[:_MAX_THREADS]
         for ident in order:
             if ident not in (thread, own) and not self._is_wait(frames[ident].f_code) and self._works(frames[ident]):
                 self._last = ident
@@ -49,7 +49,7 @@ class Workers:
 
     def _works(self, frame: FrameType | None) -> bool:
         """Whether the person's code is on its stack."""
-        for _ in range(_MOST_FRAMES):
+        for _ in range(_MAX_FRAMES):
             if frame is None:
                 return False
             if self._is_user(frame.f_code.co_filename):

@@ -78,7 +78,7 @@ def of_signature(concrete: Any) -> int:
         specs = [spec for spec in nest.flatten(concrete.structured_input_signature) if hasattr(spec, "shape")]
         batched = [spec for spec in specs if (spec.shape.rank or 0) >= 1]
         sizes = {_leading(spec) for spec in batched}
-    except Exception:  # another TensorFlow keeps it elsewhere: the throughput is not told, the steps are
+    except Exception:  # another TensorFlow keeps it elsewhere: the throughput is not reported, the steps are
         return 0
     # One argument alone may be the whole data set from which the step picks its batch.
     size = sizes.pop() if len(sizes) == 1 and len(batched) >= 2 else None

@@ -15,7 +15,7 @@ from tfperfkit.records.steps import Marker, MarkerKind, Site
 
 
 class Listener(Protocol):
-    """Who is told. ``entering`` is called before the observed call, ``marked`` after it, on the same thread."""
+    """Who hears of calls. ``entering`` is called before the observed call, ``marked`` after it, on the same thread."""
 
     def new_site(self, site: Site) -> None: ...
     def entering(self, site: int) -> None: ...

@@ -25,7 +25,7 @@ class Updating:
         self.batch_size = 0
         self.optimizers: list[weakref.ref[Any]] = []
         self.callers = Callers()
-        self.taught = 0  # places of calls that C code was told of
+        self.taught = 0  # places of calls that C code knows
 
     @property
     def kind(self) -> MarkerKind:
@@ -54,7 +54,7 @@ def _counter(optimizer: Any) -> int:
 class Functions:
     """What is known of each ``Function``: an Updating, None when it updates no weights, UNSEEN before its first call.
 
-    By identity: one lookup in C on the way of every call. An entry goes as its function does. ``calls`` is told when
+    By identity: one lookup in C on the way of every call. An entry goes as its function does. ``calls`` hears when
     what it remembers of a function holds no more.
     """
 

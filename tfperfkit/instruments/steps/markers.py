@@ -33,7 +33,7 @@ from tfperfkit.instruments.steps.work_calls import WorkCalls
 from tfperfkit.records.steps import Marker, MarkerKind
 
 _CONTEXT = "tensorflow.python.eager.context"
-#: Places of one function's calls that C code is told of: it keeps four, and more in turn would cost at each call.
+#: Places of one function's calls that C code knows: it keeps four, and more in turn would cost at each call.
 _TAUGHT = 16
 
 
@@ -52,8 +52,8 @@ class Markers:
         #: Told of the caller's frame as an iterator or a compiled function is entered, for as long as somebody waits.
         self._passing: Callable[[FrameType], None] | None = None
         self._local = threading.local()  # has ``elsewhere`` on threads that are known to train on the side
-        self._taught = 0  # places of iterators that C code was told of
-        self._blind = False  # whether a graph is being built can't be told
+        self._taught = 0  # places of iterators that C code knows
+        self._blind = False  # whether a graph is being built is unknown
         self.reasons: list[str] = []
 
     @property
@@ -73,7 +73,7 @@ class Markers:
 
     def quiet(self, note: Callable[[Marker], object] | None) -> None:
         """While nobody needs to know when a step begins, calls of known functions only leave this record (None: each
-        is told)."""
+        is notified)."""
         self._state.quietly = note
 
     # --- installing ---------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class Markers:
                 self._state.remember(key, frame.f_code, frame.f_lasti, depth, chain, site)
 
     def _late(self, site: int, begin: int, end: int) -> None:
-        """A call that C code began to mark has ended, and somebody is to be told after all."""
+        """A call that C code began to mark has ended, and somebody has to hear of it after all."""
         try:
             self._state.listener.marked(Marker(site, begin, end))
         except Exception as error:
@@ -252,7 +252,7 @@ class Markers:
         try:
             self.functions.examine(function)
         except Exception as error:
-            self._refuse(f"it can't be told which functions update weights ({type(error).__name__}: {error})")
+            self._refuse(f"it can't be known which functions update weights ({type(error).__name__}: {error})")
 
     def _refuse(self, reason: str) -> None:
         if f"steps: {reason}" not in self.reasons:
@@ -314,7 +314,7 @@ class Markers:
             state.cost_ns += now_ns() - end
             return
         if self.functions.get(id(token.owner), UNSEEN) is UNSEEN and not tracing.tells_functions():
-            self._examine(token.owner)  # no trace has told whether it updates weights
+            self._examine(token.owner)  # no trace has shown whether it updates weights
         known = self.functions.after_call(token.owner)
         if known is None:  # its first call, and it updates no weights
             state.inside -= 1

@@ -1,4 +1,4 @@
-"""Markers of calls that nobody has to be told of: by C code (``_quiet.c``) where it could be built, else by Python's.
+"""Markers of calls that nobody has to hear of: by C code (``_quiet.c``) where it could be built, else by Python's.
 
 What a hook costs between two steps is what it fetches from memory: TensorFlow has just emptied the caches. In C that is
 a tenth. The Python way is whole without it, and every call that is not a plain one goes there in any case.
@@ -37,7 +37,7 @@ class PythonCalls:
     def __init__(self) -> None:
         self.inside = 0  # observed calls that are under way, one within the other
         self.cost_ns = 0  # time spent in the hooks
-        self.held = False  # whether somebody waits for a call: then each is told
+        self.held = False  # whether somebody waits for a call: then each is announced
         self.late: Any = None
         self.marker: Any = None
         self.context: Any = None

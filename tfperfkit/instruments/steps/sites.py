@@ -14,17 +14,17 @@ MAX_TARGETS = 32
 
 
 class SiteBook:
-    """Numbers sites from 1 and tells each new one to ``told``."""
+    """Numbers sites from 1 and tells each new one to ``on_new``."""
 
     def __init__(
         self,
         is_user: Callable[[str], bool],
         loops: Callable[[list[FrameType]], tuple[Loop, ...]],
-        told: Callable[[Site], None],
+        on_new: Callable[[Site], None],
     ) -> None:
         self._is_user = is_user
         self._loops = loops
-        self._told = told
+        self._on_new = on_new
         self._known: dict[str, bool] = {}
         self._sites: dict[tuple[Any, ...], int] = {}
         self._at: dict[tuple[Any, ...], list[int]] = {}
@@ -52,9 +52,9 @@ class SiteBook:
         inner = frames[0] if frames else None
         try:
             batch_size = batch()
-        except Exception:  # another TensorFlow keeps it elsewhere: the throughput is not told
+        except Exception:  # another TensorFlow keeps it elsewhere: the throughput is not reported
             batch_size = 0
-        self._told(
+        self._on_new(
             Site(
                 id=site,
                 kind=kind,
@@ -74,7 +74,7 @@ class SiteBook:
         """The site of the function that --steps-from named."""
         self._made += 1
         self._sites["named", 0, name] = self._made
-        self._told(Site(id=self._made, kind="named", target=0, name=name, file=file, line=line))
+        self._on_new(Site(id=self._made, kind="named", target=0, name=name, file=file, line=line))
         return self._made
 
     def _key(self, kind: MarkerKind, target: int, frame: FrameType | None) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from tfperfkit.instruments.steps.tracked_calls import Token
 from tfperfkit.records.steps import Marker, MarkerKind
 
 #: At 20 us each this costs 60 ms of a run, however long it is.
-MOST = 3000
+MAX = 3000
 #: Between a compiled function and the line that calls it stand so many frames of TensorFlow.
 _DEPTH = 4
 
@@ -30,7 +30,7 @@ class WorkCalls:
     def __init__(self, state: CallState) -> None:
         self._state = state
         self._files: dict[str, bool] = {}
-        self.left = MOST
+        self.left = MAX
 
     def of_method(self, kind: MarkerKind, passing: Callable[[FrameType], None]) -> Callable[[Any], Token | None]:
         """What a seam on a method does before a call. ``passing`` is given the caller's frame."""

@@ -63,8 +63,8 @@ def _steps(
     words = {part: found.label if (found := words_of(part)) is not None else part for part in parts}
     total = sum(value for value in parts.values() if math.isfinite(value))
     words_by = {"samples": "stack samples", **report.words}
-    told = " and ".join(words_by.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
-    aside = f"{figure(total, 'ms')} in the mean{f', by {told}' if steps.breakdown_window else ''}"
+    source = " and ".join(words_by.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
+    aside = f"{figure(total, 'ms')} in the mean{f', by {source}' if steps.breakdown_window else ''}"
     return _account(title, key, aside, parts, words, "ms", lines, rules, sources)
 
 

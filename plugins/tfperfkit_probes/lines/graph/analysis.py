@@ -48,7 +48,7 @@ def analyse(capture: Capture) -> GraphLines:
     found = trace_files(capture.trace_dir)
     if not found:
         raise Unavailable(
-            "lines inside compiled functions are told from the trace of the probe tfprof, and there is none: "
+            "lines inside compiled functions come from the trace of the probe tfprof, and there is none: "
             "run with --probes lines,tfprof, and for enough steps"
         )
     with open_space(found[-1]) as space:

@@ -66,7 +66,7 @@ class Calls:
         return tuple(itertools.islice(found, _MAX_WAYS))
 
     def depth(self, graph: int) -> int | None:
-        """How many items of its stacks lead to the call of a graph's function; None if it can't be told."""
+        """How many items of its stacks lead to the call of a graph's function; None if it is unknown."""
         if graph not in self._depths:
             self._depths[graph] = None  # a graph that leads back to itself has none
             self._depths[graph] = self._depth(graph)

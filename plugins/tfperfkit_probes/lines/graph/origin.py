@@ -87,7 +87,7 @@ class Origins:
         return self._graphs.functions.get(function)
 
     def origin(self, graph: int, name: str, kind: str = "", root: int | None = None) -> Origin | None:
-        """The origin of the operation that runs under ``name``; None if it can't be told.
+        """The origin of the operation that runs under ``name``; None if it is unknown.
 
         ``kind`` is the type that runs: a fused kernel goes by the name of one of its operations. ``root``: the graph
         that was called, where ``graph`` is a function's that it calls and that is executed by itself.
@@ -264,7 +264,7 @@ class _Walk:
         self._within = origins.calls.called(*target) if target is not None else ()
         if target is None:
             if self.path:
-                return  # a gradient of something unknown: the call that leads here is all that can be told
+                return  # a gradient of something unknown: the call that leads here is all that is known
             target = number, index  # the line that asks for gradients
         stack = origins.stack(*target)
         if stack < 0:

@@ -98,7 +98,7 @@ def following_graphs(recording: Recording) -> Iterator[None]:
     try:
         sources.start()
     except Unavailable as reason:
-        recording.note(f"lines inside compiled functions can't be told: {reason}")
+        recording.note(f"lines inside compiled functions can't be seen: {reason}")
         yield
         return
     try:

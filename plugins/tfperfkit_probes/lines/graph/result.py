@@ -38,7 +38,7 @@ class GraphReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report(capture: Capture) -> GraphReport:
-    """Empty, with a note that says why, when lines inside compiled functions can't be told."""
+    """Empty, with a note that says why, when lines inside compiled functions can't be seen."""
     try:
         lines = analyse(capture)
     except Unavailable as reason:
@@ -60,7 +60,7 @@ def report(capture: Capture) -> GraphReport:
 
 
 def _unseen(functions: tuple[GraphFunction, ...]) -> tuple[str, ...]:
-    """Before TensorFlow's XLA told its kernels to the profiler on a CPU, nothing inside such a function was seen."""
+    """Before TensorFlow's XLA showed its kernels to the profiler on a CPU, nothing inside such a function was seen."""
     names = [item.function for item in functions if item.compiler and not item.lines and item.matched_share is None]
     if not names:
         return ()

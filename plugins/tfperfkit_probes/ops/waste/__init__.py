@@ -9,7 +9,8 @@ import msgspec
 
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.graph import Graph
-from tfperfkit_probes.ops.model import CallsRecord, Wasted
+from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
 from tfperfkit_probes.ops.waste.again import again, grown, never_changing
@@ -57,7 +58,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000
-_MOST = 64
+_MAX = 64
 #: A loop whose turns are not known goes round so often, where nothing but sizes tells what a part of it takes.
 _UNKNOWN_TURNS = 16
 
@@ -106,7 +107,7 @@ def wasted(
                 found[each.kind, each.where] = mine if known is None else _together(known, mine)
     return [
         msgspec.structs.replace(each, whole_flops=whole_flops + each.uncounted_flops, whole_bytes=whole_bytes)
-        for each in list(found.values())[:_MOST]
+        for each in list(found.values())[:_MAX]
     ]
 
 

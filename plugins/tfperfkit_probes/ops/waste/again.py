@@ -99,7 +99,7 @@ def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list
 
 def _is_worth(view: View, found: list[Node]) -> bool:
     """A loop has much that is the same in all turns, and costs next to nothing: there it takes a product or the like.
-    Decompositions are told by ``solves``."""
+    Decompositions are recognised by ``solves``."""
     if view.given.calls:
         return bool(found)
     return any(is_heavy(node.type) and node.type not in _SOLVED for node in found)

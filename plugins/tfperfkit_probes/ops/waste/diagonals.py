@@ -16,7 +16,7 @@ _GRADIENT = "gradient_tape/"
 _MIN_EXAMPLES = 8
 #: Between the jacobian and what takes the diagonal.
 _DEEPEST = 8
-_MOST_OPERATIONS = 20_000
+_MAX_OPERATIONS = 20_000
 _PASSES = RESHAPES | {"Transpose", "Cast", "Mul", "Neg"}
 
 
@@ -83,7 +83,7 @@ def _at_once(view: View, last: Node) -> list[Node]:
     """The operations that make all these gradients."""
     found: dict[str, Node] = {}
     pending = [last.name]
-    while pending and len(found) < _MOST_OPERATIONS:
+    while pending and len(found) < _MAX_OPERATIONS:
         node = view.nodes.get(pending.pop())
         if node is None or node.name in found or _AT_ONCE not in f"{node.name}/":
             continue

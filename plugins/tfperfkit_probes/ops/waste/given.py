@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit_probes.ops.graph import Graph
-from tfperfkit_probes.ops.model import CallsRecord
+from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.turns import turns_of
 from tfperfkit_probes.ops.walk import CALLS, LOOPS
 from tfperfkit_probes.ops.waste.staying import kept, owner_of, slots_of

@@ -1,4 +1,4 @@
-"""The numbers by which wasted work in a graph is told and priced, each with its source (as those of the rules)."""
+"""The numbers by which wasted work in a graph is reported and priced, each with its source (as those of the rules)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ FEW = Calibration(
     Chosen("what is saved must outweigh looking up and scattering"),
 )
 ORDER_LEFT = Calibration(
-    0.5, "share", "of the arithmetic of products that another order leaves, at most, for it to be told", Chosen("half")
+    0.5,
+    "share",
+    "of the arithmetic of products that another order leaves, at most, for it to be reported",
+    Chosen("half"),
 )
 SPARSE_SLOWER = Calibration(
     70,
@@ -24,7 +27,10 @@ SPARSE_SLOWER = Calibration(
     ),
 )
 AT_A_LINE = Calibration(
-    0.9, "share", "of the arithmetic that is told, below a line, for that line to be its place", Chosen("nearly all")
+    0.9,
+    "share",
+    "of the arithmetic that is reported, below a line, for that line to be its place",
+    Chosen("nearly all"),
 )
 MIN_MATRIX = Calibration(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")

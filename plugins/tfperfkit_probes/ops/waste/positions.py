@@ -14,7 +14,7 @@ from tfperfkit_probes.ops.waste.view import View
 KIND = "positions"
 #: Positions: the second axis, between examples and numbers. Of fewer there is little to gain.
 _AXIS, _MIN_POSITIONS = 1, 4
-_MOST_OPERATIONS = 50
+_MAX_OPERATIONS = 50
 _ALONE = UNARY | {"BiasAdd", "Softmax", "LogSoftmax"}
 
 
@@ -48,7 +48,7 @@ def _computed(view: View, last: Node, length: int) -> list[Node]:
     """The operations that make each position of a tensor of that position alone, as far as nothing else needs them."""
     found: dict[str, Node] = {}
     pending = [last]
-    while pending and len(found) < _MOST_OPERATIONS:
+    while pending and len(found) < _MAX_OPERATIONS:
         node = pending.pop()
         before = _alone(view, node)
         needed = node is not last and (

@@ -14,7 +14,7 @@ from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "repeats"
 _MIN_TIMES = 4
-_MOST_OPERATIONS = 500
+_MAX_OPERATIONS = 500
 _REPEATS = frozenset({"Tile", "BroadcastTo"})
 
 
@@ -60,7 +60,7 @@ def _through(view: View, node: Node, rows: float) -> list[Node]:
     """The operations after repeated rows that make each row of that row alone."""
     found: dict[str, Node] = {}
     pending = [node]
-    while pending and len(found) < _MOST_OPERATIONS:
+    while pending and len(found) < _MAX_OPERATIONS:
         for use in view.uses(pending.pop()):
             if use.node.name not in found and _by_row(view, use, rows):
                 found[use.node.name] = use.node

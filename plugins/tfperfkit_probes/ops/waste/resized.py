@@ -13,7 +13,7 @@ from tfperfkit_probes.ops.waste.view import View
 KIND = "resized"
 #: So many times as many places at least, as for rows that are repeated.
 _MIN_TIMES = 4
-_MOST_OPERATIONS = 20
+_MAX_OPERATIONS = 20
 #: Each place is a mean of neighbours, with weights whose sum is 1; or one of them as it is, where anything that works
 #: place by place may change sides with it.
 _MEANS, _COPIES = frozenset({"ResizeBilinear", "ResizeBicubic"}), frozenset({"ResizeNearestNeighbor"})
@@ -52,7 +52,7 @@ def _through(view: View, node: Node) -> tuple[list[Node], bool]:
     found = {each.name: each for each in convolutions}
     pending = list(convolutions)
     exact = node.type in _COPIES
-    while pending and len(found) < _MOST_OPERATIONS:
+    while pending and len(found) < _MAX_OPERATIONS:
         for use in view.uses(pending.pop()):
             follows = use.number == 0 and (
                 use.node.type == "BiasAdd" or _is_single(view, use.node) or (exact and use.node.type in UNARY)

@@ -13,7 +13,7 @@ from tfperfkit_probes.ops.waste.view import Use, View
 KIND = "table"
 _MIN_ROWS = 64
 #: Of more operations a table is not made: the time that looking takes is bounded.
-MOST_OPERATIONS = 100
+MAX_OPERATIONS = 100
 #: TensorFlow traces the body of a vectorized loop (``tape.jacobian``) into the graph, and runs what it makes of it.
 _TRACED_ONLY = "loop_body"
 _REDUCES = frozenset({"Sum", "Mean", "Max", "Min", "Prod"})
@@ -66,7 +66,7 @@ def _computed(view: View, last: Node, rows: int, lookups: set[str]) -> list[Node
     found: dict[str, Node] = {}
     pending = [last]
     while pending:
-        if len(found) > MOST_OPERATIONS:
+        if len(found) > MAX_OPERATIONS:
             return []
         node = pending.pop()
         inputs = None if node.name in found else of_rows(view, node, rows)

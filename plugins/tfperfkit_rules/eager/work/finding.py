@@ -33,7 +33,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         return
     part = eager_parts(evidence).get("operations")
     share = part.seen / samples.count if part is not None else 0.0
-    if evidence.work is None:  # a trace may have told the parts of a step: what is in none of them can't be gained
+    if evidence.work is None:  # a trace may have shown the parts of a step: what is in none of them can't be gained
         share = min(share, evidence.share(*_PARTS))
     if part is None or share < calibrated.MIN_SHARE.value:
         return

@@ -154,9 +154,9 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None,
     frequent = tuple(name for name, _ in types.most_common(3))
     least = min(estimate.least / own, highest)
     traced_s = tracing.middle * pieces / MS_PER_S
-    told = tracing.middle >= calibrated.TRACING_TOLD.value * estimate.middle
+    notable = tracing.middle >= calibrated.TRACING_REPORTED.value * estimate.middle
     ends = 1 - inside * (1 - least), 1 - inside * (1 - highest)
-    return Left(*ends, operations, frequent, seen.by, traced_s if told else None, loops)
+    return Left(*ends, operations, frequent, seen.by, traced_s if notable else None, loops)
 
 
 def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:

@@ -29,7 +29,7 @@ _GRAPH = "run"
 
 class Part(NamedTuple):
     """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and what may go, at least and at
-    most. ``window``: what told the share."""
+    most. ``window``: where the share comes from."""
 
     function: Brief
     waste: Wasted

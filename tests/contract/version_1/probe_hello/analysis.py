@@ -15,7 +15,7 @@ from tfperfkit.probe import Capture
 from tfperfkit.steps import Step
 
 #: Full collections that take less of a step than this (0 to 1) are not worth a finding.
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 
 
 class Collection(msgspec.Struct, frozen=True, array_like=True):
@@ -112,12 +112,12 @@ def _table(generations: Sequence[Generation]) -> Table:
             )
             for item in generations
         ),
-        marked=(2,) if generations[2].share >= LEAST_SHARE else (),
+        marked=(2,) if generations[2].share >= MIN_SHARE else (),
     )
 
 
 def _findings(capture: Capture, inside: Sequence[Collection], full: Generation, steps: int) -> tuple[Finding, ...]:
-    if full.share < float(capture.options.get("least_share", LEAST_SHARE)):
+    if full.share < float(capture.options.get("least_share", MIN_SHARE)):
         return ()
     places = [item.place for item in inside if item.generation == 2 and item.place]
     where = max(set(places), key=lambda place: (places.count(place), place)) if places else None

@@ -12,7 +12,7 @@ from tfperfkit.probe import Recording
 
 STREAM = "collections"
 #: After this many the probe stops: enough to judge by, and a long run stays small on disk (some 6 MB).
-MOST = 100_000
+MAX = 100_000
 
 
 class Watcher:
@@ -32,7 +32,7 @@ class Watcher:
             return
         end = now_ns()
         # A forked child inherits the callback; its collections are not those of the training.
-        if not self._begin or self._seen >= MOST or os.getpid() != self._pid:
+        if not self._begin or self._seen >= MAX or os.getpid() != self._pid:
             return
         self._seen += 1
         generation = info["generation"]
@@ -43,8 +43,8 @@ class Watcher:
         """Keep the source of the lines for the report, and say what was left out."""
         for file in self._files:
             self._recording.keep_source(file)
-        if self._seen >= MOST:
-            self._recording.note(f"only the first {MOST:,} collections were timed")
+        if self._seen >= MAX:
+            self._recording.note(f"only the first {MAX:,} collections were timed")
 
     def _place(self, frame: FrameType | None) -> list[Any] | None:
         while frame is not None:

@@ -120,7 +120,7 @@ def test_stacks_are_read_back_as_they_were_written_and_older_ones_too() -> None:
     assert old.frames == (Frame("train.py", 1, "main", 9, None, None),)
 
 
-def test_what_was_hot_before_is_told_apart() -> None:
+def test_what_was_hot_before_is_reported_apart() -> None:
     sampler = Sampler(lambda row: None, lambda name: name == __file__)
     with standing() as found:
         thread = found.thread.ident or 0

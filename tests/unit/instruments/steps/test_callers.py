@@ -61,7 +61,7 @@ def test_one_helper_called_from_two_lines_is_two_sites() -> None:
     assert _run(source) == [None, None, 1, 2, 1, 2]
 
 
-def test_what_recurses_is_told_by_its_depth() -> None:
+def test_what_recurses_is_reported_by_its_depth() -> None:
     source = (
         "def deep(n):\n    return library(n) if n == 0 else deep(n - 1)\n"
         "for _ in range(2):\n    for depth in range(3):\n        found.append(deep(depth))\n"

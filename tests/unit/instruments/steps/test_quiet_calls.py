@@ -134,14 +134,14 @@ for _ in range(3):
     assert seen[2].__context__ is None
 
 
-def test_while_each_call_is_told_python_is_asked(library: Library) -> None:
+def test_while_each_call_is_reported_python_is_asked(library: Library) -> None:
     step = library.function()
     library.calls.quietly = None
     library.run("for _ in range(3): step()", step=step)
     assert library.asked == [step] * 3 and not library.noted
 
 
-def test_one_during_whose_call_somebody_begins_to_listen_is_told(library: Library) -> None:
+def test_one_during_whose_call_somebody_begins_to_listen_is_reported(library: Library) -> None:
     def listen() -> None:
         if len(library.asked) and turn.append(0) is None and len(turn) == 3:
             library.calls.quietly = None

@@ -103,7 +103,7 @@ def test_the_same_lines_again_are_one_pipeline_and_iterators_are_counted(tmp_pat
     assert (pipeline.datasets_made, pipeline.iterators, pipeline.iterators_per_step) == (3, 20, 1.0)
 
 
-def test_validation_data_of_fit_is_told_apart(tmp_path: Path) -> None:
+def test_validation_data_of_fit_is_reported_apart(tmp_path: Path) -> None:
     data = analyzed(
         tmp_path,
         {

@@ -22,7 +22,7 @@ FUNCTION = GraphFunction(
 )
 
 
-def test_the_share_of_the_machine_is_told() -> None:
+def test_the_share_of_the_machine_is_reported() -> None:
     table = layers_table(FUNCTION, 200.0)
     assert table is not None
     assert [row[-1] for row in table.rows] == [0.25, None]
@@ -36,7 +36,7 @@ def test_without_the_machines_rate_there_is_no_column() -> None:
     assert all(len(row) == len(table.columns) for row in table.rows)
 
 
-def test_what_bounds_a_layer_is_told_where_it_is_known() -> None:
+def test_what_bounds_a_layer_is_reported_where_it_is_known() -> None:
     row = msgspec.structs.replace(layer("c", 10.0), bound="memory, 3 B/FLOP")
     table = layers_table(msgspec.structs.replace(FUNCTION, layers=(row, layer("d", 1.0))), 200.0)
     assert table is not None

@@ -15,10 +15,10 @@ from tfperfkit_probes.ops import dump, optimized
 from tfperfkit_probes.ops.analysis import Records, functions
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.graph import Damaged, parse_type, read_graph
-from tfperfkit_probes.ops.model import FirstRunRecord
 from tfperfkit_probes.ops.probe import OpsProbe
 from tfperfkit_probes.ops.result import _summary
 from tfperfkit_probes.ops.source import Sources, parse, side_effects
+from tfperfkit_probes.ops.stored import FirstRunRecord
 
 from tfperfkit.model import ProbeResult
 from tfperfkit.testing import FakeRecording, capture_of, check_result

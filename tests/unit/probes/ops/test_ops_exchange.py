@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ops_builder import Builder
 from tfperfkit_probes.ops.exchange import exchanged, tables
-from tfperfkit_probes.ops.model import VariableRecord
+from tfperfkit_probes.ops.stored import VariableRecord
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:{}"
 AT, LOOKUP = ("train.py", 40, "train_step"), ("train.py", 32, "call")

@@ -50,7 +50,7 @@ def test_a_short_run_and_a_large_batch_are_left_in_peace() -> None:
     assert not list(larger_batch(compiled((WAITING, *UPDATES), batch=1024, source=FIT, records=records())))
 
 
-def test_without_the_operations_nothing_is_told() -> None:
+def test_without_the_operations_nothing_is_reported() -> None:
     given = compiled((), source=FIT, records=records())
     given._offers = type(given._offers)()
     assert growth(given) is None

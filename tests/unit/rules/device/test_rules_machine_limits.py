@@ -19,7 +19,7 @@ def found(**machine: Any) -> list[Finding]:
 
 
 @pytest.mark.parametrize(("held_s", "severity"), [(5.0, None), (20.0, "medium"), (100.0, "high")])
-def test_a_quota_that_holds_the_script_back_is_told_by_its_share(held_s: float, severity: str | None) -> None:
+def test_a_quota_that_holds_the_script_back_is_reported_by_its_share(held_s: float, severity: str | None) -> None:
     findings = found(quota_cpus=1.5, throttled_ns=round(held_s * 1e9))
     assert [item.severity for item in findings] == ([severity] if severity else [])
     for item in findings:

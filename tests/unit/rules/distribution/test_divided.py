@@ -57,7 +57,7 @@ def test_one_replica_a_short_run_and_an_unknown_batch(given: dict[str, Any]) -> 
     assert findings(*UPDATES, **given) == []
 
 
-def test_a_batch_that_was_scaled_is_told_where_each_still_has_little() -> None:
+def test_a_batch_that_was_scaled_is_reported_where_each_still_has_little() -> None:
     assert len(findings(*UPDATES, source=SCALED)) == 1
     assert findings(*UPDATES, batch=256, source=SCALED) == []
 

@@ -32,7 +32,7 @@ def steps_of(around: int, kind: str = "train_on_batch") -> Evidence:
     return make_evidence(parts_ms=parts, samples=samples, log=log, source=SOURCE, steps=table, records=records)
 
 
-def test_python_around_the_update_is_told_with_the_model() -> None:
+def test_python_around_the_update_is_reported_with_the_model() -> None:
     (found,) = trained_by_batch(steps_of(60))
     assert (found.code, found.share_of_step) == ("EAG014", pytest.approx(0.6))
     assert found.where == (SourceSpan(FILE, 5), SourceSpan(FILE, 3))

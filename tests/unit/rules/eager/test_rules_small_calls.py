@@ -69,7 +69,7 @@ def predicted(computing: int, setting_up: int, rest: int = 0, **fields: Any) -> 
     return work_evidence(source, [item for item in stacks if item[1]], **{"loop": 3, "iterations": 50, **fields})
 
 
-def test_predict_for_little_is_told_by_the_loop_and_priced_by_what_does_not_compute() -> None:
+def test_predict_for_little_is_reported_by_the_loop_and_priced_by_what_does_not_compute() -> None:
     found = one(everything(predicted(30, 70)))
     assert found.title == "m.predict is called for little data inside the loop at train.py:3"
     assert found.predicted_range and 2 < found.predicted_range[0] < 3.4 < found.predicted_range[1]
@@ -117,7 +117,7 @@ def batches(each_ms: float) -> dict[str, Any]:
     return {"sites": [msgspec.to_builtins(site(1, "next", 4))], "markers": rows}
 
 
-def test_one_predict_in_tiny_batches_is_told_and_one_in_large_ones_is_not() -> None:
+def test_one_predict_in_tiny_batches_is_reported_and_one_in_large_ones_is_not() -> None:
     once = {"loop": 0, "call": 4, "iterations": None}
     found = one(small_batches.batches_too_small(predicted(40, 2, 58, **once, records=batches(1.0))))
     assert found.where[0] == SourceSpan(FILE, 4) and "batch_size=1024" in found.advice
@@ -138,7 +138,7 @@ for row in rows:
 """
 
 
-def test_session_run_for_little_is_told_and_for_much_is_not() -> None:
+def test_session_run_for_little_is_reported_and_for_much_is_not() -> None:
     stacks = [sampled(100, "dispatch", frame(4, SESSION))]
     little = work_evidence(SESSION_LOOP, stacks, loop=3, records=calls_of("session", 4, 0.25))
     found = one(small_calls.called_for_little(little))
@@ -169,7 +169,7 @@ def test_an_operation_that_runs_itself_runs_the_session_and_makes_nothing(called
 
 
 @pytest.mark.parametrize(("each_ms", "told"), [(0.3, True), (0.9, False), (40.0, False)])
-def test_a_compiled_function_for_little_is_told_while_a_long_call_computes(each_ms: float, told: bool) -> None:
+def test_a_compiled_function_for_little_is_reported_while_a_long_call_computes(each_ms: float, told: bool) -> None:
     source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\nfor p in ps:\n    f(p)\n"
     stacks = [sampled(100, "graph", frame(6, CALL))]
     evidence = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, each_ms))

@@ -102,7 +102,7 @@ def test_large_products_promise_little_and_many_calls_less_than_few() -> None:
     assert heavy.predicted_range[0] < 1.3 < often.predicted_range[0] < tiny.predicted_range[0]
 
 
-def test_tracing_counts_where_the_function_is_called_a_few_times_and_is_told() -> None:
+def test_tracing_counts_where_the_function_is_called_a_few_times_and_is_reported() -> None:
     often, seldom = (one(work.eager_work(eager(ops=TINY, hits={3: n, 4: n}))) for n in (400, 10))
     assert often.predicted_speedup and seldom.predicted_speedup
     assert seldom.predicted_speedup < 0.5 * often.predicted_speedup
@@ -265,7 +265,7 @@ def test_slices_and_elements_that_stay_tensors_are_operations() -> None:
     assert one(everything(work_evidence(kept, stacks, loop=2))).code == "EAG008"
 
 
-def test_a_loop_over_a_tensor_is_told_by_what_it_goes_over() -> None:
+def test_a_loop_over_a_tensor_is_reported_by_what_it_goes_over() -> None:
     source = "import tensorflow as tf\nfor row in t:\n    total += tf.reduce_sum(row)\n"
     stacks = [
         sampled(40, "eager_ops", frame(2, "tensorflow.python.framework.tensor:__next__", span=(11, 12))),

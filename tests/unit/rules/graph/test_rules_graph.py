@@ -111,7 +111,7 @@ def test_calls_and_prints_cost_their_time_in_the_trace(
     assert one(op("Mul", 50.0), marks=marks, source="x = 1\n").predicted_speedup is None
 
 
-def test_a_loop_that_calls_python_in_each_turn_is_told_by_the_call() -> None:
+def test_a_loop_that_calls_python_in_each_turn_is_reported_by_the_call() -> None:
     """Its turns can't be compiled or taken together, and Python takes their time: GRF005 is silent."""
     turns = GraphLoop(
         name="while",

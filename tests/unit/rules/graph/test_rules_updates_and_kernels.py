@@ -41,7 +41,7 @@ def test_a_small_table_and_updates_by_rows_are_left_in_peace() -> None:
     assert not list(dense_updates(compiled((*UPDATES, MADE_DENSE), source=SCRIPT)))  # what is trained is not known
 
 
-def test_a_decomposition_is_told_at_its_line() -> None:
+def test_a_decomposition_is_reported_at_its_line() -> None:
     svd = msgspec.structs.replace(ran("Svd", 4.0), file="train.py", line=2)
     (finding,) = slow_kernels(compiled((svd, ran("MatMul", 1.0, flops=1e6)), source=SCRIPT))
     assert finding.where[0].line == 2 and "Svd" in finding.title

@@ -113,7 +113,7 @@ def test_others_are_left_in_peace(evidence: Any) -> None:
     assert not told(evidence)
 
 
-def test_one_line_in_two_functions_is_told_once() -> None:
+def test_one_line_in_two_functions_is_reported_once() -> None:
     assert len(told(step(waste(), waste()))) == 1
 
 
@@ -158,7 +158,7 @@ def test_gradients_that_are_made_at_once_go_by_their_own_names() -> None:
     assert finding.code == "GRF020"
 
 
-def test_what_a_loop_computes_in_each_turn_is_told_as_such() -> None:
+def test_what_a_loop_computes_in_each_turn_is_reported_as_such() -> None:
     in_loop = msgspec.structs.replace(waste("again"), figures=FIGURES["again"] | {"calls": 0.0, "loop": 1.0}, names=[])
     (finding,) = told(step(in_loop))
     assert "turn" in finding.title and "before the loop" in finding.advice
@@ -200,7 +200,7 @@ def flattened(ms: float = 4.0, trained: int = 70_000_000, figures: dict[str, flo
     return compiled((product, update, other, ran("Conv2D", 4.0)), more=(calls, OpsData(functions=[], all=(function,))))
 
 
-def test_a_dense_layer_on_whole_pictures_is_told_with_its_updates() -> None:
+def test_a_dense_layer_on_whole_pictures_is_reported_with_its_updates() -> None:
     (finding,) = told(flattened())
     assert (finding.code, finding.where[0]) == ("GRF022", HERE)
     assert finding.share_of_step == pytest.approx(8.0 / 13.14, abs=0.06)

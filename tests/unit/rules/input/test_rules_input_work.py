@@ -89,7 +89,7 @@ def opened(path: str, count: int, *, at_ms: int = 10) -> Any:
     return [path, [[FILE, 31, "<module>"]], count, at_ms * MS, 500 * MS, 1_000_000]
 
 
-def test_a_file_that_is_read_again_in_a_loop_is_told_with_how_often() -> None:
+def test_a_file_that_is_read_again_in_a_loop_is_reported_with_how_often() -> None:
     finding = one(reloading.reloads(reading(opened("/data/table.npy", 40))))
     assert finding.code == "INP002" and finding.where[0].line == 31
     assert finding.title == "table.npy is loaded 40 times in the loop at train.py:30"
@@ -140,7 +140,7 @@ def evaluating(own_ms: float = 9.0, *, traced_share: float | None = None, **fiel
     return given
 
 
-def test_what_evaluate_waits_for_is_told_by_the_pipelines_own_times() -> None:
+def test_what_evaluate_waits_for_is_reported_by_the_pipelines_own_times() -> None:
     finding = one(sequential_stages.sequential(evaluating()))
     assert finding.code == "INP003" and finding.where[0].line == 7
     # 4 iterators of 200 batches in 8 s; 9 ms each: 1800 of 2000 ms in a stretch of 2 s

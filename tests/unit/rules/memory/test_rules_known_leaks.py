@@ -21,7 +21,7 @@ def given(*stages: Any, made: int = 40, version: str = "2.21.0", growth: float =
     return found
 
 
-def test_a_generators_dataset_in_each_epoch_is_told_where_it_is_made() -> None:
+def test_a_generators_dataset_in_each_epoch_is_reported_where_it_is_made() -> None:
     (finding,) = known_leaks(given(growth=1e6))
     assert finding.code == "MEM005" and finding.severity == "low"
     assert [(place.file, place.line) for place in finding.where] == [(FILE, 12), (FILE, 20)]

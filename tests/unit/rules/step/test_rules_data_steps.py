@@ -37,7 +37,7 @@ def given(*stages: Any, steps: int | None = 1200, validation: bool = True, evalu
     return evidence(made, inputs={"keras": (row,), **inputs}, log=log, samples=samples, wall_s=8.0)
 
 
-def test_a_validation_that_goes_through_its_data_again_is_told_with_the_steps_it_needs() -> None:
+def test_a_validation_that_goes_through_its_data_again_is_reported_with_the_steps_it_needs() -> None:
     (finding,) = steps_beyond_data(given())
     assert finding.code == "STP013" and finding.where[0].line == 20
     assert finding.title == "Each validation goes through its data 64.0 times"

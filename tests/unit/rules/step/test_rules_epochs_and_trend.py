@@ -43,7 +43,7 @@ def fitted(
     )
 
 
-def test_validation_that_takes_longer_than_short_epochs_is_told_as_a_share_of_the_run() -> None:
+def test_validation_that_takes_longer_than_short_epochs_is_reported_as_a_share_of_the_run() -> None:
     (finding,) = epoch_ends.after_epochs(fitted(200))
     assert (finding.code, finding.basis, finding.where[0]) == ("STP006", "run", SourceSpan(FILE, 2))
     assert finding.share_of_step == pytest.approx(1.6 / 3.4, abs=0.02)
@@ -140,7 +140,7 @@ def test_the_container_tells_the_line_where_samples_do_not() -> None:
     assert finding.where[0] == SourceSpan(FILE, 5)
 
 
-def test_the_line_is_told_where_no_container_is_known() -> None:
+def test_the_line_is_reported_where_no_container_is_known() -> None:
     (finding,) = slowing.grows_slower(grown(known=False))
     assert finding.where[0] == SourceSpan(FILE, 5) and "running value" in finding.advice
 

@@ -46,7 +46,7 @@ def looped(line: str, *called: str, share: int = 40, activity: str = "python", r
         ("asyncio.run(later())", ("asyncio.runners:run",), "waiting for other threads", "more workers"),
     ],
 )
-def test_what_waits_is_told_at_its_line(line: str, called: tuple[str, ...], words: str, advice: str) -> None:
+def test_what_waits_is_reported_at_its_line(line: str, called: tuple[str, ...], words: str, advice: str) -> None:
     given = looped(line, *called)
     (finding,) = on_purpose.waits(given)
     assert (finding.code, finding.where[0]) == ("STP004", SourceSpan(FILE, 2))
@@ -133,7 +133,7 @@ def test_timed_collections_are_as_sure_as_the_rest_of_the_step() -> None:
     assert wide[0] < low and wide[1] > high
 
 
-def test_the_breakdowns_figure_is_told_and_the_range_has_both_accounts() -> None:
+def test_the_breakdowns_figure_is_reported_and_the_range_has_both_accounts() -> None:
     told, bounds = uncollected.as_broken_down(0.858, (0.858, 0.861), 0.838)
     assert told == 0.838 and bounds == (0.838, 0.861)
     # Collections that are not the line's make it larger: then the two are not of the same thing.
@@ -150,7 +150,7 @@ def of_work(given: Any, *, kind: Any = "loop", iterations: int | None = None) ->
     return given
 
 
-def test_the_same_is_told_of_work_that_trains_nothing() -> None:
+def test_the_same_is_reported_of_work_that_trains_nothing() -> None:
     (finding,) = on_purpose.waits(of_work(looped("time.sleep(0.1)"), iterations=60))
     assert finding.title.startswith("40 % of an iteration is sleeping")
     (finding,) = on_purpose.waits(of_work(looped("time.sleep(0.1)", rare=True)))  # its iterations can't be told apart

@@ -60,7 +60,7 @@ def evidence(cause: Any = "the script's Python", *, line: int = 3, every: int = 
     )
 
 
-def test_every_25th_step_is_told_with_its_line() -> None:
+def test_every_25th_step_is_reported_with_its_line() -> None:
     (finding,) = periodic.every_nth(evidence())
     assert (finding.code, finding.where) == ("STP008", (SourceSpan(FILE, 3),))
     assert finding.title == "One step in 25 takes 26 times as long: the script's own Python"

@@ -34,7 +34,7 @@ def seeded(source: str, call: str, *, loop: int, idle_ms: float = 40.0, **fields
 
 
 @pytest.mark.parametrize("call", ["tf.random.set_seed(i)", "keras.utils.set_random_seed(i)"])
-def test_a_seed_at_each_step_is_told_at_its_line(call: str) -> None:
+def test_a_seed_at_each_step_is_reported_at_its_line(call: str) -> None:
     (finding,) = seeded_each_step(seeded(EACH_STEP, call, loop=1))
     assert (finding.code, finding.severity) == ("STP012", "high")
     assert finding.where == (SourceSpan(FILE, 2), SourceSpan(FILE, 3))

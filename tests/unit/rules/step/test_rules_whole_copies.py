@@ -40,7 +40,7 @@ def looped(source: str = LOOP, *, copying: Stack = COPYING, first: int = 10, las
     )
 
 
-def test_a_copy_that_grows_is_told_with_its_line_and_how_to_join_once() -> None:
+def test_a_copy_that_grows_is_reported_with_its_line_and_how_to_join_once() -> None:
     (finding,) = copied_to_grow(looped())
     assert (finding.code, finding.severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
     assert finding.title == "kept is copied whole each time to make it longer: 60 % of a step"

@@ -105,6 +105,7 @@ class Session:
             self._search_named if manifest.steps_from is not None else None,
             markers=self.markers,
             sampler=self.sampler,
+            beside=lambda: self._opens.again,
             precision=self._precision,
             by_time=self._by_time,
             probing=self._probing,

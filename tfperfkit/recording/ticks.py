@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tfperfkit.clock import NS_PER_S, now_ns
@@ -35,7 +35,7 @@ class Owner(Protocol):
 
 class Ticks:
     """``named`` looks for the function of --steps-from, where one is given; ``timed_only`` in a trial, which is timed
-    and not looked into."""
+    and not looked into. ``beside``: threads that open the same files again, which are sampled too."""
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class Ticks:
         *,
         markers: Markers,
         sampler: Sampler,
+        beside: Callable[[], Sequence[int]],
         precision: Precision,
         by_time: ByTime,
         probing: Probing,
@@ -54,6 +55,7 @@ class Ticks:
     ) -> None:
         self._session, self._steps, self._named = session, steps, named
         self._markers, self._sampler, self._precision, self._by_time = markers, sampler, precision, by_time
+        self._beside = beside
         self._probing, self._windows, self._long, self._timed_only = probing, windows, long, timed_only
         self.armed_ns = 0
         self._last = self._next_flush = self._next_call = 0
@@ -67,6 +69,8 @@ class Ticks:
         if self._timed_only:
             return self._only_write(now)
         library = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
+        if self._long is None and (others := self._beside()):
+            self._sampler.beside(now, [thread for thread in others if thread != self._driver])
         if library in TENSORFLOW and not self._markers.busy:
             self._by_time.worked(min(now - self._last, NS_PER_S))
             if self._steps.number == 0 and self._long is None and not self._session.finished:

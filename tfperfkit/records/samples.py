@@ -235,8 +235,9 @@ class _Source(Protocol):
     def session_records(self, stream: str) -> Iterable[Any]: ...
 
 
-def read_log(rows: Iterable[Any]) -> SampleLog:
-    """The log from the stream ``samples``; damaged rows are left out."""
+def read_log(rows: Iterable[Any], kind: str = "s") -> SampleLog:
+    """The log from the stream ``samples``; damaged rows are left out. ``kind``: "s" for the thread that drives
+    TensorFlow, "beside" for others, which are sampled while they open files again."""
     stacks: dict[int, Stack] = {}
     taken: list[tuple[int, int]] = []
     rates: list[tuple[int, int]] = []
@@ -246,7 +247,7 @@ def read_log(rows: Iterable[Any]) -> SampleLog:
                 frames = tuple(map(_frame, row[2]))
                 words = [str(item) for item in row[3:6]]
                 stacks[int(row[1])] = Stack(frames, *words)
-            elif row[0] == "s":
+            elif row[0] == kind:
                 taken.append((int(row[1]), int(row[2])))
             elif row[0] == "rate":
                 rates.append((int(row[1]), int(row[2])))

@@ -141,6 +141,13 @@ ONLY_LOADS = Calibration(
     Derived("see NEARLY_ALWAYS"),
 )
 
+MIN_AGAIN = Calibration(
+    3.0, "number", "opens of a file, in all or in each pass over many, for 'again and again'", Chosen("twice is chance")
+)
+FEW_FILES = Calibration(
+    2, "count", "files of one line, of which each pass may keep what it loaded", Chosen("examples, and their labels")
+)
+
 # Functions mapped over examples.
 MAP_CALL_US = Calibration(
     60.0,

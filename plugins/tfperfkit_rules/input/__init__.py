@@ -6,6 +6,7 @@ from tfperfkit.rule import Rule
 from tfperfkit_rules.input.freed import freed
 from tfperfkit_rules.input.late_filter import filtered_late
 from tfperfkit_rules.input.late_skip import skipped_late
+from tfperfkit_rules.input.opened_again import opened_again
 from tfperfkit_rules.input.python_batches import python_beside, python_input
 from tfperfkit_rules.input.rebuilt import constant_data, made_in_loop
 from tfperfkit_rules.input.reloading import constant_values, reloads
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     filtered_late,
     skipped_late,
     large_buffer,
+    opened_again,
     python_input,
     python_beside,
     per_example,

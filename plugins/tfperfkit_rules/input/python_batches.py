@@ -24,10 +24,10 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     item = feed(evidence)
     if item is None or item.bound is None:
         return
-    stage = _python_stage(item.pipeline, item.bound)
+    stage = python_stage(item.pipeline, item.bound)
     if stage is None or item.part(stage) < MIN_PART:
         return
-    source = _keras(evidence, item.pipeline)
+    source = keras_input(evidence, item.pipeline)
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
     low, _ = item.after(rest, rest + PYTHON_LEFT * worked)
@@ -40,7 +40,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         severity="low",
-        title=f"Python prepares the batches: {_what(stage, source)}",
+        title=f"Python prepares the batches: {python_words(stage, source)}",
         share_of_step=item.share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
@@ -67,7 +67,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     held = lock(evidence, pipeline, stage) if stage is not None else None
     if stage is None or held is None or not held.most_ms:
         return
-    source = _keras(evidence, pipeline)
+    source = keras_input(evidence, pipeline)
     if source is not None and source.use_multiprocessing:
         return  # it has an interpreter of its own
     bounds = step_ms / (step_ms - held.least_ms), step_ms / held.left(step_ms)
@@ -75,7 +75,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
         code="INP005",
         family="input",
         severity="low",
-        title=f"Python prepares the batches, beside the step's own: {_what(stage, source)}",
+        title=f"Python prepares the batches, beside the step's own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
@@ -90,7 +90,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:
+def python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:
     """The bounding stage itself, or the generator that runs inside it."""
     if bound.is_python:
         return bound
@@ -98,7 +98,7 @@ def _python_stage(pipeline: Pipeline, bound: Stage) -> Stage | None:
     return next((stage for stage in pipeline.stages if stage.nested == index and stage.is_python), None)
 
 
-def _keras(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
+def keras_input(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
     """The PyDataset or generator given to ``fit`` that Keras makes this pipeline of."""
     data = evidence.offer(InputData)
     if data is None:
@@ -108,7 +108,8 @@ def _keras(evidence: Evidence, pipeline: Pipeline) -> KerasInput | None:
     return next((row for row in data.keras if row.pipeline == index and row.kind in kinds), None)
 
 
-def _what(stage: Stage, source: KerasInput | None) -> str:
+def python_words(stage: Stage, source: KerasInput | None) -> str:
+    """What runs the person's Python, in a sentence."""
     if source is not None:
         return f"{source.cls or 'the'} {source.kind}" if source.kind == "PyDataset" else "a generator given to fit"
     return "a generator" if stage.kind == "Generator" else "a function called through py_function or numpy_function"

@@ -31,7 +31,7 @@ def reloads(evidence: Evidence) -> Iterator[Finding]:
     if step_ms is None or samples.count < MIN:
         return
     by_place: dict[tuple[str, int], list[_Row]] = {}
-    for loader in _loaders(evidence):
+    for loader in opened_files(evidence):
         if loader.opens_per_step < RELOAD_RATE:
             continue
         depth, doing = _extent(loader, evidence)
@@ -45,7 +45,8 @@ def reloads(evidence: Evidence) -> Iterator[Finding]:
         yield _reload(evidence, step_ms, rows)
 
 
-def _loaders(evidence: Evidence) -> tuple[Loader, ...]:
+def opened_files(evidence: Evidence) -> tuple[Loader, ...]:
+    """The person's lines that open files while the steps, or the iterations of a work, go by."""
     data = evidence.offer(InputData)
     if evidence.work is not None:
         found = _in_work(evidence)
@@ -91,7 +92,7 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
         # Without the probe input nobody watched what functions return: then a call that only leads to the file counts
         # as loading as a whole, with what it makes of the data.
         if data is not None and (callee.file, name) not in same:
-            key = _key(samples, callee)
+            key = function_at(samples, callee)
             whole = sum(samples.doing_in(key).values()) if key is not None else 0
             if watched is not None or not whole or sum(_loading(samples, key, loader).values()) < ONLY_LOADS * whole:
                 break
@@ -100,7 +101,7 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
         place = loader.chain[depth]
         return depth, samples.doing((place.file, place.line))
     first = loader.chain[0]
-    loading = _loading(samples, _key(samples, first), loader)
+    loading = _loading(samples, function_at(samples, first), loader)
     return 0, loading or samples.doing((first.file, first.line))
 
 
@@ -117,7 +118,7 @@ def _inside(samples: Samples, where: tuple[SourceSpan, ...]) -> list[SourceSpan]
     return [SourceSpan(*place) for place in below[:3]]
 
 
-def _key(samples: Samples, span: SourceSpan) -> FunctionKey | None:
+def function_at(samples: Samples, span: SourceSpan) -> FunctionKey | None:
     """The sampled function that a place of a chain lies in: the last of its name that begins at or before it."""
     name = span.function.rpartition(".")[2]
     keys = [
@@ -129,11 +130,19 @@ def _key(samples: Samples, span: SourceSpan) -> FunctionKey | None:
 
 
 def _loading(samples: Samples, key: FunctionKey | None, loader: Loader) -> Counter[str]:
-    """The samples of the lines of a function that load: those on the way to the file, and from there on those that a
-    library reads below (``archive["x"]``, ``json.load(file)``)."""
+    """The samples of ``loading_lines`` by activity."""
     found: Counter[str] = Counter()
+    for line in loading_lines(samples, key, loader):
+        found += samples.doing((key[0] if key is not None else "", line))
+    return found
+
+
+def loading_lines(samples: Samples, key: FunctionKey | None, loader: Loader) -> list[int]:
+    """The lines of a function that load: those on the way to the file, and from there on those that a library reads
+    below (``archive["x"]``, ``json.load(file)``)."""
     if key is None:
-        return found
+        return []
+    found = []
     chain = {(place.file, place.line) for place in loader.chain}
     lines = samples.by_function().get(key, {})
     first = min((line for file, line in chain if file == key[0] and line in lines), default=key[1])
@@ -141,7 +150,7 @@ def _loading(samples: Samples, key: FunctionKey | None, loader: Loader) -> Count
         below = samples.below((key[0], line))
         library = sum(n for name, n in below.items() if name != "own" and name not in TENSORFLOW)
         if (key[0], line) in chain or (line > first and library >= shared.MOSTLY.value * sum(below.values())):
-            found += samples.doing((key[0], line))
+            found.append(line)
     return found
 
 

@@ -37,6 +37,7 @@ class Loop(NamedTuple):
 class _Outline(NamedTuple):
     functions: tuple[Function, ...]
     loops: tuple[Loop, ...]
+    yields: tuple[int, ...] = ()
 
 
 def enclosing(evidence: Evidence, file: str, line: int) -> Function | None:
@@ -62,6 +63,16 @@ def loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
     return tuple(sorted(found, key=lambda loop: (loop.line, -loop.last)))
 
 
+def yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
+    """The loops of the function around a line that hand out an element at each turn."""
+    scope, outline = enclosing(evidence, file, line), _outline(evidence.source(file))
+    return tuple(
+        loop
+        for loop in outline.loops
+        if enclosing(evidence, file, loop.line) == scope and any(loop.line <= at <= loop.last for at in outline.yields)
+    )
+
+
 def loop_at(evidence: Evidence, file: str, line: int) -> Loop | None:
     """The loop whose statement stands at a line."""
     return next((loop for loop in _outline(evidence.source(file)).loops if loop.line == line), None)
@@ -77,7 +88,8 @@ def code(evidence: Evidence, file: str, line: int, most: int = shared.MAX_LINE.v
 def _outline(lines: tuple[str, ...]) -> _Outline:
     try:
         tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
-        return _Outline(tuple(_functions(tree)), tuple(_loops(tree)))
+        yields = tuple(node.lineno for node in ast.walk(tree) if isinstance(node, (ast.Yield, ast.YieldFrom)))
+        return _Outline(tuple(_functions(tree)), tuple(_loops(tree)), yields)
     except (SyntaxError, ValueError, RecursionError):
         return _Outline((), ())
 

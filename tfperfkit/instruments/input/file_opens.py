@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from _thread import get_ident
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -17,6 +19,8 @@ from tfperfkit.user_code import OWN
 
 MAX_PLACES = 5_000
 MAX_DEPTH = 8  # frames of the person's own kept per place
+#: Of threads that open files again, the last so many are known.
+MAX_THREADS = 4
 _LIBRARIES = ("/tensorflow/", "/keras/", "/importlib", "/linecache.py", "/tokenize.py", "/inspect.py")
 
 
@@ -27,6 +31,10 @@ class FileOpens:
         self._is_user = is_user
         self._counts: dict[tuple[Any, ...], list[Any]] = {}
         self._changed: set[tuple[Any, ...]] = set()
+        self._main = threading.main_thread().ident
+        #: The threads besides the main one that last opened a file which their line had opened before: a generator's,
+        #: a PyDataset's. The sampler looks at them too.
+        self.again: tuple[int, ...] = ()
 
     def install(self) -> None:
         """Begin to count; only one object counts at a time."""
@@ -58,6 +66,8 @@ class FileOpens:
             if len(self._counts) >= MAX_PLACES:
                 return
             row = self._counts[key] = [0, now, now, _size(path)]
+        elif (thread := get_ident()) != self._main and thread not in self.again:
+            self.again = (thread, *self.again[: MAX_THREADS - 1])
         row[0] += 1
         row[2] = now
         self._changed.add(key)

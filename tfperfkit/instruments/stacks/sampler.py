@@ -11,7 +11,7 @@ import sys
 import threading
 from _thread import get_ident
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -104,6 +104,7 @@ class Sampler:
     (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample, and between them from the
     session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. Of a process that trains with
     others the sample has the processor time of the process (ns) too: while it waits for them it uses none.
+    ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -172,14 +173,7 @@ class Sampler:
         # seen before is known by its code objects and instructions, and only a new one is read.
         if anyone:
             thread = self._workers.instead_of(thread, sys._current_frames(), get_ident())
-        found = look(thread, self._known)
-        if isinstance(found, _Known):
-            known = found
-        else:
-            key, codes, instructions = found
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = self._read(codes, instructions)
+        known = self._look(thread)
         if known.stack:
             idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
             stack = known.waiting if idle else known.stack
@@ -187,6 +181,23 @@ class Sampler:
             self._write(row if self._used_ns is None else [*row, self._used_ns()])
             self._counts[stack] += 1
         return known.library
+
+    def beside(self, when_ns: int, threads: Iterable[int]) -> None:
+        """Sample threads that work for the one that ``take`` samples; such a row is part of no share of time."""
+        for thread in threads:
+            known = self._look(thread)
+            if self._functions.get(known.stack):
+                self._write(["beside", when_ns, known.stack, thread])
+
+    def _look(self, thread: int) -> _Known:
+        found = look(thread, self._known)
+        if isinstance(found, _Known):
+            return found
+        key, codes, instructions = found
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        known = self._known[key] = self._read(codes, instructions)
+        return known
 
     def _waits(self, when_ns: int, waiting: int) -> bool:
         """Whether the main thread has waited since the last sample, at the same place."""

@@ -296,3 +296,23 @@ def test_a_thread_that_waits_in_a_call_is_counted_as_before() -> None:
         for when in (10, 20, 30):
             sampler.take(when * 1_000_000, sampler._main)
     assert {row[4] for row in rows_of(rows, "stack")} == {"python"}
+
+
+def test_a_thread_beside_is_a_row_of_its_own_and_counts_for_no_share() -> None:
+    rows: list[Any] = []
+    sampler = Sampler(rows.append, lambda name: name == __file__)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        settled(thread, "inner")
+        sampler.beside(5, [thread, -1])
+    assert [row[:2] for row in rows_of(rows, "beside")] == [["beside", 5]]
+    assert sampler.samples == 0 and not read_log(rows).inside([(0, 9)])
+    ((_, stack),) = read_log(rows, "beside").inside([(0, 9)])
+    assert [frame.name for frame in stack.frames] == ["outer", "inner"]
+
+
+def test_a_thread_in_which_nothing_of_the_person_s_runs_is_no_row() -> None:
+    rows: list[Any] = []
+    with standing() as found:
+        Sampler(rows.append, lambda name: False).beside(5, [found.thread.ident or 0])
+    assert not rows_of(rows, "beside")

@@ -1,0 +1,181 @@
+"""A generator, a PyDataset or a mapped Python function that opens the same file again and again (INP014).
+
+It runs on a thread of tf.data's, on which no share of the step is sampled. Threads that open files again are sampled
+beside the training thread, which tells how much of their Python is loading.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit_probes.input.model import KerasInput, Loader, Stage
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN, Place, Samples, read_log
+from tfperfkit.records.spans import Span
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.feed import Feed, feed, middle, own_time, places, waiting
+from tfperfkit_rules.input.interpreter_lock import Lock, lock
+from tfperfkit_rules.input.python_batches import keras_input, python_stage, python_words
+from tfperfkit_rules.input.reloading import ONLY_LOADS, function_at, loading_lines, opened_files
+from tfperfkit_rules.measures.source_text import enclosing, yielding_loops
+
+MIN_PART, MIN_AGAIN, FEW_FILES = calibrated.MIN_PART.value, calibrated.MIN_AGAIN.value, calibrated.FEW_FILES.value
+
+
+class _Load(NamedTuple):
+    """``where``: from the outermost call that only loads to the line that opens; ``lines``: that take the time."""
+
+    loader: Loader
+    where: tuple[SourceSpan, ...]
+    lines: frozenset[Place]
+
+
+def opened_again(evidence: Evidence) -> Iterator[Finding]:
+    """INP014: most of what the pipeline's Python does is loading a file that it had loaded before."""
+    item = feed(evidence)
+    stage = python_stage(item.pipeline, item.bound) if item is not None and item.bound is not None else None
+    if item is None or stage is None or item.part(stage) < MIN_PART:
+        return
+    again = [row for row in opened_files(evidence) if _again(row, item)]
+    samples = read_log(evidence.records("samples"), "beside").samples(_spans(evidence)) if again else Samples()
+    if samples.count < MIN:
+        return
+    loads = [load for row in again if (load := _load(evidence, samples, row)).lines]
+    taken = [(load, _sampled(samples, load.lines)) for load in loads]
+    taken = sorted((row for row in taken if row[1]), key=lambda row: -row[1])
+    share = _sampled(samples, frozenset().union(*(load.lines for load in loads))) / samples.count
+    if not taken or share < MIN_PART:
+        return
+    source = keras_input(evidence, item.pipeline)
+    held = lock(evidence, item.pipeline, stage) if item.overlaps else Lock()
+    left = max(held.left(item.least_other_ms) - evidence.part("gc"), shared.MIN_REST_MS.value)
+    bounds = _bounds(item, stage, left, gain.interval(share, samples.count))
+    first = taken[0][0]
+    yield Finding(
+        code="INP014",
+        family="input",
+        severity="low",
+        title=f"{_files(first.loader)} again {_often(first.loader, item)} by {python_words(stage, source)}",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, *(span for load, _ in taken for span in load.where), *_lines(taken), stage.mapped),
+        evidence=(
+            *waiting(item),
+            Measurement("loading, of the Python that prepares batches", share, "share", "samples"),
+            Measurement("times opened", float(sum(load.loader.opens for load, _ in taken)), "count", "run"),
+            Measurement("size of the file", first.loader.bytes_per_step / first.loader.opens_per_step, "bytes", "run"),
+            *own_time(stage),
+        ),
+        advice=_advice(first.loader, stage, source),
+        detail="What is loaded is thrown away again after a part of it was taken.",
+        absorbs=("INP001", "INP003", "INP004", *(("INP005", "OPS004") if share >= shared.MOSTLY.value else ())),
+    )
+
+
+def _again(row: Loader, item: Feed) -> bool:
+    """Files that are opened more often than once for each pass over the data; one or two files, also once a pass."""
+    each = row.opens / row.paths
+    return each >= MIN_AGAIN * (1 if row.paths <= FEW_FILES else max(item.pipeline.iterators, 1))
+
+
+def _spans(evidence: Evidence) -> list[Span]:
+    """From the first step to the last, epochs' beginnings included; of a work all of it."""
+    steps = evidence.steps.steps
+    if evidence.work is not None or not steps:
+        return list(evidence.log.whole)
+    return [(steps[0].begin_ns, steps[-1].end_ns)]
+
+
+def _load(evidence: Evidence, samples: Samples, row: Loader) -> _Load:
+    """The lines that load, and the calls around them that do nothing else."""
+    chain, depth = row.chain, 0
+    lines = _loading(evidence, samples, row, 0)
+    for index in range(1, len(chain)):
+        key = function_at(samples, chain[index - 1])
+        whole = sum(samples.doing_in(key).values()) if key is not None else 0
+        if not whole or _sampled(samples, lines) < ONLY_LOADS * whole:
+            break
+        depth = index
+        lines = _loading(evidence, samples, row, index)
+    return _Load(row, tuple(reversed(chain[: depth + 1])), lines)
+
+
+def _loading(evidence: Evidence, samples: Samples, row: Loader, depth: int) -> frozenset[Place]:
+    """In the function of ``row.chain[depth]``. What stands in a loop that yields runs for each element, not for each
+    time that the file is opened before it: that is reading, not loading again."""
+    at = row.chain[depth]
+    key = function_at(samples, at)
+    apart = [loop for loop in yielding_loops(evidence, at.file, at.line) if not loop.line <= at.line <= loop.last]
+    found = loading_lines(samples, key, row) if depth == 0 else [at.line]
+    function = enclosing(evidence, at.file, at.line)
+    return frozenset(
+        (at.file, line)
+        for line in found
+        if not any(loop.line <= line <= loop.last for loop in apart)
+        and (function is None or function.line <= line <= function.last)
+    )
+
+
+def _sampled(samples: Samples, lines: frozenset[Place]) -> int:
+    return sum(
+        count
+        for stack, count in samples.stacks.items()
+        if any((frame.file, frame.line) in lines for frame in stack.frames)
+    )
+
+
+def _lines(taken: list[tuple[_Load, int]]) -> list[SourceSpan]:
+    there = {(span.file, span.line) for load, _ in taken for span in load.where}
+    return [
+        SourceSpan(file, line, load.where[-1].function)
+        for load, _ in taken
+        for file, line in sorted(load.lines)
+        if (file, line) not in there
+    ]
+
+
+def _bounds(item: Feed, stage: Stage, left: float, loading: tuple[float, float]) -> tuple[float, float]:
+    """The step when so much (min, max) of the stage's time is gone. ``left``: of the rest of the step at
+    best: what is loaded no more needs no garbage collection either."""
+    worked = item.section_ms * item.part(stage)
+    rest = item.section_ms - worked
+    lower, upper = (rest + (1 - part) * worked for part in reversed(loading))
+    low, _ = item.after(lower, upper)
+    return low, max(low, item.between(max(left, lower), item.step_ms)[1])
+
+
+def _files(row: Loader) -> str:
+    name = os.path.basename(row.path)
+    return f"{name} is opened" if row.paths <= FEW_FILES else f"Files like {name} are opened"
+
+
+def _often(row: Loader, item: Feed) -> str:
+    each = row.opens_per_step / item.batches if item.batches else 0.0
+    if abs(each - 1) <= 1 - shared.NEARLY_ALWAYS.value:
+        return "for each batch"
+    return f"{each:.0f} times for each batch" if each > 1 + shared.MOSTLY.value else f"{row.opens:,} times"
+
+
+def _advice(row: Loader, stage: Stage, source: KerasInput | None) -> str:
+    name = os.path.basename(row.path)
+    if row.paths > FEW_FILES:
+        return (
+            "Keep what was loaded: @functools.lru_cache(maxsize=...) on the function that loads one file, and go "
+            "through the examples file by file; or write them once in the order in which they are read."
+        )
+    if source is not None and source.kind == "PyDataset":
+        owner = source.cls or "the class"
+        text = f"Load {name} once, in {owner}.__init__, and keep the arrays: __getitem__ then only picks its batch."
+    else:
+        function = stage.mapped.function if stage.mapped is not None else "the generator"
+        text = f"Load {name} once, before {function} begins, and let it only pick from what was loaded."
+    return (
+        f'{text} What does not fit into memory is kept open: np.load(..., mmap_mode="r") of a plain .npy, an h5py.File.'
+    )

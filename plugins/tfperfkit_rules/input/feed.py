@@ -66,8 +66,27 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             return max(working, key=lambda item: item.trace_self_ms_per_step or 0.0)
         index = self.pipeline.bound_by
         if index is None:
-            return self.described
+            return self.left_over or self.described
         return self.pipeline.stages[index] if index < len(self.pipeline.stages) else None
+
+    @property
+    def left_over(self) -> Stage | None:
+        """A trace does not time what runs in parallel. It is the only such stage that computes where the others take
+        far less than is waited for."""
+        stages = self.pipeline.stages
+        unknown = [item for item in stages if item.kind.startswith(PARALLEL) and item.self_ms_per_output is None]
+        known = sum(item.self_ms_per_output or 0.0 for item in stages)
+        if self.pipeline.measured != "trace" or len(unknown) != 1 or self.filling:
+            return None
+        return unknown[0] if known * self.batches < KEEPS_UP * self.wait_ms else None
+
+    def own_ms_max(self, stage: Stage) -> float:
+        """Own time of a stage for a batch, all threads together; at most, where that was not measured."""
+        if stage.self_ms_per_output is not None:
+            return stage.self_ms_per_output
+        calls = stage.parameters.get("num_parallel_calls")
+        threads = min(calls, self.cpus) if isinstance(calls, int) and calls > 0 else self.cpus
+        return self.section_ms / self.batches * (threads if stage.kind.startswith(PARALLEL) else 1)
 
     @property
     def described(self) -> Stage | None:

@@ -11,16 +11,25 @@ from tfperfkit_rules.measures.source_text import enclosing
 
 
 class Parser(NamedTuple):
-    """``single`` parses a record, ``batches`` a batch of them; one function may do both."""
+    """``single`` parses a record, ``batches`` a batch of them; one function may do both. ``result``: what is to be
+    known of a batch's."""
 
     single: str
     batches: str
+    result: str = "what comes after it gets one more dimension in front"
+
+    def batched(self, size: int) -> str:
+        """What a function that calls it then gets, as the rest of a sentence."""
+        instead = f": {self.batches} in place of {self.single}" if self.single != self.batches else ""
+        return f"{size} records at a time{instead}; {self.result}."
 
 
 _PARSERS = (
     Parser("tf.io.parse_single_example", "tf.io.parse_example"),
     Parser("tf.io.parse_single_sequence_example", "tf.io.parse_sequence_example"),
     Parser("tf.io.decode_csv", "tf.io.decode_csv"),
+    Parser("tf.io.decode_raw", "tf.io.decode_raw"),
+    Parser("tf.strings.split", "tf.strings.split", "its result is ragged then: .to_tensor()"),
 )
 #: What decodes one string at a time.
 _SINGLE = ("decode_image", "decode_jpeg", "decode_png", "decode_gif", "decode_bmp", "decode_webp", "decode_wav")

@@ -20,6 +20,7 @@ CALL_US, OPERATION_US, SMALL_BYTES = (
     calibrated.MAP_OPERATION_US.value,
     calibrated.SMALL_BYTES.value,
 )
+PARSE_US = calibrated.PARSE_US.value
 MIN_BATCH, LEFT = calibrated.MAP_MIN_BATCH.value, (0.0, calibrated.MAP_LEFT_MAX.value)
 
 
@@ -27,60 +28,68 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     """INP007: a cheap function is called for each example where it could be called for a batch."""
     item = feed(evidence)
     stage = item.bound if item is not None else None
-    if item is None or stage is None or not is_cheap(evidence, item.pipeline, stage):
+    if item is None or stage is None or not is_cheap(evidence, item, stage):
         return
     worked = item.section_ms * item.part(stage)
     rest = item.section_ms - worked
     bounds = item.relieved(rest + LEFT[0] * worked, rest + LEFT[1] * worked)
     size = _batch(item.pipeline, stage)
-    each_us = (stage.self_ms_per_output or 0.0) * 1000 / size
+    each_us = item.own_ms_max(stage) * 1000 / size
     name = stage.mapped.function if stage.mapped is not None else "the function"
     parser = parser_of(evidence, item.pipeline, stage)
     yield Finding(
         code="INP007",
         family="input",
         severity="low",
-        title=f"{name} is mapped over single examples, each of little work",
+        title=(
+            f"{name} parses one record at a time"
+            if parser is not None
+            else f"{name} is mapped over single examples, each of little work"
+        ),
         share_of_step=item.share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
         where=places(evidence, place(stage, item.pipeline), stage.mapped),
         evidence=(
             *waiting(item),
-            Measurement("for one example", each_us / 1000, "ms", "run"),
+            Measurement(
+                "for one example" if stage.self_ms_per_output is not None else "for one example, at most",
+                each_us / 1000,
+                "ms",
+                "run",
+            ),
             Measurement("operations in the function", stage.ops, "count", "run"),
             Measurement("examples in a batch", size, "count", "run"),
             *own_time(stage),
         ),
         advice=(
             f"Batch first, then map: .batch({size}).map({name}, num_parallel_calls=tf.data.AUTOTUNE). {name} then gets "
-            + (
-                f"{size} records at a time: {parser.batches} in place of {parser.single}; what comes after it gets one "
-                "more dimension in front."
-                if parser is not None and parser.single != parser.batches
-                else "arrays with one more dimension in front."
-            )
+            + (parser.batched(size) if parser is not None else "arrays with one more dimension in front.")
         ),
         detail="Nearly all of its time is calling the function, once for each example.",
         absorbs=("INP001", "INP003", "INP004"),
     )
 
 
-def is_cheap(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> bool:
-    """Whether a mapped function does so little that calling it is most of its time."""
+def is_cheap(evidence: Evidence, item: Feed, stage: Stage) -> bool:
+    """Whether a mapped function does so little, or what is done for a batch so much faster, that calling it for each
+    example is most of its time."""
+    pipeline = item.pipeline
     if stage.kind not in ("Map", "ParallelMap") or stage.is_python or stage.stateful_or_random or not stage.ops:
         return False
     index = pipeline.stages.index(stage)
-    taken = () if parser_of(evidence, pipeline, stage) is not None else pipeline.stages[index + 1 : index + 2]
-    sizes = [item.bytes_per_element for item in (stage, *taken)]
     size = _batch(pipeline, stage)
-    if size < MIN_BATCH or stage.self_ms_per_output is None:
+    if size < MIN_BATCH:
         return False
-    if any(item.kind in ("Batch", "PaddedBatch") for item in pipeline.stages[index + 1 :]):
+    if any(below.kind in ("Batch", "PaddedBatch") for below in pipeline.stages[index + 1 :]):
         return False
-    if any(item is None or item > SMALL_BYTES for item in sizes):
+    each_us = item.own_ms_max(stage) * 1000 / size
+    if parser_of(evidence, pipeline, stage) is not None:
+        return (stage.bytes_per_element or 0) <= SMALL_BYTES and each_us <= PARSE_US
+    sizes = [near.bytes_per_element for near in (stage, *pipeline.stages[index + 1 : index + 2])]
+    if stage.self_ms_per_output is None or any(size is None or size > SMALL_BYTES for size in sizes):
         return False  # shapes differ from example to example, or the work is in the bytes
-    return stage.self_ms_per_output * 1000 / size <= CALL_US + OPERATION_US * stage.ops
+    return each_us <= CALL_US + OPERATION_US * stage.ops
 
 
 def _batch(pipeline: Pipeline, stage: Stage) -> int:

@@ -22,17 +22,13 @@ BUFFER_SHARE, BUFFER_GRAVE = calibrated.BUFFER_SHARE.value, calibrated.BUFFER_GR
 def repeated(evidence: Evidence) -> Iterator[Finding]:
     """INP006: what is the same in each epoch is computed in each; INP008 when a cache() stands before it."""
     item = feed(evidence)
-    if (
-        item is None
-        or not _epochs(item.pipeline)
-        or (item.bound is not None and is_cheap(evidence, item.pipeline, item.bound))
-    ):
+    if item is None or not _epochs(item.pipeline) or (item.bound is not None and is_cheap(evidence, item, item.bound)):
         return
     last = _cacheable(item.pipeline)
     if last is None:
         return
     stages = item.pipeline.stages
-    if is_cheap(evidence, item.pipeline, stages[last]):
+    if is_cheap(evidence, item, stages[last]):
         return  # on whole batches it takes next to nothing (INP007)
     kept = [stage for stage in stages[last:] if stage.nested is None]
     part = _part(item, kept)

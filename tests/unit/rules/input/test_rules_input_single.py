@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from evidence_builder import FILE
 from input_builder import PREFETCH, evidence, mapped, one, pipeline, ranged, stage
@@ -43,6 +44,33 @@ def test_what_decodes_a_picture_too_stays_with_single_records() -> None:
 def test_strings_that_nothing_parses_are_not_records() -> None:
     source = "import tensorflow as tf\ndef load(record):\n    return tf.strings.length(record)\n"
     assert not list(sequential_stages.per_example(evidence(records(), source=source)))
+
+
+def test_many_features_are_parsed_faster_in_a_batch_too_and_a_large_record_is_work() -> None:
+    many = pipeline(*records().stages[:2], mapped("ParallelMap", own_ms=60.0, ops=130), records().stages[3])
+    small = [msgspec.structs.replace(item, bytes_per_element=None) for item in many.stages]
+    assert one(sequential_stages.per_example(evidence(pipeline(*small, bound_by=2), source=PARSING))).code == "INP007"
+    assert not list(sequential_stages.per_example(evidence(many, source=PARSING)))  # 50 kB each
+
+
+def test_the_fields_of_lines_are_split_in_batches() -> None:
+    source = "import tensorflow as tf\ndef load(line):\n    return tf.strings.split(line, ';')\n"
+    found = one(sequential_stages.per_example(evidence(records(), source=source)))
+    assert "256 records at a time; its result is ragged then: .to_tensor()." in found.advice
+
+
+def test_what_a_trace_does_not_time_sets_the_pace_where_the_others_take_little() -> None:
+    """A loop that trains nothing: nobody reads the model's times."""
+    parsing = mapped("ParallelMap", own_ms=None, ops=30, bytes_per_element=48)
+    quick = stage("TFRecord", 4, element="string[]", self_ms_per_output=1.0)
+    given = evidence(pipeline(PREFETCH, BATCH, parsing, quick, measured="trace", outputs_per_step=1.0), source=PARSING)
+    found = one(sequential_stages.per_example(given))
+    figures = {item.name: item.value for item in found.evidence}
+    assert found.where[0].line == 7 and figures["for one example, at most"] == pytest.approx(10 * given.cpus / 256)
+    slow = msgspec.structs.replace(quick, self_ms_per_output=5.0)
+    for others in ((parsing, slow), (parsing, parsing, quick)):
+        unsure = pipeline(PREFETCH, BATCH, *others, measured="trace", outputs_per_step=1.0)
+        assert not list(sequential_stages.per_example(evidence(unsure, source=PARSING)))
 
 
 def test_a_function_that_does_more_than_its_call_costs_is_work() -> None:

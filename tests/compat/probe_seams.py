@@ -29,7 +29,7 @@ PROBE_SEAMS = (
         "record_gradient",
         "renamed",
         "lines",
-        "gradients are told by the call for them",
+        "gradients are recognised by the call for them",
     ),
     Seam(
         "missing",
@@ -47,7 +47,7 @@ PROBE_SEAMS = (
         "name_scope",
         "absent",
         "lines",
-        "operations are not told by the Keras layer that built them",
+        "operations are not recognised by the Keras layer that built them",
     ),
     Seam(
         "missing",
@@ -84,7 +84,7 @@ PROBE_SEAMS = (
         "_source_mapper_stacks",
         "renamed",
         "",
-        "for lines that AutoGraph converted the lines that called them are told",
+        "for lines that AutoGraph converted the lines that called them are reported",
     ),
     Seam(
         "missing",
@@ -161,7 +161,7 @@ PROBE_SEAMS = (
         "TFE_Py_RegisterGradientFunction",
         "refused",
         "lines",
-        "gradients are told by the call for them",
+        "gradients are recognised by the call for them",
     ),
     Seam("kinds", "graphs.building", "tensorflow.python.eager.record", "record_operation", "signature"),
     Seam(

@@ -137,6 +137,8 @@ def test_what_bounds_a_healthy_step() -> None:
     text = headline([], evidence)
     assert text.startswith("Nothing to fix: 90 % of a step is computing in compiled functions.")
     assert "83 GFLOP/s" in text and "100 on this machine (83 %)" in text
+    outrun = make_evidence(parts_ms={"graph": 9.0}, machine_gflops=40.0, offers={"anyone": [LayerWork(flops=0.75e9)]})
+    assert headline([], outrun).startswith("No fault found")  # the machine was busy when it was measured
     called = FunctionCalls(per_step={GRAPH: 1.0})
     for flops, said in ((4e5, False), (4e8, True)):  # next to nothing is counted where sizes are open
         costs = FunctionCosts(functions=(brief(flops=flops),))

@@ -98,3 +98,16 @@ def test_it_is_measured_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_state_folder_that_takes_nothing_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "runs").write_text("a file stands where the folder should")
     assert run(tmp_path, "first", monkeypatch)["float32_gflops"] > 0
+
+
+def test_a_first_slow_run_is_not_what_the_machine_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = iter([0.5, 0.5, 0.02, 0.01, 0.03, 0.01, 0.02, 0.02])
+    now = 0.0
+
+    def work() -> None:
+        nonlocal now
+        now += next(taken)
+
+    monkeypatch.setattr(machine.time, "process_time", lambda: now)
+    monkeypatch.setattr(machine.time, "perf_counter", lambda: 10 * now)
+    assert machine._best(work, 0.25) == pytest.approx(0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
+from tfperfkit.calibration import NEAR_LIMIT
 from tfperfkit.model import Column, Table
 from tfperfkit_probes.lines.graph.data import GraphFunction, LineTime
 
@@ -209,10 +210,14 @@ def _note(function: GraphFunction, hidden: int) -> str:
 
 
 def layers_table(function: GraphFunction, machine_gflops: float | None = None) -> Table | None:
-    """Keras' layers, if there are any. ``machine_gflops``: what a float32 matrix product reaches on this machine."""
+    """Keras' layers, if there are any. ``machine_gflops``: what a float32 matrix product reaches on this machine; it is
+    left out where a layer shows that the machine was busy when that was measured.
+    """
     shown = [row for row in function.layers if row.share >= 0.005][:_MAX_LAYERS]
     if len(shown) < 2:
         return None
+    misread = machine_gflops and max(row.gflop_per_s or 0.0 for row in shown) > machine_gflops / NEAR_LIMIT.value
+    machine_gflops = None if misread else machine_gflops
     first = shown[0].layer.partition("/")[0] + "/"
     root = first if all(row.layer.startswith(first) for row in shown) else ""
     bounds = any(row.bound for row in shown)
@@ -245,6 +250,7 @@ def layers_table(function: GraphFunction, machine_gflops: float | None = None) -
         ),
         note="its own operations in a step; GFLOP/s while its matrix products and convolutions ran"
         + (f"; of machine: of the {machine_gflops:,.0f} of a float32 matrix product here" if machine_gflops else "")
+        + ("; the machine was busy when its own speed was measured" if misread else "")
         + (f"; bound by what most of its time is: {_BOUNDS}" if bounds else ""),
     )
 

@@ -36,6 +36,14 @@ def test_without_the_machines_rate_there_is_no_column() -> None:
     assert all(len(row) == len(table.columns) for row in table.rows)
 
 
+def test_a_machine_that_its_own_layers_outrun_was_busy_when_it_was_measured() -> None:
+    table = layers_table(FUNCTION, 20.0)
+    assert table is not None
+    assert table.columns[-1].name == "GFLOP/s" and "was busy when its own speed was measured" in table.note
+    close = layers_table(FUNCTION, 40.0)
+    assert close is not None and close.columns[-1].name == "of machine"
+
+
 def test_what_bounds_a_layer_is_reported_where_it_is_known() -> None:
     row = msgspec.structs.replace(layer("c", 10.0), bound="memory, 3 B/FLOP")
     table = layers_table(msgspec.structs.replace(FUNCTION, layers=(row, layer("d", 1.0))), 200.0)

@@ -38,3 +38,7 @@ class Unavailable(TfperfError):
 
     Raised by an instrument whose seam is missing in this TensorFlow, or by a probe that can't work here.
     """
+
+
+class Busy(Unavailable):
+    """What a window needs is the script's for now, and may be free later: the window is asked for again."""

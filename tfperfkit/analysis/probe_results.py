@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -33,7 +33,7 @@ def probe_result(
     armed: bool,
 ) -> ProbeResult:
     """A probe's result, with what went wrong while it recorded; its own failure becomes its status."""
-    trouble = [e for e in of_kind(facts.events, "probe") if e.get("probe") == name]
+    trouble = _trouble(facts.events, name)
     failure = next((str(e.get("reason")) for e in trouble if e.get("status") == "failed"), None)
     failure = failure or _failed_recording(name, facts)
     if failure is not None:
@@ -67,6 +67,22 @@ def probe_result(
         reasons = [f"{e['file']} is incomplete: {e.get('reason')}" for e in lost]
         return msgspec.structs.replace(result, status="cut", reason="; ".join(reasons))
     return result
+
+
+def _trouble(events: Sequence[Event], name: str) -> list[Event]:
+    """What went wrong with it; not why its window was put off, where it opened in the end."""
+    trouble: list[Event] = []
+    again = False
+    for event in of_kind(events, "window", "opened", "probe"):
+        if event.get("probe") != name:
+            continue
+        if event["kind"] == "window":
+            again = bool(event.get("again"))
+        elif event["kind"] == "probe":
+            trouble.append(event)
+        elif not again:
+            trouble.clear()
+    return trouble
 
 
 def _no_window(manifest: Manifest, name: str, facts: Facts) -> str:

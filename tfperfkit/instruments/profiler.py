@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tfperfkit.clock import now_ns
-from tfperfkit.errors import Unavailable
+from tfperfkit.errors import Busy, Unavailable
 from tfperfkit.instruments.muted import muted
 
 #: Levels of the host tracer: 1 the coarsest, 2 each operation, 3 verbose. At 1 operations and input are missing.
@@ -118,7 +118,7 @@ class ProfilerSession:
         return self._session is not None and self._pid == os.getpid()
 
     def start(self) -> None:
-        """Start tracing; raises ``Unavailable`` with the reason if that can't be."""
+        """Start tracing; raises ``Unavailable`` with the reason if that can't be, ``Busy`` while the script traces."""
         if "tensorflow" not in sys.modules:
             raise Unavailable("the script has not imported TensorFlow")
         try:
@@ -128,7 +128,7 @@ class ProfilerSession:
             raise Unavailable(f"this TensorFlow has no profiler that we know ({error})") from error
         if getattr(profiler_v2, "_profiler", None) is not None or _enabled(trace):
             _remember("a profiler session of the script was running")
-            raise Unavailable("the script runs the TF Profiler itself; its trace is left alone")
+            raise Busy("the script runs the TF Profiler itself; its trace is left alone (tfperf read shows it)")
         began = now_ns()
         try:
             session = self._muted(lambda: _started(_pywrap_profiler, self.logdir, self.python))

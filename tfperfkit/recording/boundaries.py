@@ -155,6 +155,7 @@ class Boundaries:
         if action.kind == "warm":
             self._session.warmed_up()
         elif action.kind == "open":
-            self._probing.open_window(action.probe, action.steps)
+            if self._probing.open_window(action.probe, action.steps):
+                self.scheduler.put_off(self.number)
         else:
             self._probing.close_window(action.probe)

@@ -10,7 +10,7 @@ import msgspec
 
 from tfperfkit import registry
 from tfperfkit.clock import now_ns
-from tfperfkit.errors import ProbeError, Unavailable
+from tfperfkit.errors import Busy, ProbeError, Unavailable
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.option import effective
 from tfperfkit.probe import BackgroundProbe, Cost, Probe, WindowWish
@@ -40,6 +40,7 @@ class Probing:
         self._open: _Entered = {}
         self._ends: dict[str, ExitNote] = {}
         self._backgrounds: _Entered = {}
+        self._busy: set[str] = set()
         self.windows: list[WindowSpec] = []
 
     def choose(self) -> None:
@@ -88,8 +89,11 @@ class Probing:
 
     def open_window(
         self, name: str, steps: int | None, *, whole: bool = False, after_steps: bool = False, again: bool = False
-    ) -> None:
-        """``after_steps``: by time, as none comes any more; ``again``: the probe has had its window in them."""
+    ) -> bool:
+        """``after_steps``: by time, as none comes any more; ``again``: the probe has had its window in them.
+
+        Whether what it needs is the script's for now, so that it may open later.
+        """
         begin, step = now_ns(), max(self._session.step, 1)
         self._session.event("window", probe=name, step=step, begin_ns=begin, steps=steps, whole=whole, again=again)
         self._session.window_phase(name, "opening", whole)
@@ -98,6 +102,7 @@ class Probing:
         if opened:
             self._session.event("opened", probe=name, ns=now_ns())
             self._ends[name] = ExitNote(functools.partial(self._session.window_phase, name, "closing", whole))
+        return name in self._busy
 
     def close_window(self, name: str) -> None:
         if name in self._open:
@@ -132,6 +137,7 @@ class Probing:
         options = effective(probe, self._session.manifest.options.get(name, {}))
         recording = SessionRecording(self._session, name, steps, options, after_steps=after_steps)
         self._session.be_quiet(False)
+        self._busy.discard(name)
         try:
             if not background:
                 self._check_claims(name)
@@ -142,6 +148,8 @@ class Probing:
                 context = probe.record(recording)
             context.__enter__()
         except Unavailable as reason:
+            if isinstance(reason, Busy):
+                self._busy.add(name)
             self._session.event("probe", probe=name, status="skipped", reason=str(reason))
             return False
         except (Exception, SystemExit) as error:  # a probe that exits must not end the script

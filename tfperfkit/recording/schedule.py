@@ -27,6 +27,8 @@ STEPS_ENDED = 3
 #: How long a window of one of several ranks is, in steps, within what its probe takes: enough of fast steps, not too
 #: much of slow ones, for what a step takes is not asked.
 TOGETHER = 10
+#: A window that could not open is put off so often at most: to some sixty times the steps until then.
+MAX_PUT_OFF = 10
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S
 
@@ -108,6 +110,7 @@ class Scheduler:
         self._open: WindowSpec | None = None
         self._close_at = 0
         self._durations: list[int] = []
+        self._put_off = 0
         self._settled_at = 0
         self.warm_at = 0  # the first step after warm-up; 0 while warm
 
@@ -128,6 +131,15 @@ class Scheduler:
         """The window is given by time instead: no step was seen, or none comes any more. None if it was given."""
         if window in self._waiting:
             self._waiting.remove(window)
+
+    def put_off(self, number: int) -> None:
+        """The window that was to open at step ``number`` could not: it comes when half as many steps more have run, and
+        so on, a few times.
+        """
+        spec, self._open = self._open, None
+        if spec is not None and not spec.whole and self._put_off < MAX_PUT_OFF:
+            self._put_off += 1
+            self._waiting.append(msgspec.structs.replace(spec, start=number + max(number // 2, 1)))
 
     def boundary(self, number: int, last_step_ns: int, traced: bool) -> list[Action]:
         """The step ``number`` is about to begin; the one before took ``last_step_ns`` and ``traced`` or did not."""

@@ -41,3 +41,36 @@ def test_how_a_probe_failed(event: dict[str, Any], status: str, reason: str, tmp
     outcome = analyze(run.path).probes[0]
     assert outcome.status == status
     assert reason in (outcome.reason or "")
+
+
+REFUSED = [
+    {"kind": "window", "probe": "tfprof", "step": 5, "begin_ns": 3},
+    {"kind": "probe", "probe": "tfprof", "status": "skipped", "reason": "the script has it"},
+]
+OPENED: list[dict[str, Any]] = [
+    {"kind": "window", "probe": "tfprof", "step": 9, "begin_ns": 4},
+    {"kind": "opened", "probe": "tfprof", "ns": 5},
+]
+AFTER = [{**OPENED[0], "again": True}, OPENED[1]]
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        (REFUSED, "the script has it"),
+        (REFUSED + AFTER, "the script has it"),  # in the steps there was none
+        (REFUSED + OPENED, "no trace was recorded"),
+    ],
+)
+def test_why_a_window_was_put_off_is_no_reason_once_it_has_opened(
+    events: list[dict[str, Any]], reason: str, tmp_path: Path
+) -> None:
+    manifest = Manifest(tfperfkit_run=SCHEMA, argv=["train.py"], cwd="", python="", probes=["tfprof"], started_ns=1)
+    run = RunDirectory.create(tmp_path / "run", manifest)
+    run.write_json("agent.json", {"versions": {"tensorflow": "2.21.0"}, "armed_ns": 2})
+    streams = Streams(run)
+    for event in events:
+        streams.session("events").append(event)
+    streams.close()
+    outcome = analyze(run.path).probes[0]
+    assert reason in (outcome.reason or "")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tfperfkit import registry
+from tfperfkit.errors import Busy
 from tfperfkit.model import ProbeResult
 from tfperfkit.option import Option
 from tfperfkit.probe import Capture, Cost, Probe, Recording, WindowWish
@@ -97,6 +98,22 @@ def test_a_window_is_not_opened_over_one_that_has_its_claim(started: Any) -> Non
     probing.open_window("late", 5)
     assert late.recording and not whole.recording
     assert [event["probe"] for event in session.events if event["kind"] == "opened"] == ["whole", "late"]
+
+
+def test_what_the_script_uses_for_now_is_asked_for_again(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = Made("late", Cost.WINDOW, set())
+    probing, session = started(late)
+
+    @contextlib.contextmanager
+    def refuse(recording: Recording) -> Iterator[None]:
+        raise Busy("the script has it")
+        yield
+
+    with monkeypatch.context() as patched:
+        patched.setattr(late, "record", refuse)
+        assert probing.open_window("late", 5)
+    assert not probing.open_window("late", 5) and late.recording
+    assert [event["kind"] for event in session.events] == ["window", "probe", "window", "opened"]
 
 
 def test_a_probe_may_wish_for_another_window_and_wrong_wishes_are_the_usual_one(started: Any) -> None:

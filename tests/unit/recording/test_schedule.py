@@ -128,6 +128,35 @@ def test_window_given_by_time_is_not_given_again() -> None:
     assert scheduler.waiting == (TFPROF,)
 
 
+def test_window_that_cannot_open_comes_later_and_not_for_ever() -> None:
+    scheduler = Scheduler([TFPROF])
+    asked = []
+    for number in range(2, 50_000):
+        for action in scheduler.boundary(number, NS_PER_S, number == 2):
+            if action.kind == "open":
+                asked.append(number)
+                scheduler.put_off(number)
+    assert asked == [5, 7, 10, 15, 22, 33, 49, 73, 109, 163, 244]
+    assert scheduler.idle
+
+
+def test_window_that_was_put_off_lasts_as_long_as_any() -> None:
+    scheduler = Scheduler([LINES, TFPROF])
+    seen = []
+    for number in range(2, 100):
+        for action in scheduler.boundary(number, NS_PER_S, number == 2):
+            seen.append((number, action.kind, action.probe))
+            if (action.kind, action.probe) == ("open", "lines") and number < 10:
+                scheduler.put_off(number)
+    ordinary = wished_count(TFPROF.wish, NS_PER_S)
+    opened = {probe: number for number, kind, probe in seen if kind == "open"}
+    closed = {probe: number for number, kind, probe in seen if kind == "close"}
+    assert closed["tfprof"] - opened["tfprof"] == ordinary
+    assert opened["lines"] >= closed["tfprof"]  # it waits for the one that has begun meanwhile
+    assert closed["lines"] - opened["lines"] == wished_count(LINES.wish, NS_PER_S)
+    assert scheduler.idle
+
+
 def test_several_steps_between_two_boundaries() -> None:
     """``steps_per_execution``: the numbers jump; a window then lasts at least as long as it should."""
     scheduler = Scheduler([WindowSpec("lines", 15, 12)])

@@ -41,12 +41,11 @@ def merge(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]
 
 
 def _explains(major: Finding, minor: Finding) -> bool:
-    if minor.work != major.work:
-        return False
-    if minor.code in major.absorbs:
-        return True
     places = {(place.file, place.line) for place in major.where}
-    return minor.code in major.absorbs_here and any((place.file, place.line) in places for place in minor.where)
+    here = any((place.file, place.line) in places for place in minor.where)
+    if minor.work != major.work:  # what is of the whole run concerns each work in it
+        return here and major.basis == "run" and not major.work and minor.code in (*major.absorbs, *major.absorbs_here)
+    return minor.code in major.absorbs or (here and minor.code in major.absorbs_here)
 
 
 def _without_doubles(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]) -> list[Finding]:

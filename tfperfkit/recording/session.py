@@ -258,6 +258,9 @@ class Session:
     def marked(self, marker: Marker) -> None:
         self.steps.marked(marker)
 
+    def graph_size(self, site: int, calls: int, operations: int) -> None:
+        self.event("graph_size", site=site, calls=calls, operations=operations)
+
     def be_quiet(self, quiet: bool) -> None:
         """Whether nothing has to be decided as a step begins."""
         self.steps.be_quiet(quiet)

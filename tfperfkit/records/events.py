@@ -12,6 +12,7 @@ EventKind = Literal[
     "warm",  # step, ns: the warm-up is over
     "precise",  # ns: from here on samples fall on short stretches of Python too
     "precise_end",  # ns
+    "graph_size",  # site, calls, operations: of the graph that a session runs, before the call of this number there
     "window",  # probe, step, begin_ns, steps (None: by time), whole, again (another, after the steps): to be opened
     "opened",  # probe, ns: its probe records
     "window_end",  # probe, step, end_ns, status ("ok", "cut")

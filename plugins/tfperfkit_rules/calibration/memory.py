@@ -59,6 +59,21 @@ GRAPH_SAVED_MIN = Calibration(
     "of the line's time, what goes at least when it makes no operation",
     Chosen("it also runs what it makes"),
 )
+MIN_SESSION_RUNS = Calibration(
+    8,
+    "count",
+    "runs of a session at one place, before its graph is said to grow or not to",
+    Chosen("counted at the first, second, fourth and eighth: two times between them, beside the first"),
+)
+MIN_ADDED = Calibration(
+    0.5, "number", "operations that a graph has more for each run, for it to grow", Chosen("one at every second run")
+)
+FIRST_RUNS = Calibration(
+    16,
+    "count",
+    "of the runs of a session at a place, one in so many is a first one",
+    Chosen("so that it is no single one"),
+)
 NEAR = Calibration(0.9, "share", "of the limit at the peak", Cited("the PyTorch profiler's TensorBoard plugin: 90 %"))
 GRAVE = Calibration(
     0.97, "share", "of the limit at the peak, for severity high", Chosen("a batch more may end the run")

@@ -20,7 +20,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.called import COMPILED, TRAINER, Api, call_of, callee, calls, frames_at
 from tfperfkit_rules.measures.making import making
-from tfperfkit_rules.measures.session_calls import SESSION, made_in_loops
+from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loops
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span
@@ -56,7 +56,8 @@ def called_for_little(evidence: Evidence) -> Iterable[Finding]:
     """The findings; not where a loop adds operations to a session's graph, or makes its models anew: those take it."""
     if evidence.work is None or evidence.samples.count < MIN or not evidence.step_ms:
         return
-    if not any(made_in_loops(evidence, file) for file in evidence.files()):
+    grown = growing(evidence)
+    if not (grown if grown is not None else any(made_in_loops(evidence, file) for file in evidence.files())):
         yield from _of(evidence, "session", SESSION, _SESSION)
     if making(evidence) is None:
         yield from _of(evidence, "function", COMPILED, _FUNCTION)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import ast
+import statistics
+from collections import defaultdict
+from typing import NamedTuple
 
+from tfperfkit.clock import ms
+from tfperfkit.records.events import of_kind
+from tfperfkit.records.samples import Frame
+from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.names import Syntax
+from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.measures.called import Api
 from tfperfkit_rules.measures.source_text import loops
 
@@ -23,16 +31,56 @@ SESSION = Api(
 )
 
 
+class Growing(NamedTuple):
+    """A place that runs a session whose graph had more operations each time: ``added`` for each call, ``operations`` at
+    the last count. ``left``: of the time of its runs, what they would take if all were as the first ones, 0 to 1."""
+
+    site: Site
+    added: float
+    operations: int
+    left: float
+
+
+def growing(evidence: Evidence) -> list[Growing] | None:
+    """By the operations that were counted before calls 1, 2, 4, 8 … of each place; None where no place has enough of
+    them."""
+    counted: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for event in of_kind(evidence.records("events"), "graph_size"):
+        if event["calls"] == 1:  # another graph may be run there later
+            counted[event["site"]] = []
+        counted[event["site"]].append((event["calls"], event["operations"]))
+    enough = {site: rows for site, rows in counted.items() if rows[-1][0] >= calibrated.MIN_SESSION_RUNS.value}
+    if not enough:
+        return None
+    found = []
+    for site in evidence.sites():
+        rows = enough.get(site.id, [])[1:]  # what the first call needs may be made in the loop too
+        rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(rows, rows[1:], strict=False)]
+        if rates and min(rates) >= calibrated.MIN_ADDED.value:
+            found.append(Growing(site, rates[-1], rows[-1][1], _left(evidence, site)))
+    return found
+
+
+def _left(evidence: Evidence, site: Site) -> float:
+    took = [ms(each.end_ns - each.begin_ns) for each in evidence.markers() if each.site == site.id]
+    first = took[1 : 1 + max(1, len(took) // calibrated.FIRST_RUNS.value)]
+    mean = statistics.fmean(took[1:]) if first else 0.0
+    return min(1.0, statistics.median(first) / mean) if mean > 0 else 1.0
+
+
+def makes(frame: Frame) -> bool:
+    """Whether a frame of the person's called what makes an operation of a graph."""
+    called = (frame.calls or ("",))[0]
+    return called.startswith(_MAKING) and not called.endswith(_RUNNING)
+
+
 def made_in_loops(evidence: Evidence, file: str) -> list[int]:
     """Lines inside of loops that make operations: by the frames of TensorFlow that samples saw there, and by what they
     call."""
     syntax = evidence.syntax(file)
     lines = {call.lineno for call in syntax.calls if _makes(syntax, call)} if syntax is not None else set[int]()
     for stack in evidence.samples.stacks:
-        for frame in stack.frames:
-            called = (frame.calls or ("",))[0]
-            if frame.file == file and called.startswith(_MAKING) and not called.endswith(_RUNNING):
-                lines.add(frame.line)
+        lines |= {frame.line for frame in stack.frames if frame.file == file and makes(frame)}
     return sorted(line for line in lines if loops(evidence, file, line))
 
 

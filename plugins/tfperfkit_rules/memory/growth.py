@@ -6,18 +6,11 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
-from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
-from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.new_models import new_models
-from tfperfkit_rules.measures.session_calls import SESSION, made_in_loops
-from tfperfkit_rules.measures.source_text import loops
-
-_SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
 
 def kept(evidence: Evidence) -> Iterator[Finding]:
@@ -197,63 +190,3 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
                 "loop."
             ),
         )
-
-
-def session_graph(evidence: Evidence) -> Iterator[Finding]:
-    """MEM002: a loop around ``session.run`` makes operations, so the graph is extended and optimised anew each time.
-
-    Scripts of TensorFlow 1 have no steps that are seen; the price is a share of the run, by its stack samples.
-    """
-    samples = evidence.samples
-    work = evidence.work
-    if (evidence.steps.count and work is None) or samples.count < MIN:
-        return
-    files = {span.file for span in evidence.calls(*_SESSION)}
-    found = []
-    for file in sorted(files):
-        for line in made_in_loops(evidence, file):
-            share = samples.share((file, line))
-            if share >= calibrated.MIN_RUN_SHARE.value:
-                found.append((share, SourceSpan(file, line)))
-    if not found:
-        return
-    found.sort(key=lambda item: -item[0])
-    share, where = found[0]
-    own = share
-    share = min(own + _running(evidence, where.file, where.line), 1.0)
-    bounds = gain.speedups(calibrated.GRAPH_SAVED_MIN.value * own, gain.interval(share, samples.count)[1])
-    yield Finding(
-        code="MEM002",
-        family="memory",
-        severity=gain.severity(share),
-        basis="run" if work is None else "step",
-        share_of_step=share,
-        title="Every iteration of the loop adds operations to the session's graph",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
-        where=(where, *(span for _, span in found[1:3])),
-        evidence=(
-            Measurement("share of the run" if work is None else "share of the loop", share, "share", "samples"),
-            Measurement("samples", samples.count, "count", "run"),
-        ),
-        advice=(
-            "Make the operation once, before the loop, with a placeholder for what changes, and only run it there: "
-            "session.run(op, {placeholder: value}). graph.finalize() before the loop tells who adds more."
-        ),
-        detail="After each change the session extends and optimises its graph again: the larger, the longer.",
-        absorbs=("STP007",),  # that is why
-        absorbs_here=("LIN001",),
-    )
-
-
-def _running(evidence: Evidence, file: str, made: int) -> float:
-    """The share of the samples in ``session.run``, at other lines of the loop in which a line makes
-    operations: it extends and optimises the graph first."""
-    around = loops(evidence, file, made)[-1]
-    found = 0
-    for stack, count in evidence.samples.stacks.items():
-        here = [frame for frame in stack.frames if frame.file == file and around.line <= frame.line <= around.last]
-        if any(frame.line == made for frame in here):
-            continue
-        found += count * any(calls(evidence, frame, SESSION) for frame in here)
-    return found / evidence.samples.count

@@ -88,6 +88,14 @@ def test_one_code_at_one_place_is_reported_once() -> None:
     assert [item.share_of_step for item in merge([finding("A", 0.2), finding("A", 0.4)])] == [0.4]
 
 
+def test_a_cause_of_the_whole_run_explains_what_a_work_shows_at_its_place() -> None:
+    here, there = finding("B", 0.6, work="t.py:2"), finding("B", 0.6, work="t.py:2", where=(SourceSpan("t.py", 9),))
+    whole = finding("A", 0.9, basis="run", absorbs=("B",))
+    assert [item.code for item in merge([whole, here])] == ["A"]
+    assert [item.code for item in merge([whole, there])] == ["A", "B"]
+    assert [item.code for item in merge([finding("A", 0.9, absorbs=("B",)), here])] == ["A", "B"]
+
+
 def test_amdahl_and_intervals() -> None:
     assert gain.speedup(0.5) == pytest.approx(2.0)
     assert gain.speedups(0.2, 0.5) == (pytest.approx(1.25), pytest.approx(2.0))

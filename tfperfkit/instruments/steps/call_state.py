@@ -15,11 +15,13 @@ from tfperfkit.records.steps import Marker, MarkerKind, Site
 
 
 class Listener(Protocol):
-    """Who hears of calls. ``entering`` is called before the observed call, ``marked`` after it, on the same thread."""
+    """Who hears of calls. ``entering`` is called before the observed call, ``marked`` after it, on the same thread.
+    ``graph_size`` now and then before a session's run: how many operations its graph has at the call of this number."""
 
     def new_site(self, site: Site) -> None: ...
     def entering(self, site: int) -> None: ...
     def marked(self, marker: Marker) -> None: ...
+    def graph_size(self, site: int, calls: int, operations: int) -> None: ...
 
 
 class CallState(Calls):

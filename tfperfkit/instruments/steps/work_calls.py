@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
+from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -30,6 +31,7 @@ class WorkCalls:
     def __init__(self, state: CallState) -> None:
         self._state = state
         self._files: dict[str, bool] = {}
+        self._runs: Counter[tuple[int, int]] = Counter()  # of sessions, by site and graph
         self.left = MAX
 
     def of_method(self, kind: MarkerKind, passing: Callable[[FrameType], None]) -> Callable[[Any], Token | None]:
@@ -38,9 +40,20 @@ class WorkCalls:
         def before(instance: Any) -> Token | None:
             frame = sys._getframe(2)
             passing(frame)
-            return self._begin(kind, instance, frame) if self.left > 0 else None
+            token = self._begin(kind, instance, frame) if self.left > 0 else None
+            if token is not None and kind == "session":
+                self._count(token.site, instance.graph)
+            return token
 
         return before
+
+    def _count(self, site: int, graph: Any) -> None:
+        """Now and then, the more calls the rarer, count the operations of the graph that a session runs."""
+        start = now_ns()
+        self._runs[site, id(graph)] = calls = self._runs[site, id(graph)] + 1
+        if calls & (calls - 1) == 0:
+            self._state.listener.graph_size(site, calls, int(graph.num_operations()))
+        self._state.cost_ns += now_ns() - start
 
     def function(self, function: Any, frame: FrameType) -> Token | None:
         """A compiled function is about to be called, by the person's line or by a library. ``frame``: TensorFlow's."""

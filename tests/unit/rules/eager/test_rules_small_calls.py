@@ -9,7 +9,7 @@ import pytest
 from eager_builder import site
 from evidence_builder import FILE, MS, one
 from tfperfkit_rules.eager import model_calls, remade, small_batches, small_calls
-from tfperfkit_rules.memory.growth import session_graph
+from tfperfkit_rules.memory.session_graph import session_graph
 from work_builder import CALL, LOAD, PREDICT, SESSION, SETTING_UP, everything, frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.residual import residual

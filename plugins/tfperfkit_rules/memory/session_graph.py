@@ -1,0 +1,145 @@
+"""MEM002: operations are added to a session's graph between its runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import memory as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import calls
+from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes
+from tfperfkit_rules.measures.source_text import loop_at, loops
+
+_SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
+
+
+class _Price(NamedTuple):
+    """Shares of the samples: of making operations, and of running the session; ``places`` of the former."""
+
+    making: float
+    running: float
+    places: tuple[SourceSpan, ...]
+
+
+def session_graph(evidence: Evidence) -> Iterator[Finding]:
+    """MEM002: a loop around ``session.run`` makes operations, so the graph is extended and optimised anew each time.
+
+    By the operations of the graph, counted at its runs; where these are too few, by the lines of the loop. Scripts of
+    TensorFlow 1 have no steps that are seen; the price is a share of the run, by its stack samples.
+    """
+    samples = evidence.samples
+    if (evidence.steps.count and evidence.work is None) or samples.count < MIN:
+        return
+    counted = growing(evidence)
+    priced: list[tuple[_Price, Growing | None]]
+    if counted is None:
+        by_lines = _by_lines(evidence)
+        priced = [(by_lines, None)] if by_lines is not None else []
+    else:
+        priced = [(_around(evidence, each), each) for each in counted]
+    priced.sort(key=lambda item: -item[0].making - item[0].running)
+    for price, grown in priced[:1]:
+        if price.places and price.making + price.running >= calibrated.MIN_RUN_SHARE.value:
+            yield _finding(evidence, price, grown)
+
+
+def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Finding:
+    whole = evidence.work is None
+    share = min(price.making + price.running, 1.0)
+    certain = calibrated.GRAPH_SAVED_MIN.value * price.making
+    if grown is not None:  # the graph of the first runs was extended and optimised too, but it was small
+        certain += price.running * (1 - grown.left)
+    high = min(gain.interval(share, evidence.samples.count)[1], shared.MAX_STEP_SHARE.value)
+    bounds = gain.speedups(min(certain, high), high)
+    figures = []
+    if grown is not None:
+        figures = [
+            Measurement("operations added for each run of the session", grown.added, "number", "run"),
+            Measurement("operations of the graph at the last count", grown.operations, "count", "run"),
+        ]
+    return Finding(
+        code="MEM002",
+        family="memory",
+        severity=gain.severity(share),
+        basis="run" if whole else "step",
+        share_of_step=share,
+        title="Every iteration of the loop adds operations to the session's graph",
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=price.places[: shared.MAX_PLACES.value],
+        evidence=(
+            *figures,
+            Measurement("share of the run" if whole else "share of the loop", share, "share", "samples"),
+            Measurement("samples", evidence.samples.count, "count", "run"),
+        ),
+        advice=(
+            "Make the operation once, before the loop, with a placeholder for what changes, and only run it there: "
+            "session.run(op, {placeholder: value}). graph.finalize() before the loop tells who adds more."
+        ),
+        detail="After each change the session extends and optimises its graph again: the larger, the longer.",
+        absorbs=("STP007",),  # that is why
+        absorbs_here=("LIN001",),
+    )
+
+
+def _around(evidence: Evidence, grown: Growing) -> _Price:
+    """The samples in the loop around a run of the session: at the lines of the loop by which operations are made, in
+    helpers too, and in ``session.run``."""
+    if not grown.site.loops:
+        return _Price(0.0, 0.0, ())
+    file, line = grown.site.loops[-1].file, grown.site.loops[-1].line
+    loop = loop_at(evidence, file, line)
+    last = loop.last if loop is not None else line
+    in_loop: Counter[Place] = Counter()
+    made_at: Counter[Place] = Counter()
+    making = running = 0
+    for stack, count in evidence.samples.stacks.items():
+        places = [(each.file, each.line) for each in stack.frames if each.file == file and line <= each.line <= last]
+        if not places:
+            continue
+        leaf = stack.frames[-1]
+        if makes(leaf):
+            making += count
+            in_loop[places[-1]] += count
+            made_at[leaf.file, leaf.line] += count
+        elif _innermost(evidence, places[-1]) == line and any(calls(evidence, each, SESSION) for each in stack.frames):
+            running += count
+    first, others = in_loop.most_common(1), made_at.most_common()
+    at = [*(place for place, _ in first), (grown.site.file, grown.site.line), *(place for place, _ in others)]
+    total = evidence.samples.count
+    return _Price(making / total, running / total, tuple(SourceSpan(*place) for place in dict.fromkeys(at)))
+
+
+def _by_lines(evidence: Evidence) -> _Price | None:
+    """The line in a loop that makes operations and takes most, and ``session.run`` at other lines of that loop."""
+    samples = evidence.samples
+    found = []
+    for file in sorted({span.file for span in evidence.calls(*_SESSION)}):
+        for line in made_in_loops(evidence, file):
+            share = samples.share((file, line))
+            if share >= calibrated.MIN_RUN_SHARE.value:
+                found.append((share, SourceSpan(file, line)))
+    if not found:
+        return None
+    found.sort(key=lambda item: -item[0])
+    making, where = found[0]
+    around = loops(evidence, where.file, where.line)[-1]
+    running = 0
+    for stack, count in samples.stacks.items():
+        here = [each for each in stack.frames if each.file == where.file and around.line <= each.line <= around.last]
+        if any(frame.line == where.line for frame in here):
+            continue
+        running += count * any(calls(evidence, frame, SESSION) for frame in here)
+    return _Price(making, running / samples.count, tuple(span for _, span in found))
+
+
+def _innermost(evidence: Evidence, place: Place) -> int:
+    """The line of the innermost loop around a line: only the first run after an addition pays for it."""
+    around = loops(evidence, *place)
+    return around[-1].line if around else 0

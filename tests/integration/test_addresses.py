@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+from fsspec import register_implementation
+from fsspec.implementations.memory import MemoryFileSystem
 from tfperf_runner import Tfperf
 
 from tfperfkit.errors import RunDirectoryError, UsageError
@@ -103,3 +106,27 @@ def test_names_of_a_store_stay_in_the_folder(tmp_path: Path, monkeypatch: pytest
     folder.mkdir()
     store.fetch(folder)
     assert [item.name for item in tmp_path.rglob("*") if item.is_file()] == ["run.json"]
+
+
+class Buckets(MemoryFileSystem):
+    """Paths begin with the name of a bucket, and a folder is made with its bucket, as s3fs does it."""
+
+    protocol = "buckets"
+    made: ClassVar[list[str]] = []
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return path.removeprefix("buckets://").strip("/")
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        self.made.append(path)
+
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
+        raise FileNotFoundError("The specified bucket does not exist")
+
+
+def test_a_bucket_that_is_missing_is_not_made() -> None:
+    register_implementation("buckets", Buckets, clobber=True)
+    with pytest.raises(UsageError, match=r"can't write to buckets://bukcet/run: .*does not exist"):
+        Store("buckets://bukcet/run").check()
+    assert Buckets.made == []

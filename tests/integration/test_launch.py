@@ -192,3 +192,20 @@ def test_the_first_that_fails_ends_the_others(tfperf: Tfperf) -> None:
     done = tfperf("launch", "-n", "2", "--out", "out", "train.py")
     assert done.returncode == 7
     assert {path.name for path in (tfperf.folder / "out").glob("rank-*") if path.is_dir()} == {"rank-0000", "rank-0001"}
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (["--output", "text", "--out", "here", "run.py"], "here"),
+        (["run.py", "--out", "local://{}/run"], "local://{}/run"),
+    ],
+)
+def test_the_folder_is_where_the_line_says(tfperf: Tfperf, words: list[str], place: str) -> None:
+    """Among the options of ``tfperf run``, after the script, at an address."""
+    tfperf.script("print('done')", name="run.py")
+    done = tfperf("launch", "-n", "2", *(word.format(tfperf.folder) for word in words))
+    assert done.returncode == 0, done.stderr
+    where = done.stderr.splitlines()[-1].removeprefix("tfperf: the report of all 2: tfperf report ")
+    assert where.endswith(place.format(tfperf.folder))
+    assert len(json.loads(tfperf("report", where, "--json", "-").stdout)["parts"]) == 2

@@ -163,7 +163,15 @@ def study(
         overhead=cost,
         windows=tuple(facts.windows.values()),
         headroom=headroom,
-        headline=_headline(info, ranked, headroom, evidence, work, looked=bool(manifest.probes) or not agent),
+        headline=_headline(
+            info,
+            ranked,
+            headroom,
+            evidence,
+            work,
+            looked=bool(manifest.probes) or not agent,
+            with_others=manifest.rank is not None and (manifest.rank.size or 1) > 1,
+        ),
         notes=(
             *filter(None, [] if manifest.children else [children_note(evidence.run_account, info.machine)]),
             *other_training_notes(evidence),
@@ -214,12 +222,13 @@ def _headline(
     work: Sequence[Evidence],
     *,
     looked: bool,
+    with_others: bool,
 ) -> str:
     if info.window_death is not None:
         return sentence(info.window_death)
     if not looked:
         return not_looked_for()
-    said = headline(found, evidence, work, headroom)
+    said = headline(found, evidence, work, headroom, with_others=with_others)
     early = info.status == "failed" and not evidence.steps.count and all(map(_only_traced, work))
     return FAILED_EARLY if early and said.startswith((NO_CAUSE, START_UP, LARGEST_START_UP, LARGEST_ENDS)) else said
 

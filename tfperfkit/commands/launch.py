@@ -21,9 +21,11 @@ def launch(count: int, out: str | None, words: tuple[str, ...]) -> int:
 
     Options of tfperf run stand between ours and SCRIPT.
     """
+    from tfperfkit.commands.run import COMMAND as RUN
     from tfperfkit.launch.run import launch_workers
 
-    return launch_workers(count, out, words)
+    given = RUN.make_context("run", list(words)).params["out"]  # ours may stand among those of tfperf run
+    return launch_workers(count, given or out, words)
 
 
 COMMAND = launch

@@ -9,6 +9,7 @@ from tfperfkit.diagnosis.computed_lines import LOUD, ComputedLine, computed_line
 from tfperfkit.diagnosis.headroom import large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
+from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.diagnosis.residual import LONG, computes
 from tfperfkit.diagnosis.small import is_small, worth
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
@@ -49,9 +50,11 @@ def headline(
     evidence: Evidence,
     work: Sequence[Evidence] = (),
     headroom: Sequence[Finding] = (),
+    *,
+    with_others: bool = False,
 ) -> str:
     """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps;
-    ``headroom``: what other choices would gain."""
+    ``headroom``: what other choices would gain; ``with_others``: the process trains together with other processes."""
     loud = [finding for finding in findings if finding.severity != "info"]
     if loud and not is_small(loud[0]):
         return _first(loud[0])
@@ -63,10 +66,12 @@ def headline(
         return f"{_room(room)}{small}"
     # What is longer than all of its iterations together is no part of them.
     elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
-    said = elsewhere or (_no_cause(longest) if longest is not None else "")
+    waited = _waits_for_others(evidence) if with_others and longest is evidence else ""
+    cause = waited or (_no_cause(longest) if longest is not None else "")
+    said = elsewhere or cause
     starts = elsewhere.startswith((START_UP, LARGEST_START_UP, LARGEST_ENDS))
     if starts and longest is not None:  # paid once: what the steps are made of counts too
-        said = f"{elsewhere} {_no_cause(longest)}"
+        said = f"{elsewhere} {cause}"
     return f"{said}{small}" if said else f"No large cause found.{small}" if loud else ""
 
 
@@ -111,6 +116,18 @@ def _no_cause(evidence: Evidence) -> str:
         little = f", most of it in compiled functions{little}"
     said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_called(evidence, name)}{at}"
     return f"{said}{little}.{rate}{between}"
+
+
+def _waits_for_others(evidence: Evidence) -> str:
+    """Where the larger half of a step is waiting for other ranks, which happens within compiled functions."""
+    found = sampled(evidence)
+    share = evidence.share(*_WORK) * (1 - found.compute_share) if found is not None else 0.0
+    if 2 * share < 1:
+        return ""
+    return (
+        f"{NO_FAULT} in this process: {100 * share:.0f} % of {evidence.unit.a} it waits for other processes, in a "
+        "compiled function; the report of all ranks says for which."
+    )
 
 
 def _called(evidence: Evidence, name: PartName) -> str:

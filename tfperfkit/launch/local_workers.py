@@ -22,8 +22,9 @@ _LOOK_S = 0.1
 _HOST = "127.0.0.1"
 
 
-def launch(count: int, words: Sequence[str], folder: Path) -> int:
+def launch(count: int, words: Sequence[str], folder: Path, out: str) -> int:
     """Run the workers and wait for all; the exit status of the first that failed, else 0. ``words``: as for ``run``.
+    ``out``: the folder, or an address that gets the parts; then the folder has only what each would have printed.
 
     The first failing ends the others, as does Ctrl-C or SIGTERM. Raises UsageError before anything is started.
     """
@@ -42,7 +43,7 @@ def launch(count: int, words: Sequence[str], folder: Path) -> int:
             environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
             environment["no_grpc_proxy"] = _without_proxy(os.environ)
             environment["TFPERF_OUTPUT"] = str(folder / f"rank-{index:04}.txt")
-            environment["TFPERF_OUT"] = str(folder)
+            environment["TFPERF_OUT"] = out
             command = [sys.executable, "-m", "tfperfkit", "run", *words]
             workers.append(subprocess.Popen(command, env=environment))
         return _wait(workers)

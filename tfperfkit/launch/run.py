@@ -193,9 +193,10 @@ def launch_workers(count: int, out: str | None, words: Sequence[str]) -> int:
     from tfperfkit.launch.local_workers import launch
 
     script = next((word for word in words if word.endswith(".py")), "workers")
-    folder = _working_folder() / out if out else _new_folder(Path(script).stem)
-    status = launch(count, words, folder)
-    output.tell(f"the report of all {count}: tfperf report {folder}")
+    store = Store(out) if out and is_address(out) else None
+    folder = _working_folder() / out if out and store is None else _new_folder(Path(script).stem)
+    status = launch(count, words, folder, store.address if store is not None else str(folder))
+    output.tell(f"the report of all {count}: tfperf report {store.address if store is not None else folder}")
     return status
 
 

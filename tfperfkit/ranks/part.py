@@ -10,6 +10,7 @@ from tfperfkit.analysis.analyze import study
 from tfperfkit.analysis.brief import brief
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.diagnosis.part_lines import lines_of
+from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.errors import RunDirectoryError
 from tfperfkit.model import Finding, Report, RunInfo, SourceSpan, StepAccount, StepSummary
 from tfperfkit.offers import (
@@ -21,7 +22,6 @@ from tfperfkit.offers import (
     TraceCounts,
     VaryingArguments,
 )
-from tfperfkit.ranks.sampled import sampled
 from tfperfkit.records.parts import PartName, part_of_cause
 from tfperfkit.records.parts import part_of as part_named
 from tfperfkit.records.samples import MIN

@@ -39,6 +39,10 @@ _COLLECTIVE = re.compile(
 #: ``scope/name:Type#shape=(float[2,3])#``, as TensorFlow annotates a launch.
 _ANNOTATED = re.compile(r"(?P<path>[^:#]+):(?P<type>\w*)(?P<rest>#.*)?")
 _SHAPE = re.compile(r"shape=\((?P<shape>[^)]*)\)")
+#: ``%copy-done.2 = f32[5,256]{1,0} copy-done(%copy-start.2)``: a TPU's events carry the text of the instruction.
+_INSTRUCTION = re.compile(r"%(?P<name>[\w.\-]+) = ")
+#: Waits for the end of a copy of XLA's between memories, which goes on beside the computing.
+_COPY_DONE = re.compile(r"copy-done(?:\.\d+)?")
 
 
 class Label(NamedTuple):
@@ -57,12 +61,22 @@ class Label(NamedTuple):
     bytes: float = 0.0  # of one run, to and from memory
 
     @property
+    def name(self) -> str:
+        """Without the text of an instruction, in which the names of its operands stand too."""
+        match = _INSTRUCTION.match(self.kernel)
+        return match["name"] if match else self.kernel
+
+    @property
+    def waits_for_copy(self) -> bool:
+        return _COPY_DONE.fullmatch(self.name) is not None
+
+    @property
     def is_copy(self) -> bool:
-        return bool(self.copy) or _COPY.match(self.kernel) is not None
+        return bool(self.copy) or _COPY.match(self.kernel) is not None or self.waits_for_copy
 
     @property
     def is_collective(self) -> bool:
-        return not self.is_copy and _COLLECTIVE.search(f"{self.kernel} {self.instruction}") is not None
+        return not self.is_copy and _COLLECTIVE.search(f"{self.name} {self.instruction}") is not None
 
 
 @dataclass
@@ -70,7 +84,7 @@ class Activity:
     """One device. All arrays are in the order of begin; ``label`` numbers ``labels``, ``stream`` numbers ``streams``.
 
     ``own_ps``: without what runs within it (loops of XLA on a TPU). ``steps``: (number, begin, end) as the profiler's
-    own line of steps has them.
+    own line of steps has them; ``modules``: likewise the runs of XLA's compiled programs.
     """
 
     host: str
@@ -85,6 +99,7 @@ class Activity:
     labels: list[Label]
     streams: list[str]
     steps: list[tuple[str, int, int]] = field(default_factory=list)
+    modules: list[tuple[str, int, int]] = field(default_factory=list)
 
     @property
     def full_name(self) -> str:
@@ -111,16 +126,20 @@ def read(device: Device, host: str, modules: dict[str, Module]) -> Activity | No
     labels: dict[Label, int] = {}
     streams: list[str] = []
     steps: list[tuple[str, int, int]] = []
+    programs: list[tuple[str, int, int]] = []
     for track in device.tracks():
         if track.name == "Steps":
-            steps += _steps(track)
+            steps += _named(track)
+        elif track.name == "XLA Modules":
+            programs += _named(track)
         if track.name in DERIVED_LINES or not len(track):
             continue
-        there = np.flatnonzero(track.duration_ps > 0)
+        begin, duration = _times(track)
+        there = np.flatnonzero(duration > 0)
         if not len(there):
             continue
-        order = there[np.lexsort((-track.duration_ps[there], track.begin_ps[there]))]
-        begin, duration = track.begin_ps[order], track.duration_ps[order]
+        order = there[np.lexsort((-duration[there], begin[there]))]
+        begin, duration = begin[order], duration[order]
         columns["begin"].append(begin)
         columns["end"].append(begin + duration)
         columns["own"].append(own_times(begin, duration))
@@ -146,10 +165,19 @@ def read(device: Device, host: str, modules: dict[str, Module]) -> Activity | No
         labels=list(labels),
         streams=streams,
         steps=sorted(steps, key=lambda step: step[1]),
+        modules=sorted(programs, key=lambda program: program[1]),
     )
 
 
-def _steps(track: Track) -> list[tuple[str, int, int]]:
+def _times(track: Track) -> tuple[Ints, Ints]:
+    """Begin and duration by the device's own clock where an event has them, as XProf takes them: a TPU's are set over
+    to the host's clock, which moves a run by up to its length."""
+    begin, duration = track.numbers("device_offset_ps"), track.numbers("device_duration_ps")
+    own = (begin >= 0) & (duration >= 0)
+    return np.where(own, begin, track.begin_ps), np.where(own, duration, track.duration_ps)
+
+
+def _named(track: Track) -> list[tuple[str, int, int]]:
     begin, end = track.begin_ps.tolist(), (track.begin_ps + track.duration_ps).tolist()
     names = [track.name_of(kind) for kind in track.kind.tolist()]
     return [(name, first, last) for name, first, last in zip(names, begin, end, strict=True) if last > first]

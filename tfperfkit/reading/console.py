@@ -167,7 +167,7 @@ def _copies(report: TraceReport) -> tuple[str, Table] | None:
     columns += [Column("GB/s", "number"), Column("Synchronous", "count")] + [Column("Pageable", "count")] * tells_memory
     rows = []
     for row in report.copies:
-        speed = row.bytes / row.total_ms / 1e6 if row.bytes and row.total_ms else None
+        speed = row.bytes / row.total_ms / 1e6 if row.bytes and row.total_ms and not row.awaited else None
         cells: list[str | int | float | None] = [
             row.kind,
             row.runs,

@@ -37,6 +37,9 @@ def headline(report: TraceReport) -> str:
     if reported and reported[0].code in ("TRC001", "TRC002", "TRC003", "TRC007"):
         cause = max(report.waits_share, key=lambda name: report.waits_share[name])
         return f"{text}, most of it waiting for {_WAITS.get(cause, cause)}"
+    busy_with = reported and reported[0].code in ("TRC004", "TRC005", "TRC008")
+    if busy_with and reported[0].share_of_step > (report.idle_share or 0.0):
+        return f"{reported[0].title}: {reported[0].share_of_step * 100:.1f} % of {of}"
     return text
 
 
@@ -188,8 +191,10 @@ def _copies(report: TraceReport) -> Iterator[Finding]:
         "The accelerators wait for copies",
         share,
         evidence,
-        "Copy while computing: prefetch_to_device, values read after several steps. Copies from pageable memory can't "
-        "overlap: hand over tensors that TensorFlow allocated, not fresh NumPy arrays.",
+        "Offload fewer values to the host's memory, or ask for them earlier: the program is done before they are there."
+        if 2 * sum(row.total_ms for row in report.copies if row.awaited) > sum(row.total_ms for row in report.copies)
+        else "Copy while computing: prefetch_to_device, values read after several steps. Copies from pageable memory "
+        "can't overlap: hand over tensors that TensorFlow allocated, not fresh NumPy arrays.",
         report=report,
     )
 

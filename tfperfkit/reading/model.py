@@ -74,6 +74,7 @@ class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
     synchronous: int = 0
     pageable: int | None = None
+    awaited: int = 0  # of runs: XLA's own copies, of which only what the program waits for them is known
 
 
 class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,9 @@ _SCOPES = 15
 _REPLICA = re.compile(r"(?:^|/)(?:replica_\d+|while/body/_\d+|cond(?:_\d+)?/(?:then|else)/_\d+)(?=/)")
 _KINDS = {"H2D": "host to device", "D2H": "device to host", "D2D": "within a device", "P2P": "device to device"}
 
+#: In the layout of a value of XLA's: it lies in the host's memory (Layout::kHostMemorySpace, xla/layout.h).
+_ON_HOST = "S(5)"
+
 
 class _Sum:
     __slots__ = ("labels", "ps", "runs")
@@ -59,12 +62,12 @@ def kernel_rows(devices: Sequence[Activity], machine: Machine) -> tuple[KernelRo
     sums = add_up(devices, is_kernel, lambda label: label.kernel)
     whole = sum(each.ps for each in sums.values()) or 1
     rows = []
-    for name, each in _first(sums):
+    for _, each in _first(sums):
         label = max(each.labels, key=lambda label: each.labels[label])
         operations = {_REPLICA.sub("", found.path).strip("/") for found in each.labels if found.path}
         rows.append(
             KernelRow(
-                kernel=name,
+                kernel=label.name,
                 runs=each.runs,
                 total_ms=each.ps / PS_PER_MS,
                 share=each.ps / whole,
@@ -138,12 +141,13 @@ def copy_rows(devices: Sequence[Activity]) -> tuple[CopyRow, ...]:
     sums = add_up(devices, lambda label: label.is_copy, _direction)
     rows = []
     for kind, each in sorted(sums.items(), key=lambda item: -item[1].ps):
-        size = synchronous = pageable = 0
+        size = synchronous = pageable = awaited = 0
         tells_memory = False
         for label, runs in _runs(devices, each.labels).items():
             found = dict(re.findall(r"(\w+):(\S+)", label.copy))
-            size += runs * _int(found.get("size")) if found.get("size") else 0
+            size += runs * (_int(found.get("size")) if found.get("size") else round(label.bytes))
             synchronous += runs * (found.get("async") == "0")
+            awaited += runs * label.waits_for_copy
             memory = f"{found.get('kind_src', '')} {found.get('kind_dst', '')} {found.get('kind', '')}".lower()
             tells_memory |= "page" in memory or "pinned" in memory
             pageable += runs * ("pageable" in memory)
@@ -155,6 +159,7 @@ def copy_rows(devices: Sequence[Activity]) -> tuple[CopyRow, ...]:
                 bytes=size,
                 synchronous=synchronous,
                 pageable=pageable if tells_memory else None,
+                awaited=awaited,
             )
         )
     return tuple(rows)
@@ -171,7 +176,7 @@ def collective_rows(devices: Sequence[Activity]) -> tuple[CollectiveRow, ...]:
         computing = device.busy(device.mask([not (label.is_copy or label.is_collective) for label in device.labels]))
         for number, label in enumerate(device.labels):
             if label.is_collective:
-                name = _REPLICA.sub("", label.path).strip("/") or label.instruction or label.kernel
+                name = _REPLICA.sub("", label.path).strip("/") or label.instruction or label.name
                 which = np.flatnonzero(device.label == number)
                 lengths = (device.end[which] - device.begin[which]).tolist()
                 runs.setdefault(name, {}).setdefault(device.full_name, []).extend(lengths)
@@ -220,6 +225,9 @@ def _runs(devices: Sequence[Activity], labels: dict[Label, int]) -> dict[Label, 
 
 def _direction(label: Label) -> str:
     words = f"{label.kernel} {label.copy}"
+    if label.waits_for_copy:
+        to, _, of = label.kernel.partition(" copy-done(")
+        return _KINDS["D2H"] if _ON_HOST in to else _KINDS["H2D"] if _ON_HOST in of else _KINDS["D2D"]
     for sign, name in _KINDS.items():
         if sign in words or sign.replace("2", "to") in words:
             return name

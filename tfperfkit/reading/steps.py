@@ -26,7 +26,8 @@ class Step(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """``source``: "markers", "profiler", "repeated call", "repeated kernels" or "none"; ``words``: it in a sentence.
+    """``source``: "markers", "profiler", "repeated program", "repeated call", "repeated kernels" or "none"; ``words``:
+    it in a sentence.
 
     ``by_device``: where the devices have steps of their own, by ``full_name``; else ``steps`` are those of all.
     """
@@ -60,6 +61,12 @@ def find(hosts: Sequence[HostActivity], devices: Sequence[Activity]) -> Steps:
     own = {device.full_name: _own(device) for device in devices if device.steps}
     if own:
         return Steps("profiler", "a step is what the profiler grouped by its number, on each device", (), own)
+    programs = {device.full_name: ran for device in devices if (ran := _repeated_program(device))}
+    if programs:
+        name = next(iter(programs.values()))[0]
+        words = f"no step is marked: a step is from one run of the program {name} on a device to the next"
+        by_device = {device: steps for device, (_, steps) in programs.items()}
+        return Steps("repeated program", words, (), by_device)
     for host in hosts:
         called = _repeated_call(host)
         if called is not None:
@@ -94,6 +101,24 @@ def _own(device: Activity) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _repeated_program(device: Activity) -> tuple[str, tuple[Step, ...]] | None:
+    """The program of XLA that ran again and again on the device for most of its time: a host may call it far ahead."""
+    took: Counter[str] = Counter()
+    for name, begin, end in device.modules:
+        took[name] += end - begin
+    for name, time in took.most_common(1):
+        runs = [(begin, end) for each, begin, end in device.modules if each == name]
+        if len(runs) >= _MIN_REPEATS and time >= _MIN_COVER * (int(device.end.max()) - int(device.begin[0])):
+            return name.partition("(")[0], _turns(runs)
+    return None
+
+
+def _turns(runs: Sequence[tuple[int, int]]) -> tuple[Step, ...]:
+    """From the begin of each to that of the next one."""
+    ends = [begin for begin, _ in runs[1:]] + [runs[-1][1]]
+    return tuple(Step(n, begin, end) for n, ((begin, _), end) in enumerate(zip(runs, ends, strict=True)))
+
+
 def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
     """The function that is called again and again for most of the time, outermost calls only."""
     if host.first is None:
@@ -111,9 +136,7 @@ def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
     if best is None:
         return None
     _, name, calls = best
-    ends = [begin for begin, _ in calls[1:]] + [calls[-1][1]]
-    steps = tuple(Step(n, begin, end) for n, ((begin, _), end) in enumerate(zip(calls, ends, strict=True)))
-    return name.partition("(")[2].rstrip(")") or name.removeprefix("EagerLocalExecute: "), steps
+    return name.partition("(")[2].rstrip(")") or name.removeprefix("EagerLocalExecute: "), _turns(calls)
 
 
 def _repeated_kernels(device: Activity) -> tuple[str, tuple[Step, ...]] | None:

@@ -6,9 +6,12 @@ fsspec carries them; nothing of it is imported where no address is given.
 from __future__ import annotations
 
 import atexit
+import logging
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +40,8 @@ class Store:
                 f"{address} is an address in a store, which fsspec reaches: pip install 'tfperfkit[remote]'"
             ) from None
         try:
-            self._files, self._path = url_to_fs(self.address)
+            with _one_line():
+                self._files, self._path = url_to_fs(self.address)
         except Exception as error:  # of the store's own package: not installed, no credentials, no such scheme
             raise UsageError(f"can't reach {address}: {_line(error)}") from None
 
@@ -45,11 +49,12 @@ class Store:
         """Before anything is run: no run is there yet, and one can be written. Raises UsageError."""
         place = self._at(part)
         try:
-            taken = self._files.exists(f"{place}/run.json")
-            if not taken:
-                self._files.makedirs(place, exist_ok=True)
-                self._files.pipe_file(f"{place}/{_MARK}", b"")
-                self._files.rm_file(f"{place}/{_MARK}")
+            with _one_line():
+                taken = self._files.exists(f"{place}/run.json")
+                if not taken:
+                    self._make(place)
+                    self._files.pipe_file(f"{place}/{_MARK}", b"")
+                    self._files.rm_file(f"{place}/{_MARK}")
         except Exception as error:
             raise UsageError(f"can't write to {self.address}: {_line(error)}") from None
         if taken:
@@ -59,11 +64,12 @@ class Store:
         """Copy a run's folder there; why that failed, "" where it did not."""
         place = self._at(part)
         try:
-            for file in sorted(folder.rglob("*")):
-                if file.is_file() and not file.is_symlink():
-                    target = f"{place}/{file.relative_to(folder).as_posix()}"
-                    self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
-                    self._files.put_file(str(file), target)
+            with _one_line():
+                for file in sorted(folder.rglob("*")):
+                    if file.is_file() and not file.is_symlink():
+                        target = f"{place}/{file.relative_to(folder).as_posix()}"
+                        self._make(target.rpartition("/")[0])
+                        self._files.put_file(str(file), target)
         except Exception as error:
             return _line(error)
         return ""
@@ -71,18 +77,24 @@ class Store:
     def fetch(self, folder: Path) -> None:
         """Copy what is there into an empty folder; raises RunDirectoryError."""
         try:
-            found = [name for name in self._files.find(self._path) if not name.endswith(f"/{_MARK}")]
-            for name in found:
-                within = name[len(self._path.rstrip("/")) :].lstrip("/") if name.startswith(self._path) else ""
-                target = folder / within
-                if not within or not target.resolve().is_relative_to(folder.resolve()):
-                    continue  # a store may give any name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                self._files.get_file(name, str(target))
+            with _one_line():
+                found = [name for name in self._files.find(self._path) if not name.endswith(f"/{_MARK}")]
+                for name in found:
+                    within = name[len(self._path.rstrip("/")) :].lstrip("/") if name.startswith(self._path) else ""
+                    target = folder / within
+                    if not within or not target.resolve().is_relative_to(folder.resolve()):
+                        continue  # a store may give any name
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    self._files.get_file(name, str(target))
         except Exception as error:
             raise RunDirectoryError(f"can't read {self.address}: {_line(error)}") from None
         if not found:
             raise RunDirectoryError(f"there is no run at {self.address}")
+
+    def _make(self, folder: str) -> None:
+        """A bucket has no folders, and one that is missing (a typing error) would be made, too."""
+        if folder.startswith("/"):
+            self._files.makedirs(folder, exist_ok=True)
 
     def _at(self, part: str) -> str:
         return f"{self._path.rstrip('/')}/{part}" if part else self._path.rstrip("/")
@@ -100,6 +112,17 @@ def fetched(address: str) -> Path:
         store.fetch(folder)
         _FETCHED[address] = folder
     return _FETCHED[address]
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """The packages of stores log what fails, tracebacks too, again at each try; we say it in one line."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _line(error: Any) -> str:

@@ -114,6 +114,46 @@ def test_steps_from_a_call_that_repeats(tmp_path: Path) -> None:
     assert "one call of step to the next" in report.steps.words
 
 
+def tpu(builder: SpaceBuilder, runs: int = 4) -> None:
+    """A program of 10 ms, called far ahead: a product of 1 ms, then 8 ms until what the host kept is back. The host's
+    clock makes 5 ms of one of these."""
+    calls = [("PjitFunction(f)", n * 1000, 900) for n in range(runs)]
+    builder.plane().line("python", *calls)
+    plane = builder.plane("/device:TPU:0")
+    programs, ops = [], []
+    back = "%copy-done.2 = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0:S(5)}, u32[]) %copy-start.2)"
+    for n in range(runs):
+        at = (n + 1) * 10_000_000
+        programs.append(("jit_f(123)", at, 10_000_000))
+        own = [(at, 1_000_000), (at + 1_000_000, 8_000_000), (at + 9_000_000, 1_000_000)]
+        names = [
+            "%fusion.1 = f32[8]{0} fusion(f32[8]{0} %all-reduce.3)",
+            back,
+            "%all-reduce.3 = f32[8]{0} all-reduce()",
+        ]
+        for name, (begin, duration) in zip(names, own, strict=True):
+            stats = {"device_offset_ps": begin * 1000, "device_duration_ps": duration * 1000, "bytes_accessed": 32}
+            ops.append((name, begin, 5_000_000 if n == 1 and "done" in name else duration, stats))
+    plane.line("XLA Modules", *programs)
+    plane.line("XLA Ops", *ops)
+
+
+def test_a_tpu_that_waits_for_what_the_host_keeps(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    tpu(builder)
+    report = made(tmp_path, builder)
+    assert (report.steps.source, report.steps.count, report.steps.median_ms) == ("repeated program", 4, 10.0)
+    assert [(row.kernel, row.runs, row.total_ms) for row in report.kernels] == [
+        ("all-reduce.3", 4, 4),
+        ("fusion.1", 4, 4),
+    ]
+    assert [(row.kind, row.runs, row.total_ms, row.bytes) for row in report.copies] == [("host to device", 4, 32, 128)]
+    assert [(row.name, row.runs) for row in report.collectives] == [("all-reduce.3", 4)]
+    assert report.findings[0].code == "TRC004" and report.findings[0].share_of_step == pytest.approx(0.8)
+    assert "Offload" in report.findings[0].advice
+    assert report.headline == "The accelerators wait for copies: 80.0 % of the step"
+
+
 def test_no_steps_at_all(tmp_path: Path) -> None:
     builder = SpaceBuilder()
     builder.plane().line("x", ("a:Relu", 0, 10), ("b:MatMul", 20, 30), ("c:Relu", 25, 5))

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from tfperfkit.ranks.sampled import sampled
+from tfperfkit.diagnosis.headline import headline
+from tfperfkit.diagnosis.rank_samples import sampled
+from tfperfkit.model import StepAccount
+from tfperfkit.rule import Evidence
 from tfperfkit.testing import even_steps, evidence_of
 
 MS = 1_000_000
@@ -37,6 +40,21 @@ def test_ready_threads_compute() -> None:
     found = sampled(evidence_of(steps=even_steps(40, 40 * MS), records=taken(40, used=9, threads=threads)))
     assert found is not None
     assert (found.compute_share, found.stretched) == (pytest.approx(0.6), 2.0)
+
+
+def test_a_rank_that_waits_is_not_said_to_compute() -> None:
+    """Waiting for the others passes in a compiled function."""
+
+    def made(used: int) -> Evidence:
+        account = StepAccount(steps=40, mean_ms=40.0, ordinary_ms=40.0, parts_ms={"graph": 39.0, "python": 1.0})
+        return evidence_of(steps=even_steps(40, 40 * MS), account=account, records=taken(40, used=used))
+
+    waits = made(used=6)
+    assert headline((), waits, with_others=True).startswith(
+        "No fault found in this process: 78 % of a step it waits for other processes, in a compiled function"
+    )
+    assert "computing in compiled functions" in headline((), waits)
+    assert "98 % of a step is computing in compiled functions" in headline((), made(used=24), with_others=True)
 
 
 def test_a_collection_that_let_nobody_sample_is_the_ranks_own() -> None:

@@ -57,13 +57,16 @@ def turn(kind: str, limit: str) -> dict[str, Any]:
         took = time.monotonic() - begun
         if status not in OUTCOMES:
             return {"kind": kind, "outcome": "error", "words": said[-300:], "seconds": round(took, 1)}
-        measures = json.loads(result.read_text())["measures"]
+        checked = json.loads(result.read_text())
+        measures = checked["measures"]
         failed = sorted({item["name"] for item in measures if item["outcome"] == "fail"})
         return {
             "kind": kind,
             "outcome": OUTCOMES[status],
             "failed": failed,
             "planted": bound,
+            "by": checked["decided_by"],
+            "pairs": checked["rounds"],
             "seconds": round(took, 1),
             "load": round(os.getloadavg()[0], 1),
         }

@@ -42,6 +42,7 @@ def make_side(
     batch_size: int | None = 32,
     settings: Mapping[str, Any] | None = None,
     waited: float | None = None,
+    processor_ms: Sequence[float] = (),
     **run: Any,
 ) -> Side:
     """A run with these clean steps; ``stored``: as a JSON report has it."""
@@ -77,4 +78,4 @@ def make_side(
         findings=tuple(findings),
         overhead=Overhead(waited_share=waited),
     )
-    return Side(name, report, None if stored else evidence)
+    return Side(name, report, None if stored else evidence, processor_ms=processor_ms)

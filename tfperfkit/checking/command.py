@@ -19,8 +19,9 @@ from tfperfkit.checking.budget import DEFAULT_SLOWDOWN, Budget, read_budget
 from tfperfkit.checking.counts import Run, judge
 from tfperfkit.checking.render import annotated, junit, lines_of, markdown
 from tfperfkit.checking.result import EXIT_STATUS, Checked, Measure, overall
-from tfperfkit.checking.rounds import Failed, Timed, measure_time
+from tfperfkit.checking.rounds import Failed, measure_time
 from tfperfkit.checking.runner import Command, Ran, ended_by_signals, run
+from tfperfkit.checking.timed import Timed
 from tfperfkit.config import project, runs_folder
 from tfperfkit.errors import TfperfError, UsageError
 from tfperfkit.report.console import print_lines
@@ -96,7 +97,10 @@ def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until
         outcome=overall(tuple(measures)),
         script=script,
         measures=tuple(measures),
-        time=timed.comparison if timed is not None else None,
+        time=timed.clock if timed is not None else None,
+        processor=timed.processor if timed is not None else None,
+        undisturbed=timed.undisturbed if timed is not None else None,
+        decided_by=timed.decided_by if timed is not None else "",
         base=commit,
         rounds=timed.rounds if timed is not None else 0,
         run=_handle(folder) if not budget.is_empty else "",

@@ -12,6 +12,8 @@ from tfperfkit.statistics.comparison import Comparison
 CHECK_SCHEMA = 1
 #: "undecided": it could not be measured, or not well enough.
 Outcome = Literal["pass", "fail", "undecided"]
+#: What the outcome of the step time rests on.
+DecidedBy = Literal["clock", "processor", "undisturbed", "both", ""]
 EXIT_STATUS: dict[Outcome, int] = {"pass": 0, "fail": 1, "undecided": 3}
 
 
@@ -29,14 +31,19 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole check. ``time``: the step time against ``base`` after ``rounds`` pairs of runs; ``run``: what to type
-    after ``tfperf report``; ``findings``: all of the run, whether the budget speaks of them or not."""
+    """A whole check. ``time``: the step time against ``base`` after ``rounds`` pairs of runs, ``processor``: the
+    processor time of a step, ``undisturbed``: its time without what the training thread waited for a processor,
+    ``decided_by``: which of them told ("both": the last two; "": none). ``run``: what to type after ``tfperf report``;
+    ``findings``: all of the run, whether the budget speaks of them or not."""
 
     schema: int = CHECK_SCHEMA
     outcome: Outcome
     script: str
     measures: tuple[Measure, ...]
     time: Comparison | None = None
+    processor: Comparison | None = None
+    undisturbed: Comparison | None = None
+    decided_by: DecidedBy = ""
     base: str = ""
     rounds: int = 0
     run: str = ""

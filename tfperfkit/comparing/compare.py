@@ -9,8 +9,9 @@ from tfperfkit.comparing.result import Compared, Figure, FindingChange
 from tfperfkit.comparing.setups import line_map, setups, source_changes
 from tfperfkit.comparing.side import Side
 from tfperfkit.model import Finding
+from tfperfkit.statistics.calibration import PROCESSOR_SPREAD
 from tfperfkit.statistics.comparison import Comparison
-from tfperfkit.statistics.series import compare_series
+from tfperfkit.statistics.series import compare_series, level
 
 #: A finding of both runs is reported if its share of the step differs by this much.
 _MOVED = 0.10
@@ -37,6 +38,7 @@ def compare(a: Side, b: Side) -> Compared:
         sources=source_changes(a, b),
         step=step,
         with_outliers=outliers,
+        processor=_processor(a, b, per_example),
         per_example=per_example,
         figures=tuple(_figures(a, b)),
         causes=(*timed, *counted_causes(a, b)),
@@ -67,12 +69,24 @@ def _steps(a: Side, b: Side, per_example: bool) -> tuple[Comparison | None, Comp
     return Comparison(ratio=ratio, unit="blocks", reason=why), None
 
 
+def _processor(a: Side, b: Side, per_example: bool) -> Comparison | None:
+    """Of the processor time of a step, all threads together."""
+    times = [
+        [ms / (side.report.steps.batch_size or 1 if per_example else 1) for ms in side.processor_ms if ms > 0]
+        for side in (a, b)
+    ]
+    return compare_series(*times, run_spread=PROCESSOR_SPREAD.value) if all(times) else None
+
+
 def _figures(a: Side, b: Side) -> Iterator[Figure]:
     one, two = a.report.steps, b.report.steps
     if one.count or two.count:
         yield Figure(name="median step", a=one.median_ms, b=two.median_ms, unit="ms")
         yield Figure(name="mean step", a=one.mean_ms, b=two.mean_ms, unit="ms")
         yield Figure(name="90 % of steps are below", a=one.p90_ms, b=two.p90_ms, unit="ms")
+        used = [level(side.processor_ms).mean if side.processor_ms else None for side in (a, b)]
+        if any(used):
+            yield Figure(name="processor time of a step", a=used[0], b=used[1], unit="ms")
         if one.examples_per_s and two.examples_per_s:
             yield Figure(name="examples a second", a=one.examples_per_s, b=two.examples_per_s, unit="number")
     warm = [steps.warm_up.total_s * 1e3 if steps.warm_up is not None else None for steps in (one, two)]

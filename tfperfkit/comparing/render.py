@@ -9,7 +9,7 @@ from rich.text import Text
 from tfperfkit.comparing.result import Cause, Compared, Figure, Setup
 from tfperfkit.model import Column, SourceSpan, Table, Unit
 from tfperfkit.report import numbers
-from tfperfkit.report.difference import limits, sentence
+from tfperfkit.report.difference import change, limits, sentence
 from tfperfkit.report.layout import heading, prose
 from tfperfkit.report.paths import name, place
 from tfperfkit.report.table import table_lines
@@ -77,6 +77,11 @@ def _verdict(compared: Compared, screen: Screen) -> list[Text]:
     lines += prose(limits(compared.step), screen, style="dim")
     for note in compared.step.notes:
         lines += prose(note, screen, style="dim")
+    used = compared.processor
+    if used is not None and "no difference shown" == compared.step.verdict != used.verdict:
+        per = " for each example" if compared.per_example else ""
+        text = f"The clock can't tell; the processor time of a step{per} can: {change(used)}. Waiting is no part of it."
+        lines += prose(text, screen, style="bold")
     whole = compared.with_outliers
     if whole is not None and whole.verdict != compared.step.verdict and whole.low is not None:
         lines += prose(f"With every long step counted: {sentence(whole, 'the mean step')}.", screen)

@@ -74,8 +74,9 @@ class FindingChange(msgspec.Struct, frozen=True):
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """Run B against run A. ``step``: the ordinary step time, or time for an example where the batch sizes differ
-    (``per_example``); None where one has no steps. ``with_outliers``: the same with every step as it was. ``culprit``:
-    the line that accounts for most of the difference."""
+    (``per_example``); None where one has no steps. ``with_outliers``: the same with every step as it was;
+    ``processor``: of the processor time, None where that was not noted of both. ``culprit``: the line that accounts for
+    most of the difference."""
 
     schema: int = COMPARE_SCHEMA
     a: str
@@ -84,6 +85,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[SourceChange, ...] = ()
     step: Comparison | None = None
     with_outliers: Comparison | None = None
+    processor: Comparison | None = None
     per_example: bool = False
     figures: tuple[Figure, ...] = ()
     causes: tuple[Cause, ...] = ()

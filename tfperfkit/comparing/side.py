@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tfperfkit.analysis.analyze import study
+from tfperfkit.analysis.processor_time import step_times
 from tfperfkit.config import find_run
 from tfperfkit.errors import RunDirectoryError, TfperfError
 from tfperfkit.model import Report
@@ -20,11 +21,19 @@ _MAX_BYTES = 500_000_000
 class Side:
     """A run with what is known of it. ``evidence`` is None of a JSON report: it has no single steps, sources, lines."""
 
-    def __init__(self, name: str, report: Report, evidence: Evidence | None = None, machine: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        report: Report,
+        evidence: Evidence | None = None,
+        machine: str = "",
+        processor_ms: Sequence[float] = (),
+    ) -> None:
         self.name = name
         self.report = report
         self.evidence = evidence
         self.machine = machine  # the host's name, and a mark of its start
+        self.processor_ms = processor_ms  # of the clean steps in order, as far as it was noted
         self._called: tuple[str, str] | None = None
 
     @property
@@ -74,9 +83,11 @@ def load(name: str) -> Side:
     if not folder.exists():
         raise RunDirectoryError(f"no such run: {name}; give a run's folder, its name, last, or a JSON report")
     report, evidence = study(folder)
-    agent = RunDirectory.open(folder)[0].read_json("agent.json")
+    run = RunDirectory.open(folder)[0]
+    agent = run.read_json("agent.json")
     machine = agent.get("machine") if isinstance(agent, dict) else None
-    return Side(name, report, evidence, str(machine or ""))
+    used = step_times(run.records("session/processor.jsonl"), evidence.steps).processor
+    return Side(name, report, evidence, str(machine or ""), used)
 
 
 def _from_json(path: Path) -> Report:

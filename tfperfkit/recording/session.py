@@ -32,6 +32,7 @@ from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.on_demand import offer_traces
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
+from tfperfkit.recording.processor_time import ProcessorTime
 from tfperfkit.recording.require_gpu import GpuGate
 from tfperfkit.recording.schedule import Scheduler, planned_together
 from tfperfkit.recording.source_copies import Sources
@@ -112,6 +113,7 @@ class Session:
             windows=self._windows,
             long=self._long,
             timed_only=self._trial is not None,
+            processor=self._processor() if self._long is None else None,
         )
         activate(self)
         self.pulse = Pulse(self._ticks.tick, self._pulse_failed)
@@ -325,6 +327,9 @@ class Session:
     def traces(self) -> tuple[int, int]:
         """How many functions have been traced, and the ns that this took."""
         return self._watch.count, self._watch.spent_ns
+
+    def _processor(self) -> ProcessorTime:
+        return ProcessorTime(self.stream("processor").append, self._used_ns, self._contention.waited_ns)
 
     def _used_ns(self) -> int:
         """Processor time of the script's own threads."""

@@ -15,6 +15,7 @@ from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
+from tfperfkit.recording.processor_time import ProcessorTime
 from tfperfkit.recording.window_phases import WindowDeaths
 from tfperfkit.records.samples import FAST_S
 
@@ -52,11 +53,13 @@ class Ticks:
         windows: WindowDeaths,
         long: LongRun | None,
         timed_only: bool,
+        processor: ProcessorTime | None,
     ) -> None:
         self._session, self._steps, self._named = session, steps, named
         self._markers, self._sampler, self._precision, self._by_time = markers, sampler, precision, by_time
         self._beside = beside
         self._probing, self._windows, self._long, self._timed_only = probing, windows, long, timed_only
+        self._processor = processor
         self.armed_ns = 0
         self._last = self._next_flush = self._next_call = 0
 
@@ -71,6 +74,8 @@ class Ticks:
         library = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
         if self._long is None and (others := self._beside()):
             self._sampler.beside(now, [thread for thread in others if thread != self._driver])
+        if self._processor is not None:
+            self._processor.note(now)
         if library in TENSORFLOW and not self._markers.busy:
             self._by_time.worked(min(now - self._last, NS_PER_S))
             if self._steps.number == 0 and self._long is None and not self._session.finished:

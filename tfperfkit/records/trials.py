@@ -83,7 +83,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
     ``speedup``: time per example (per step or per run where examples are not known) of the baseline over that of the
     changed run, with its 95 % ``interval``; ``first_minute``: examples done in the first minute over the baseline's.
-    ``processor``: the same ratio by processor time, which other programs disturb less, and which waiting is no part of.
+    ``processor``: the same ratio by processor time, which other programs disturb less, and which waiting is no part of,
+    with its 95 % ``processor_interval``.
     ``memory_bytes``: the difference of peak memory. ``results``: see ``Results``; ``distance`` of the weights at the
     end, relative to their norm, and ``own_distance`` between two plain runs. ``needed_pairs``: how many would show a
     difference of 5 %. ``combined``: it was tried together with others, of which this is the text.
@@ -97,6 +98,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     interval: tuple[float, float] | None = None
     first_minute: float | None = None
     processor: float | None = None
+    processor_interval: tuple[float, float] | None = None
     memory_bytes: float | None = None
     pairs: int = 0
     results: Results = "unknown"

@@ -11,11 +11,18 @@ _FACTOR = 2.0
 
 def sentence(compared: Comparison, what: str) -> str:
     """``slower: a step takes 5.2 % longer (95 % interval 3.1 % to 7.3 %)``; ``what`` is "a step"."""
-    change = f"{what} takes {longer(compared.ratio)}"
+    words = f"{what} takes {longer(compared.ratio)}"
     if compared.low is None or compared.high is None:
-        return f"{change}; whether that is more than chance is unknown: {compared.reason}"
+        return f"{words}; whether that is more than chance is unknown: {compared.reason}"
     bounds = f"95 % interval {signed(compared.low)} to {signed(compared.high)}"
-    return f"{compared.verdict}: {change} ({bounds})"
+    return f"{compared.verdict}: {words} ({bounds})"
+
+
+def change(compared: Comparison) -> str:
+    """``+5.2 % (95 % interval +3.1 % to +7.3 %)``"""
+    if compared.low is None or compared.high is None:
+        return signed(compared.ratio)
+    return f"{signed(compared.ratio)} (95 % interval {signed(compared.low)} to {signed(compared.high)})"
 
 
 def limits(compared: Comparison) -> str:

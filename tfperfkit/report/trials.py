@@ -94,8 +94,16 @@ def verdict_words(item: Measured) -> str:
     if item.verdict in ("faster", "slower") and item.speedup:
         return f"{numbers.speedup(item.speedup if item.speedup >= 1 else 1 / item.speedup)} {item.verdict}"
     if item.verdict == "no difference":
-        return "no difference that these runs can show"
+        return "no difference that these runs can show" + _by_processor(item)
     return item.verdict
+
+
+def _by_processor(item: Measured) -> str:
+    """Where the clock can't tell, and the processor time can."""
+    low, high = item.processor_interval or (1.0, 1.0)
+    if not item.processor or low <= 1 <= high:
+        return ""
+    return f", but {'less' if low > 1 else 'more'} processor time"
 
 
 def detail_items(item: Measured, screen: Screen) -> list[str]:
@@ -111,7 +119,7 @@ def detail_items(item: Measured, screen: Screen) -> list[str]:
             low, high = 1 / high, 1 / low
         items.append(f"95 %: {low:.2f}x to {high:.2f}x, {item.pairs} pairs")
     if item.processor is not None:
-        items.append(f"by processor time {item.processor:.2f}x")
+        items.append(f"by processor time {item.processor:.2f}x{_span(item.processor_interval)}")
     if item.first_minute is not None:
         items.append(f"first minute {item.first_minute:.2f}x the examples")
     if item.memory_bytes is not None and abs(item.memory_bytes) > 20e6:
@@ -124,6 +132,10 @@ def detail_items(item: Measured, screen: Screen) -> list[str]:
     if item.keeps != "ceiling":
         items.append(results_words(item))
     return items
+
+
+def _span(interval: tuple[float, float] | None) -> str:
+    return f" ({interval[0]:.2f}x to {interval[1]:.2f}x)" if interval is not None else ""
 
 
 def results_words(item: Measured) -> str:

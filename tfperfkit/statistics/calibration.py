@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Chosen, Cited
+from tfperfkit.calibration import Calibration, Chosen, Cited, Measured
 
 RUN_SPREAD = Calibration(
     0.01,
@@ -15,6 +15,12 @@ PAIR_SPREAD = Calibration(
     "share",
     "runs in one job differ by no less than this, however alike the few that were measured came out",
     Cited("a public report: 0.3 % within one job, 26 % between jobs (namecheap/fast_mail_parser#128)"),
+)
+PROCESSOR_SPREAD = Calibration(
+    0.10,
+    "share",
+    "by how much (standard deviation) the processor time of a steady step differs between runs of the same thing",
+    Measured("0.10 and 0.03 in two small scripts; by the clock 0.36 and 0.21", "two cores, load 7 to 12", 8),
 )
 OUTLIER_Z = Calibration(
     5.0,

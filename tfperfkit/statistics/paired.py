@@ -11,7 +11,13 @@ from tfperfkit.statistics.comparison import CONFIDENCE, POWER, Comparison
 _ASSUMPTION = "Pairs are independent of each other, and their ratios spread alike around one value."
 
 
-def paired_ratio(a: Sequence[float], b: Sequence[float], *, min_spread: float = PAIR_SPREAD.value) -> Comparison:
+def paired_ratio(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    min_spread: float = PAIR_SPREAD.value,
+    confidence: float = CONFIDENCE,
+) -> Comparison:
     """The ratio of two lists of times of runs, ``a[i]`` and ``b[i]`` measured next to each other.
 
     The geometric mean of the ratios with Student's t on their logarithms: a run that is slow as a whole slows both of
@@ -29,7 +35,7 @@ def paired_ratio(a: Sequence[float], b: Sequence[float], *, min_spread: float = 
     if count < 2:
         return Comparison(ratio=ratio, samples=samples, reason="one pair tells nothing of its spread")
     spread = _spread(logs, mean, min_spread)
-    width, smallest = interval(spread / math.sqrt(count), count - 1.0)
+    width, smallest = interval(spread / math.sqrt(count), count - 1.0, confidence)
     return Comparison(
         ratio=ratio,
         low=math.exp(mean - width),
@@ -60,12 +66,12 @@ def pairs_needed(
     return None
 
 
-def interval(error: float, freedom: float) -> tuple[float, float]:
-    """For a standard error of a log ratio: half the width of its 95 % interval (log), and the smallest change of the
-    ratio (0.03: 3 %) that is found four times in five."""
+def interval(error: float, freedom: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """For a standard error of a log ratio: half the width of its interval (log), and the smallest change of the ratio
+    (0.03: 3 %) that is found four times in five."""
     from scipy.special import stdtrit
 
-    t = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2))
+    t = float(stdtrit(freedom, 0.5 + confidence / 2))
     return t * error, math.expm1(min((t + float(stdtrit(freedom, POWER))) * error, 50.0))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.records.trials import Baseline, Change, Keeps, Measured, Results
+from tfperfkit.statistics.comparison import Comparison
 from tfperfkit.statistics.paired import paired_ratio, pairs_needed
 from tfperfkit.trials.outcome import Outcome
 
@@ -68,14 +69,15 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
     after = [b.ns / (b.batch_size if per_example else 1) for _, b in pairs]
     found = paired_ratio(before, after)
     minutes = [_minute(b, per_example) / _minute(a, per_example) for a, b in pairs if a.minute > 0 and b.minute > 0]
-    busy = [_processor(a, b, per_example) for a, b in pairs if a.processor_ns > 0 and b.processor_ns > 0]
+    used = _processor(pairs, per_example)
     results, distance, own = _results(variant, base, changed)
     made = msgspec.structs.replace(
         made,
         speedup=found.speedup,
-        interval=(1 / found.high, 1 / found.low) if found.high and found.low else None,
+        interval=_bounds(found),
         first_minute=math.exp(statistics.fmean(map(math.log, minutes))) if minutes else None,
-        processor=math.exp(statistics.fmean(map(math.log, busy))) if busy else None,
+        processor=used.speedup if used is not None else None,
+        processor_interval=_bounds(used) if used is not None else None,
         memory_bytes=statistics.median(b.memory_bytes - a.memory_bytes for a, b in pairs),
         pairs=len(pairs),
         results=results,
@@ -91,10 +93,19 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
     return msgspec.structs.replace(made, verdict="no difference", needed_pairs=needed)
 
 
-def _processor(before: Outcome, after: Outcome, per_example: bool) -> float:
-    """The ratio of processor times, per example where both batch sizes are known."""
-    sizes = after.batch_size / before.batch_size if per_example else 1.0
-    return before.processor_ns / after.processor_ns * sizes
+def _processor(pairs: Sequence[tuple[Outcome, Outcome]], per_example: bool) -> Comparison | None:
+    """By processor time, per example where both batch sizes are known; None where no pair has it."""
+    known = [(a, b) for a, b in pairs if a.processor_ns > 0 and b.processor_ns > 0]
+    before, after = (
+        [item.processor_ns / (item.batch_size if per_example else 1) for item in side]
+        for side in ([a for a, _ in known], [b for _, b in known])
+    )
+    return paired_ratio(before, after) if known else None
+
+
+def _bounds(found: Comparison) -> tuple[float, float] | None:
+    """Of how many times faster it is."""
+    return (1 / found.high, 1 / found.low) if found.high and found.low else None
 
 
 def _minute(outcome: Outcome, per_example: bool) -> float:

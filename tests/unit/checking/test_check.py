@@ -18,6 +18,7 @@ from tfperfkit.checking.counts import Run, judge
 from tfperfkit.checking.render import annotated, junit, lines_of, markdown
 from tfperfkit.checking.result import Checked, Measure, overall
 from tfperfkit.checking.runner import Command
+from tfperfkit.checking.timed import Pace, Timed
 from tfperfkit.errors import UsageError
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import HostRead, HostReads, MemoryUse, RanOperation, RanOperations, TraceCount, TraceCounts
@@ -119,13 +120,13 @@ class Machine:
     def __init__(self, slower: float, noise: float, seed: int = 1) -> None:
         self.random, self.slower, self.noise, self.calls = random.Random(seed), slower, noise, []  # type: ignore[var-annotated]
 
-    def __call__(self, command: Command, folder: Path, which: str) -> float:
+    def __call__(self, command: Command, folder: Path, which: str) -> Pace:
         self.calls.append(which)
-        return 40.0 * (self.slower if which == "head" else 1.0) * (1 + self.random.gauss(0, self.noise))
+        return Pace(40.0 * (self.slower if which == "head" else 1.0) * (1 + self.random.gauss(0, self.noise)))
 
 
-def timed(machine: Machine, monkeypatch: pytest.MonkeyPatch, until_s: float = 1e12) -> rounds.Timed:
-    monkeypatch.setattr(rounds, "_step_ms", machine)
+def timed(machine: Machine, monkeypatch: pytest.MonkeyPatch, until_s: float = 1e12) -> Timed:
+    monkeypatch.setattr(rounds, "_pace", machine)
     command = Command(("train.py",), Path("."))
     return rounds.measure_time(command, command, Path("."), 0.05, until_s, lambda text: None)
 

@@ -57,6 +57,21 @@ def test_two_runs_of_the_same_thing() -> None:
     assert "why" not in shown.split()
 
 
+def test_processor_time_is_said_where_the_clock_cannot_tell() -> None:
+    dice = np.random.default_rng(5)
+    noisy = [list(40.0 * np.exp(dice.normal(0, 0.8, 60))) for _ in range(2)]
+    plain = make_side("a", noisy[0], processor_ms=times(1, 8.0))
+    compared = compare(plain, make_side("b", noisy[1], processor_ms=times(2, 20.0)))
+    assert compared.step is not None and compared.step.verdict == "no difference shown"
+    assert compared.processor is not None and compared.processor.verdict == "slower"
+    shown = " ".join(text(compared).split())
+    assert "The clock can't tell; the processor time of a step can: 2.5x (95 % interval" in shown
+    assert "processor time of a step 7.96 ms 20.0 ms 2.5x" in shown
+    same = compare(plain, make_side("b", noisy[1], processor_ms=times(2, 9.0)))  # runs of the same thing differ so
+    assert "The clock can't tell" not in text(same)
+    assert compare(plain, make_side("b", noisy[1])).processor is None
+
+
 def test_a_slower_line_is_named_and_the_one_that_calls_it_is_not() -> None:
     a = make_side("a", times(1), source=SOURCE, offers=[costs((5, "<module>", 38.0), (3, "prepare", 0.1))])
     b = make_side("b", times(2, 60.0), source=SLOWED, offers=[costs((6, "<module>", 58.0), (3, "prepare", 20.0))])

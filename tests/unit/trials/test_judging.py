@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tfperfkit.records.trials import Change, TrialEnd
+from tfperfkit.report.terminal import Screen
+from tfperfkit.report.trials import detail_items, verdict_words
 from tfperfkit.trials.judging import Variant, baseline, measured
 from tfperfkit.trials.outcome import Outcome
 
@@ -37,6 +39,16 @@ def test_processor_time_is_that_of_an_example_too() -> None:
     unknown = outcome(10.0, batch=0, processor_ns=15.0)
     assert measured(Variant(text="jit"), [plain], [unknown]).processor == pytest.approx(2.0)  # by the step
     assert measured(Variant(text="jit"), [plain], [outcome(10.0)]).processor is None
+
+
+def test_processor_time_has_an_interval_and_does_not_decide() -> None:
+    plain = [outcome(ns, processor_ns=30.0) for ns in (10.0, 40.0, 15.0)]
+    changed = [outcome(ns, processor_ns=used) for ns, used in ((30.0, 20.0), (5.0, 21.0), (10.0, 20.0))]
+    item = measured(Variant(text="jit"), plain, changed)
+    assert item.verdict == "no difference" and item.processor_interval is not None
+    assert 1.3 < item.processor_interval[0] < 1.48 < item.processor_interval[1] < 1.6
+    assert verdict_words(item) == "no difference that these runs can show, but less processor time"
+    assert any("by processor time 1.48x (1.38x to" in words for words in detail_items(item, Screen(width=80)))
 
 
 def test_steps_of_unknown_size_are_not_compared_across_batch_sizes() -> None:

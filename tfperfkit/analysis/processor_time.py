@@ -1,0 +1,77 @@
+"""The processor time of each clean step, and its time without what the training thread waited for a processor.
+
+Neither is disturbed by other programs as the clock is. The session notes both now and then, not at each step, so in
+between they are taken to grow evenly.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from tfperfkit.clock import NS_PER_MS
+from tfperfkit.records.steps import Step, StepTable
+
+#: Shorter stretches have few notes, and what is between two of them is a guess.
+_MIN_NOTES = 3
+Note = tuple[int, int, int | None]
+
+
+class StepTimes(msgspec.Struct, frozen=True):
+    """Of the clean steps in order, as far as notes were taken around them, in ms: the clock's time, the processor time
+    of all threads together, and the clock's time less the training thread's waiting for a processor (None where the
+    system does not tell it). A step stands for all that were made in its call."""
+
+    clock: tuple[float, ...] = ()
+    processor: tuple[float, ...] = ()
+    undisturbed: tuple[float, ...] | None = None
+
+
+def step_times(rows: Iterable[object], table: StepTable) -> StepTimes:
+    """``rows`` of the stream ``processor``: ``[ns, used ns, waited ns]``, cumulated. Empty where none were noted."""
+    notes = [note for note in map(_note, rows) if note is not None]
+    clock: list[float] = []
+    processor: list[float] = []
+    undisturbed: list[float] = []
+    told = True
+    for stretch in _stretches(table.steps):
+        inside = [note for note in notes if stretch[0].begin_ns <= note[0] <= stretch[-1].end_ns]
+        if len(inside) < _MIN_NOTES:
+            continue
+        steps = [step for step in stretch if inside[0][0] <= step.begin_ns and step.end_ns <= inside[-1][0]]
+        own = [step.duration_ns / NS_PER_MS for step in steps]
+        clock += own
+        processor += _grown(steps, [(when, used) for when, used, _ in inside])
+        waits = [(when, waited) for when, _, waited in inside if waited is not None]
+        told = told and len(waits) == len(inside)
+        if told:
+            undisturbed += [ms - wait for ms, wait in zip(own, _grown(steps, waits), strict=True)]
+    return StepTimes(tuple(clock), tuple(processor), tuple(undisturbed) if told and clock else None)
+
+
+def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Clean steps between which none of another kind ran."""
+    for clean, group in itertools.groupby(steps, key=lambda step: step.window == "clean"):
+        if clean:
+            yield list(group)
+
+
+def _grown(steps: Sequence[Step], notes: Sequence[tuple[int, int]]) -> list[float]:
+    """By how much it grew from the begin of each step to its end, for one step, in ms."""
+    import numpy
+
+    when = numpy.array([note[0] for note in notes], dtype=float)
+    total = numpy.array([note[1] for note in notes], dtype=float)
+    begins, ends = (
+        numpy.interp([getattr(step, name) for step in steps], when, total) for name in ("begin_ns", "end_ns")
+    )
+    counts = numpy.array([step.count for step in steps], dtype=float)
+    return [float(value) for value in (ends - begins) / counts / NS_PER_MS]
+
+
+def _note(row: object) -> Note | None:
+    if not isinstance(row, list) or len(row) != 3 or not all(type(value) is int for value in row[:2]):
+        return None
+    return row[0], row[1], row[2] if type(row[2]) is int else None

@@ -1,0 +1,138 @@
+"""The step time against the base, judged: by the clock; where it can't tell, by what other programs disturb less.
+
+Design note 42 has the reasons.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfperfkit.checking.result import DecidedBy, Measure, Outcome
+from tfperfkit.report.difference import change, limits, sentence
+from tfperfkit.statistics.comparison import CONFIDENCE, Comparison
+from tfperfkit.statistics.paired import paired_ratio
+
+#: Fewer pairs have an interval of many times their spread.
+MIN_ROUNDS = 3
+#: Of an interval that fails a step after more pairs than these: asked after each pair, 95 % of the time would be wrong
+#: for one commit in eight that changes nothing (30 pairs, simulated).
+SURE = 0.99
+_QUEUED = "without what the training thread waited for a processor"
+
+
+class Pace(NamedTuple):
+    """The ordinary step of one run, in ms: the clock's time, the processor time of all threads, and the clock's less
+    the training thread's wait for a processor; None where they are not known."""
+
+    clock: float
+    processor: float | None = None
+    undisturbed: float | None = None
+
+
+class Timed:
+    """The pairs so far."""
+
+    def __init__(self, allowed: float) -> None:
+        self.allowed = allowed
+        self.base: list[Pace] = []
+        self.head: list[Pace] = []
+
+    @property
+    def rounds(self) -> int:
+        return len(self.base)
+
+    @property
+    def clock(self) -> Comparison | None:
+        """Of the clock's time; None before the first pair."""
+        return self._paired("clock")
+
+    @property
+    def processor(self) -> Comparison | None:
+        """Of the processor time; None where a run has none."""
+        return self._paired("processor")
+
+    @property
+    def undisturbed(self) -> Comparison | None:
+        """Without the wait for a processor; None where a run does not know it."""
+        return self._paired("undisturbed")
+
+    def _paired(self, name: str, confidence: float = CONFIDENCE) -> Comparison | None:
+        before, after = ([ms for pace in paces if (ms := getattr(pace, name))] for paces in (self.base, self.head))
+        if not before or not len(before) == len(after) == self.rounds:
+            return None
+        return paired_ratio(before, after, confidence=confidence)
+
+    def _above(self, name: str, most: float) -> bool:
+        """Whether a whole interval lies above, so sure that it may be asked after each pair."""
+        found = self._paired(name, CONFIDENCE if self.rounds <= MIN_ROUNDS else SURE)
+        return found is not None and found.low is not None and found.low > most
+
+    @property
+    def outcome(self) -> Outcome:
+        return self._judged()[0]
+
+    @property
+    def decided_by(self) -> DecidedBy:
+        """ "" where it is undecided."""
+        return self._judged()[1]
+
+    def _judged(self) -> tuple[Outcome, DecidedBy]:
+        """By the clock: fails when it is slower by more than chance and by more than is allowed, and one of the others
+        (where both are known) says so too; passes when the whole interval is within what is allowed. Else fails where
+        the whole interval of another lies above what is allowed, and passes where those of both lie within it. The
+        clock's ratio has to lie on that side too, and for processor time that without waiting for a processor."""
+        clock, most = self.clock, 1 + self.allowed
+        if clock is None or clock.high is None or self.rounds < MIN_ROUNDS:
+            return "undecided", ""
+        processor, undisturbed = self.processor, self.undisturbed
+        known = [each for each in (processor, undisturbed) if each is not None]
+        if (
+            self._above("clock", 1)
+            and clock.ratio > most
+            and (len(known) < 2 or any(each.ratio > most for each in known))
+        ):
+            return "fail", "clock"
+        if clock.high <= most:
+            return "pass", "clock"
+        if clock.ratio > most:
+            if self._above("processor", most) and (undisturbed is None or undisturbed.ratio > most):
+                return "fail", "processor"
+            if self._above("undisturbed", most):
+                return "fail", "undisturbed"
+        elif len(known) == 2 and all(each.high is not None and each.high <= most for each in known):
+            return "pass", "both"
+        return "undecided", ""
+
+    def measure(self) -> Measure:
+        """The outcome as a line of the check."""
+        made = self.clock
+        says = "step time: no pair of runs was measured"
+        if made is not None:
+            says = f"step time against the base: {sentence(made, 'a step')}; allowed are {100 * self.allowed:g} % more"
+            says += self._others()
+            if self.outcome == "undecided":
+                says += f". {limits(made)}".rstrip()
+        return Measure(
+            name="slowdown",
+            title="step time against the base",
+            limit=self.allowed,
+            value=made.ratio - 1 if made is not None else None,
+            unit="share",
+            outcome=self.outcome,
+            says=says,
+        )
+
+    def _others(self) -> str:
+        """What else was measured, where the clock can't tell."""
+        by, processor, undisturbed = self.decided_by, self.processor, self.undisturbed
+        if by == "clock":
+            return ""
+        if by == "processor" and processor is not None:
+            return f". The clock can't tell here; a step's processor time can: {change(processor)}"
+        if by == "undisturbed" and undisturbed is not None:
+            return f". The clock can't tell here; {_QUEUED} it can: {change(undisturbed)}"
+        known = [f"processor time {change(processor)}"] if processor is not None else []
+        known += [f"time {_QUEUED} {change(undisturbed)}"] if undisturbed is not None else []
+        if by == "both":
+            return f". The clock can't tell here; what other programs disturb less is within it: {', '.join(known)}"
+        return f". What other programs disturb less: {', '.join(known)}" if known else ""

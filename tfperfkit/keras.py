@@ -49,6 +49,7 @@ class Profile(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is not t
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         self._end()
         self.run = self._watch.__enter__()
+        self.run._called = "profile.run"
         self._open = True
         atexit.register(self._end)
 

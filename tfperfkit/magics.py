@@ -14,11 +14,12 @@ from typing import Any
 
 from tfperfkit import watch  # through the package, whose ``watch`` is the function
 from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.notebook.cells import running_cell
 from tfperfkit.report.text import one_line
 from tfperfkit.watch import Run
 
-_USAGE = "%%tfperf [--probes NAMES] [--steps N] [--out DIR]"
-_VALUES = {"--probes": "probes", "--steps": "steps", "--out": "out"}
+_USAGE = "%%tfperf [--probes NAMES] [--steps N] [--steps-from FUNCTION] [--out DIR]"
+_VALUES = {"--probes": "probes", "--steps": "steps", "--steps-from": "steps_from", "--out": "out"}
 #: Where the run is left.
 _VARIABLE = "tfperf_run"
 
@@ -36,14 +37,12 @@ def tfperf(shell: Any, line: str, cell: str | None) -> Run | None:
         if not (cell if cell is not None else line).strip():
             raise UsageError(f"nothing to run: {_USAGE}")
         watched = watch(**options)
-        code = line if cell is None else cell
         with watched as run:
             run._called = _VARIABLE
-            _run(shell, code)
+            shell.user_ns[_VARIABLE] = run  # now: a cell that fails has a report, too
+            _run(shell, line if cell is None else cell, above=0 if cell is None else 1)
     except TfperfError as error:
         print(one_line(f"tfperf: {error}"))
-        return None
-    shell.user_ns[_VARIABLE] = run
     return None
 
 
@@ -66,10 +65,11 @@ def _options(line: str) -> dict[str, Any]:
     return found
 
 
-def _run(shell: Any, code: str) -> None:
-    """As the shell itself runs a cell: its lines are known by the cell's number, and the last value is shown."""
-    transformed = shell.transform_cell(code)
-    name = shell.compile.cache(transformed, shell.execution_count, raw_code=code)
+def _run(shell: Any, code: str, above: int) -> None:
+    """As the shell itself runs a cell: its lines are known by the cell's number, and the last value is shown.
+    ``above``: lines of the cell before the code, which count."""
+    transformed = "\n" * above + shell.transform_cell(code)
+    name = shell.compile.cache(transformed, running_cell(shell), raw_code=code)
     tree = ast.parse(transformed, name)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     flags = shell.compile.flags

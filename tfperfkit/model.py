@@ -195,6 +195,7 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""  # of the script
     handle: str = ""  # what to type after "tfperf report": the run's name, or its folder
     window_death: WindowDeath | None = None
+    watched: bool = False  # a part of a program, by ``tfperfkit.watch``
     revision: str = ""  # of the working folder, where Git keeps it; what was changed since is not in it
 
 
@@ -361,7 +362,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Short: a report has tens of thousands of characters."""
-        return f"<Report of {' '.join(self.run.argv)!r:.80}: {len(self.findings)} findings, {self.steps.count} steps>"
+        found, steps = len(self.findings), self.steps.count
+        counts = f"{found} finding{'s' * (found != 1)}, {steps} step{'s' * (steps != 1)}"
+        return f"<Report of {' '.join(self.run.argv)!r:.80}: {counts}>"
 
 
 #: Version of the JSON report. Raised when a name that others rely on changes its meaning.

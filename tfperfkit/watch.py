@@ -131,6 +131,7 @@ class Watch:
         steps: int | None,
         out: str | os.PathLike[str] | None,
         rank: tuple[int, int] | None = None,
+        steps_from: str | None = None,
     ) -> None:
         if rank is not None and not 0 <= rank[0] < rank[1]:
             raise UsageError(f"watch(rank=...) takes the rank from 0 and how many there are, not {rank!r}")
@@ -140,6 +141,7 @@ class Watch:
         self._steps = steps
         self._out = out
         self._rank = Rank(rank=rank[0], size=rank[1], source="rank") if rank is not None and rank[1] > 1 else None
+        self._steps_from = steps_from
         self._name = "watch"
         self._entered: list[tuple[Run, Session | None]] = []
 
@@ -205,6 +207,7 @@ class Watch:
             started_wall_s=wall_s(),
             tool_version=__version__,
             in_process=True,
+            steps_from=self._steps_from,
             last_step=self._steps,
             rank=rank,
         )
@@ -272,6 +275,7 @@ def watch(
     steps: int | None = ...,
     out: str | os.PathLike[str] | None = ...,
     rank: tuple[int, int] | None = ...,
+    steps_from: str | None = ...,
 ) -> Watch: ...
 def watch(
     function: Callable[..., Any] | None = None,
@@ -281,6 +285,7 @@ def watch(
     steps: int | None = None,
     out: str | os.PathLike[str] | None = None,
     rank: tuple[int, int] | None = None,
+    steps_from: str | None = None,
 ) -> Any:
     """Record and report what runs inside; a decorator, with or without arguments, and a context manager.
 
@@ -288,9 +293,10 @@ def watch(
     steps (the code runs on). ``out``: the run's folder; a number is added when it holds a run already. ``rank``: this
     process's number, from 0, and how many train together, where the environment of a launcher does not tell it; with
     ``out`` each process then writes a part of its own in that folder, and ``tfperf report`` of it is about all of them.
+    ``steps_from``: the function of which a call is one step, where none is seen.
     Raises UsageError for an unknown probe and RunDirectoryError for a folder that can't be written.
     """
-    made = Watch(probes, steps, out, rank)
+    made = Watch(probes, steps, out, rank, steps_from)
     return made if function is None else made(function)
 
 

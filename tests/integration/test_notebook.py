@@ -75,8 +75,13 @@ def test_a_mistake_is_one_line(notebook: tuple[Any, Path]) -> None:
 def test_a_cell_that_fails_fails_as_itself_and_is_reported(notebook: tuple[Any, Path]) -> None:
     (error,) = [out for out in outputs(notebook, 9) if out.output_type == "error"]
     assert (error.ename, error.evalue) == ("ValueError", "mine")
-    assert "tfperf-report" in html(notebook, 9)
-    assert "True" in printed(notebook, 10)
+    made = html(notebook, 9)
+    assert "The code failed." in made and "cell 9, line 3" in made
+    assert printed(notebook, 10) == "failed\n"  # what it left is its own run
+
+
+def test_the_magic_is_told_what_a_step_is(notebook: tuple[Any, Path]) -> None:
+    assert "<b>12</b>" in html(notebook, 12)
 
 
 def test_the_page_of_a_run_has_cells_too(notebook: tuple[Any, Path]) -> None:

@@ -24,6 +24,7 @@ _MAX_DEPTH = 60
 _MAX_HEAT = 3_000
 _MAX_LINES = 6
 _OWN, _LIBRARY, _COMPILED, _ROOT = "own", "library", "compiled", "all"
+_LINE = "line of a compiled function"
 _KINDS = {
     _OWN: "your Python",
     _COMPILED: "lines of compiled functions",
@@ -65,7 +66,8 @@ def flame(evidence: Evidence) -> Tree | None:
     _flatten(root, 0, nodes, whole * _MIN_SHARE, 0)
     caption = f"{samples.count:,} stack samples of {'clean steps' if evidence.steps.clean else 'the run'}"
     caption += ", each part as long as in the account" if evidence.account is not None else ""
-    inside = "; compiled lines by the trace, on the same axis" if any(n.kind == _COMPILED for n in nodes) else ""
+    lines = any(node.note == _LINE for node in nodes)
+    inside = "; compiled lines by the trace, on the same axis" if lines else ""
     return Tree(
         key="flame",
         title="Where a step's time goes, line by line" if mean else "Where the time goes, line by line",
@@ -186,7 +188,7 @@ def _unfold(box: _Box, function: CompiledFunction, scale: float) -> None:
     boxes: list[_Box] = []
     for line in function.lines:
         above = top if line.parent < 0 else boxes[line.parent]
-        made = above.below[_Key(line.name, _COMPILED, line.file, line.line, "line of a compiled function")]
+        made = above.below[_Key(line.name, _COMPILED, line.file, line.line, _LINE)]
         made.value += line.ms * scale
         boxes.append(made)
 

@@ -47,6 +47,7 @@ def run_info(
         folder=_script_folder(manifest),
         handle=run.path.name if run.path.parent == runs_folder() else "",
         window_death=window_death(run, ended),
+        watched=manifest.in_process,
         revision=manifest.revision,
     )
 

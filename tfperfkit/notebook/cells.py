@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import PurePath
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -23,6 +24,19 @@ def kernel() -> Any:
 
 def _is_colab() -> bool:
     return "google.colab" in sys.modules
+
+
+def running_cell(shell: Any) -> int:
+    """The number of the cell that runs, as its frame has it: ``execution_count`` is that of the next one since IPython
+    9 counts before it runs a cell."""
+    known = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and isinstance(known, Mapping):
+        number = known.get(frame.f_code.co_filename)
+        if isinstance(number, int):
+            return number
+        frame = frame.f_back
+    return int(shell.execution_count)
 
 
 def cells(shell: Any) -> dict[str, str]:

@@ -104,6 +104,8 @@ def _known(value: float | None) -> bool:
 
 def ending(run: RunInfo) -> str:
     """How the script ended, where it did not end well."""
+    if run.watched:
+        return {"failed": "The code failed.", "interrupted": "The code was interrupted."}.get(run.status, "")
     code = f"exit code {run.exit_code}" if run.exit_code is not None else "exit code unknown"
     if run.status in ("running", "unknown"):
         return ""  # a note says so

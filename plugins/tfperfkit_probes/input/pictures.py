@@ -12,6 +12,8 @@ from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 _PIPELINES, _STAGES = 4, 40
 _ROLES = {"training": "feeds the steps", "validation": "validation", "other": "not the steps' own"}
+#: Over which steps a wait was measured.
+_SEEN = {"baseline": " (all clean steps)", "trace": " (in the traced steps)"}
 
 
 def pictures(data: Any) -> list[Picture]:
@@ -27,7 +29,7 @@ def _flow(item: Pipeline, number: int) -> Flow:
     role = _ROLES.get(item.role, "")
     end = "the step"
     if item.fetch_ms_per_step is not None:
-        end += f", which waits {item.fetch_ms_per_step:,.3g} ms for it"
+        end += f", which waits {item.fetch_ms_per_step:,.3g} ms for it{_SEEN.get(item.fetch_window, '')}"
     unit = "step" if per_step else "batch"
     if item.measured:
         note = f"Times are a stage's own, all threads together, for one {unit}."
@@ -59,7 +61,9 @@ def _box(item: Pipeline, index: int, per_step: bool) -> Box:
 def _facts(stage: Stage) -> list[tuple[str, str]]:
     facts = []
     if stage.mapped is not None:
-        facts.append(("runs", f"{stage.mapped.function or 'function'} at line {stage.mapped.line}"))
+        file = "" if stage.mapped.file == stage.file else f"{stage.mapped.file.rpartition('/')[2]}:"
+        line = f"{file}{stage.mapped.line}" if file else f"line {stage.mapped.line}"
+        facts.append(("runs", f"{stage.mapped.function or 'function'} at {line}"))
     if (stage.parallelism or 1) > 1:
         facts.append(("in parallel", f"{stage.parallelism:,.0f}{' (chosen by TensorFlow)' if stage.autotuned else ''}"))
     elif stage.parallelism is not None and "Map" in stage.kind:

@@ -26,7 +26,7 @@ def pictures(data: Any) -> list[Picture]:
         Series(
             key="memory",
             title="Memory of the process",
-            x_label="seconds",
+            x_label="seconds since recording began",
             x=seconds,
             lines=tuple(lines),
             note=_note(found),

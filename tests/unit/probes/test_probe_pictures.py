@@ -22,6 +22,7 @@ from tfprof_builder import op, traced
 from tfperfkit import registry
 from tfperfkit.model import ProbeResult
 from tfperfkit.picture import Flow, Ledger, PictureProbe, Series, Tree
+from tfperfkit.records.source_span import SourceSpan
 from tfperfkit.records.steps import Step, StepTable
 
 
@@ -34,6 +35,15 @@ def test_an_input_pipeline_flows_from_its_source_to_the_step() -> None:
     (flow,) = input_pictures(plain(data))
     assert isinstance(flow, Flow)
     assert [(box.name, box.marked) for box in flow.stages] == [("TensorSlice", False), ("Map", True), ("Batch", False)]
+
+
+def test_a_pipeline_says_in_which_steps_its_wait_was_seen_and_in_which_file_its_function_stands() -> None:
+    function = mapped(mapped=SourceSpan("/lib/keras/adapter.py", 128, "permutation"))
+    made = pipeline(function, in_training=True, fetch_ms_per_step=4.5, fetch_window="trace")
+    (flow,) = input_pictures(plain(InputData(pipelines=(made,))))
+    assert isinstance(flow, Flow)
+    assert flow.end == "the step, which waits 4.5 ms for it (in the traced steps)"
+    assert ("runs", "permutation at adapter.py:128") in flow.stages[0].facts
 
 
 def test_traces_stand_in_order_with_their_cause(tmp_path: Path) -> None:

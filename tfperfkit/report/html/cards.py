@@ -58,7 +58,7 @@ def gain_words(finding: Finding) -> tuple[str, str]:
         what = "the run"
     if factor is None or math.isnan(factor):
         if finding.at_least is not None and math.isfinite(finding.at_least):
-            return f"{numbers.speedup(finding.at_least)} faster", f"{what}, at least"
+            return f"at least {numbers.speedup(finding.at_least)} faster", what
         most = finding.ceiling
         if most is not None and math.isfinite(most):
             return "", f"gain not known, up to about {numbers.speedup(most)}"

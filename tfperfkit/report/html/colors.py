@@ -8,7 +8,7 @@ from tfperfkit.records.parts import PARTS
 _COLORS = {
     "imports": "copies", "data": "python", "building": "dispatch", "training": "graph", "between": "saving",
     "validation": "evaluate", "prediction": "evaluate", "tensorflow": "eager_ops", "children": "collectives",
-    "ending": "other", "tfperf": "other", "not sampled": "other", "other imports": "copies",
+    "ending": "other", "tfperf": "gc", "not sampled": "other", "other imports": "copies",
     "importing TensorFlow": "input", "data and other Python": "python", "building and setting up": "dispatch",
     "loading and saving": "saving", "the steps themselves": "graph", "compile and first runs": "host_sync",
 }  # fmt: skip

@@ -8,8 +8,7 @@ from tfperfkit.report.html.cards import cards
 from tfperfkit.report.html.render import figures, no_examples, template
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import headline, text
-from tfperfkit.report.summary import ending
+from tfperfkit.report.html.words import headline, remarks_on
 
 #: Findings in a cell; bytes of it, at most.
 _FINDINGS, LIMIT = 5, 60_000
@@ -31,7 +30,7 @@ def _fragment(report: Report, most: int, called: str) -> str:
     return str(
         template("fragment.html").render(
             headline=headline(report) or "No cause was found.",
-            warnings=[text(note) for note in (ending(report.run), *report.overhead.notes) if note],
+            warnings=remarks_on(report),
             figures=figures(report),
             accounts=[item for item in accounts(report, Rules(), sources) if item["key"] in ("step", "run")],
             findings=found[:most],

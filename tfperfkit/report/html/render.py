@@ -24,9 +24,9 @@ from tfperfkit.report.html.drawn import drawn, flows, ledgers
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.tables import probes
 from tfperfkit.report.html.widths import Rules
-from tfperfkit.report.html.words import figure, headline, name, text
+from tfperfkit.report.html.words import figure, headline, name, remarks_on, text
 from tfperfkit.report.paths import short_path
-from tfperfkit.report.summary import ending, windows
+from tfperfkit.report.summary import windows
 from tfperfkit.report.terminal import Screen
 
 _HERE = Path(__file__).parent
@@ -65,7 +65,7 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             headline=headline(report),
             handle=_handle(report),
             command=name(shlex.join(report.run.argv)),
-            warnings=[text(note) for note in (ending(report.run), *report.overhead.notes) if note],
+            warnings=remarks_on(report),
             findings=found,
             remarks=remarks,
             first=found[0] if found else None,
@@ -79,7 +79,11 @@ def page(report: Report, examples: Examples = no_examples) -> str:
             definition=text(report.steps.definition, report.run.folder),
             probes=probes(report),
             about=_about(report),
-            notes=[text(note, report.run.folder) for note in report.notes],
+            notes=[
+                text(note, report.run.folder)
+                for note in (report.steps.note if report.steps.count else "", *report.notes)
+                if note
+            ],
         )
     )
 

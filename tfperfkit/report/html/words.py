@@ -9,6 +9,7 @@ from typing import Any
 from tfperfkit.model import Report, SourceSpan
 from tfperfkit.report import numbers
 from tfperfkit.report.paths import CELL, short_path, with_short_paths
+from tfperfkit.report.summary import ending
 from tfperfkit.report.text import shorten, visible
 
 _LONG = 4_000
@@ -31,6 +32,13 @@ def headline(report: Report) -> str:
     if len(title) > 1 and said[1:].startswith(title[1:]):
         said = title[0] + said[1:]
     return text(said, report.run.folder)
+
+
+def remarks_on(report: Report) -> list[str]:
+    """What a reader must know before any figure: how the run ended, what makes its times rough, why it has no steps."""
+    unseen = report.steps.note if not report.steps.count else ""
+    said = (ending(report.run), *report.overhead.notes, unseen)
+    return [text(note, report.run.folder) for note in said if note]
 
 
 def place(span: SourceSpan, folder: str) -> str:

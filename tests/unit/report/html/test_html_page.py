@@ -275,6 +275,18 @@ def test_the_headline_begins_as_its_finding_does() -> None:
     assert "<h1>train_step is traced" in html
 
 
+def test_a_run_without_steps_says_why() -> None:
+    steps = StepSummary(count=0, source="none", note="No training step was seen. Name it with --steps-from FUNCTION.")
+    html = page(report(steps=steps, findings=(), headline="", album=None))
+    assert "<strong>Note:</strong> No training step was seen. Name it with --steps-from FUNCTION.</p>" in html
+    assert html.count("No training step was seen") == 1
+
+
+def test_a_lower_bound_is_one_wherever_it_stands() -> None:
+    html = page(report(findings=(finding(predicted_speedup=None, predicted_range=None, at_least=8.1),)))
+    assert "Do this first (at least 8.1x faster):" in html and "<b>at least 8.1x faster</b>" in html
+
+
 def test_without_pictures_the_words_stand() -> None:
     html = page(report(album=None))
     assert "Steps over the run" not in html and data_of(html)["trees"] == []

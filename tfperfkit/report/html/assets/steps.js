@@ -15,6 +15,11 @@ const shape = (context, kind, x, y, size) => {
 };
 
 const axis = (more) => ({stroke: color("--soft"), grid: {stroke: color("--rule"), width: 1}, ticks: {stroke: color("--rule")}, font: "12px system-ui, sans-serif", ...more});
+// Of an axis: its largest value says in which unit all stand.
+const inOneUnit = (ticks) => {
+  const most = Math.max(...ticks), small = most < .1, large = most >= 10000;
+  return ticks.map((tick) => large ? `${significant(tick / 1000)} s` : small ? `${significant(tick * 1000)} µs` : `${significant(tick)} ms`);
+};
 const room = (element) => Math.max(element.clientWidth, 240);
 
 (() => {
@@ -79,7 +84,7 @@ const room = (element) => Math.max(element.clientWidth, 240);
     context.font = `600 ${11 * ratio}px system-ui, sans-serif`; context.textAlign = "center"; context.fillStyle = color("--ink");
     let free = -1;
     for (const index of within()) if (highs[index] > bound) {
-      const at = u.valToPos(x[index], "x", true), words = `▲ ${shown(highs[index], "ms")}`, half = context.measureText(words).width / 2;
+      const at = u.valToPos(x[index], "x", true), words = `↑ ${shown(highs[index], "ms")}`, half = context.measureText(words).width / 2;
       const centre = Math.min(Math.max(at, left + half), left + width - half);
       if (centre - half > free) { context.fillStyle = color("--card"); context.fillRect(centre - half - 2, up + 16 * ratio, 2 * half + 4, 15 * ratio); context.fillStyle = color("--ink"); context.fillText(words, centre, up + 28 * ratio); free = centre + half + 6; }
     }
@@ -133,11 +138,11 @@ const room = (element) => Math.max(element.clientWidth, 240);
   const draw = () => {
     if (plot) plot.destroy();
     plot = new uPlot({
-      width: room(place), height: 260 + (lanes.length + shift) * 15, padding: [8 + (lanes.length + shift) * 15, 8, 0, lanes.length + shift ? 14 : 0],
+      width: room(place), height: 268 + (lanes.length + shift) * 15, padding: [16 + (lanes.length + shift) * 15, 8, 0, lanes.length + shift ? 14 : 0],
       legend: {show: false},
       cursor: {drag: {x: true, y: false, setScale: false}, points: {show: false}},
       scales: {x: {time: false, range: () => seen}, y: {range: () => [0, top()]}},
-      axes: [axis({label: "step", labelSize: 20, size: 34, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]}), axis({size: 76, values: (u, ticks) => ticks.map((tick) => shown(tick, "ms"))})],
+      axes: [axis({label: "step", labelSize: 20, size: 34, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]}), axis({size: 76, values: (u, ticks) => inOneUnit(ticks)})],
       series: [{}, {stroke: "transparent", points: {show: false}}],
       hooks: {
         drawClear: [background], draw: [marks], setCursor: [tell],
@@ -166,6 +171,7 @@ const room = (element) => Math.max(element.clientWidth, 240);
   }
   const signs = {triangle: "▲", diamond: "◆", square: "■", cross: "✕", ring: "○"};
   causes.forEach((cause, number) => key.append(make("li", {text: `${signs[SHAPES[number % SHAPES.length]]} long: ${cause}`})));
+  if (Math.max(...highs) > top()) key.append(make("li", {text: "↑ higher than the picture"}));
   if (bars.some((bar) => bar[1] > 1)) key.append(make("li", {text: `a bar is up to ${Math.max(...bars.map((bar) => bar[1])).toLocaleString("en-US")} steps: median, pale up to the longest`}));
   const rows = document.querySelector("#steps-table tbody");
   for (const [step, ms, cause] of [...data.outliers].sort((a, b) => b[1] - a[1]).slice(0, 200))

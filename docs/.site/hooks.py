@@ -1,5 +1,5 @@
 """Hooks of mkdocs: a folder in ``nav`` (``findings/``) stands for all of its pages, in their order; and search from
-disk asks no other host, where the theme would load a script from one.
+disk asks no other host, where the theme would load a script from one; blocks of code have the file's name.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 _SHIM = re.compile(r"<script src=[\"']?https://[^>]*iframe-worker[^>]*></script>")
+_FILE = re.compile(r"^(```\w+) +(\w[^\n\"`=]*)$", re.MULTILINE)
 _WORKER = Path(__file__).with_name("worker.js")
 
 
@@ -26,6 +27,11 @@ def _unfolded(entry: Any, root: Path) -> Any:
     if not entry.endswith("/"):
         return entry
     return [page.relative_to(root).as_posix() for page in sorted((root / entry).glob("*.md"))]
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Called with a page's source: a block's file becomes its title, which GitHub can't be given."""
+    return _FILE.sub(r'\1 title="\2"', markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -21,7 +21,7 @@ from tfperfkit.reading.planes import Progress, open_planes, share_of
 from tfperfkit.reading.sources import Source
 from tfperfkit.reading.tracks import HostTrace
 from tfperfkit.xplane.columns import Ints
-from tfperfkit.xplane.intervals import Spans, covered, union
+from tfperfkit.xplane.intervals import Spans, covered, union, within
 
 PS_PER_MS = rows.PS_PER_MS
 _OPERATIONS = 50
@@ -42,7 +42,7 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
             found_host.host = name
             hosts.append(found_host)
             devices += mine
-            notes += [f"the profiler says: {words}" for words in trace.words]
+            notes += [*trace.remarks, *(f"the profiler says: {words}" for words in trace.words)]
             if trace.until_ps is not None:
                 first_part.ended(trace.until_ps, found_host, mine)
                 notes.append(first_part.note(file, trace.until_ps, found_host, mine))
@@ -131,8 +131,8 @@ def _with_devices(
 def _device_row(device: Activity, found: idle.Idle, used: bool) -> DeviceRow:
     copies = device.mask([label.is_copy for label in device.labels])
     kernels = device.busy(~copies)
-    moving = device.busy(copies)
-    hidden = int(covered(kernels, moving.begin, moving.end).sum())
+    collectives = device.mask([label.is_collective for label in device.labels])
+    computing = device.busy(~copies & ~collectives)
     return DeviceRow(
         device=device.short_name,
         host=device.host,
@@ -140,13 +140,19 @@ def _device_row(device: Activity, found: idle.Idle, used: bool) -> DeviceRow:
         busy_ms=found.busy_ps / PS_PER_MS,
         idle_ms=found.idle_ps / PS_PER_MS,
         waits_ms={cause: ps / PS_PER_MS for cause, ps in found.causes_ps.items()},
-        only_copies_ms=(moving.total - hidden) / PS_PER_MS,
+        only_copies_ms=_uncovered_ms(device.busy(copies), kernels, found.window),
+        only_collectives_ms=_uncovered_ms(device.busy(collectives), computing, found.window),
         kernels=int((~copies).sum()),
         copies=int(copies.sum()),
         span_ms=(int(device.end.max()) - int(device.begin[0])) / PS_PER_MS,
         span_busy_ms=device.busy().total / PS_PER_MS,
         used=used,
     )
+
+
+def _uncovered_ms(spans: Spans, by: Spans, window: Spans) -> float:
+    inside = within(spans, window)
+    return (inside.total - int(covered(by, inside.begin, inside.end).sum())) / PS_PER_MS
 
 
 def _starving(

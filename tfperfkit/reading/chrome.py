@@ -1,4 +1,4 @@
-"""A Chrome trace of a TensorFlow or JAX profile (``trace.json.gz``) as tracks.
+"""A Chrome trace of a TensorFlow, JAX or PyTorch profile (``trace.json.gz``) as tracks.
 
 XProf writes it beside the XPlane and thins it out to a million events: where both are there the XPlane is read.
 """
@@ -16,6 +16,8 @@ import msgspec
 import numpy as np
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.reading import kineto
+from tfperfkit.reading.event import Event
 from tfperfkit.reading.tracks import Device, HostTrace, Track
 from tfperfkit.xplane.columns import Coded, Ints
 from tfperfkit.xplane.hlo import Module
@@ -23,18 +25,6 @@ from tfperfkit.xplane.hlo import Module
 #: Of the text, unpacked. JSON is held whole while it is read, which takes about five times its size.
 MAX_BYTES = 1_000_000_000
 _PIECE = 1 << 22
-
-
-class Event(msgspec.Struct):
-    """One event as it stands in the file; times in µs."""
-
-    ph: str = ""
-    name: str = ""
-    pid: int | str = 0
-    tid: int | str = 0
-    ts: float | None = None
-    dur: float | None = None
-    args: dict[str, Any] | None = None
 
 
 class _File(msgspec.Struct):
@@ -106,8 +96,9 @@ class ChromeTrace:
     words: tuple[str, ...] = ()
     until_ps: int | None = None
 
-    def __init__(self, host: str, planes: dict[str, list[ChromeTrack]]) -> None:
+    def __init__(self, host: str, planes: dict[str, list[ChromeTrack]], remarks: tuple[str, ...]) -> None:
         self.host = host
+        self.remarks = remarks
         self._planes = planes
 
     def devices(self) -> Sequence[Device]:
@@ -126,6 +117,15 @@ class ChromeTrace:
 def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[HostTrace]:
     """An open file. Raises ``Unavailable`` with the reason when it can't be read."""
     events = events_of(file, progress)
+    foreign = kineto.is_kineto(events)
+    placed = kineto.placed(events) if foreign else _placed(events)
+    planes: dict[str, list[ChromeTrack]] = {}
+    for (plane, _), (thread, mine) in placed.items():
+        planes.setdefault(plane, []).append(ChromeTrack(thread, mine))
+    yield ChromeTrace(file.name.partition(".")[0], planes, (kineto.REMARK,) if foreign else ())
+
+
+def _placed(events: list[Event]) -> kineto.Placed:
     processes: dict[int | str, str] = {}
     threads: dict[tuple[int | str, int | str], str] = {}
     of: dict[tuple[int | str, int | str], list[Event]] = {}
@@ -137,12 +137,12 @@ def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[HostTra
                 threads[event.pid, event.tid] = str(event.args.get("name", ""))
         elif event.ph == "X" and event.ts is not None:
             of.setdefault((event.pid, event.tid), []).append(event)
-    planes: dict[str, list[ChromeTrack]] = {}
+    placed: kineto.Placed = {}
     for (pid, tid), mine in of.items():
         name = processes.get(pid, str(pid))
         name = name[name.find("/") :] if "/" in name else name
-        planes.setdefault(name, []).append(ChromeTrack(threads.get((pid, tid), str(tid)), mine))
-    yield ChromeTrace(file.name.partition(".")[0], planes)
+        placed[name, (pid, tid)] = (threads.get((pid, tid), str(tid)), mine)
+    return placed
 
 
 def events_of(file: Path, progress: Callable[[int], None]) -> list[Event]:

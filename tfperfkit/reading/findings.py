@@ -206,16 +206,21 @@ def _collectives(report: TraceReport) -> Iterator[Finding]:
         return
     total = sum(row.total_ms for row in report.collectives)
     hidden = sum(row.hidden_ms or 0.0 for row in report.collectives)
-    share = min((total - hidden) / whole, 1.0)
+    # Of several at the same time on a device each moment counts once.
+    share = min(sum(row.only_collectives_ms for row in used) / whole, 1.0)
     if share < REPORTED_SHARE.value:
         return
     wait = sum(row.wait_ms for row in report.collectives)
     evidence = [
-        Measurement("collectives", min(total / whole, 1.0), "share", "accelerators"),
+        Measurement("collectives and nothing else", share, "share", "accelerators"),
         Measurement("of them while a kernel computes", hidden / total, "share", "trace"),
-        Measurement("waiting for the last device", wait, "ms", "trace"),
-        Measurement("transfer", sum(row.transfer_ms for row in report.collectives), "ms", "trace"),
     ]
+    if any(row.devices > 1 for row in report.collectives):
+        transfer = sum(row.transfer_ms for row in report.collectives)
+        evidence += [
+            Measurement("waiting for the last device", wait, "ms", "trace"),
+            Measurement("transfer", transfer, "ms", "trace"),
+        ]
     if small := _many_small(report, total - hidden):
         yield _small(report, small, share, evidence)
         return

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tfperfkit.errors import UsageError
-from tfperfkit.reading.chrome import Event, events_of
+from tfperfkit.reading.chrome import events_of
+from tfperfkit.reading.event import Event
 from tfperfkit.reading.model import SCHEMA, CollectiveRow, StepFacts, TraceReport
 
 _MAX_ROWS = 50

@@ -34,6 +34,7 @@ class DeviceRow(msgspec.Struct, frozen=True, kw_only=True):
     idle_ms: float
     waits_ms: dict[str, float]
     only_copies_ms: float
+    only_collectives_ms: float
     kernels: int
     copies: int
     span_ms: float

@@ -40,6 +40,7 @@ class PlaneTrace:
 
     def __init__(self, space: Space, host: str, progress: Progress, share: float = 1.0) -> None:
         self.host = host
+        self.remarks: tuple[str, ...] = ()
         self.words = (*space.errors, *space.warnings)
         self._space = space
         self._progress = progress

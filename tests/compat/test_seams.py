@@ -38,7 +38,7 @@ WITHOUT = {
     "steps inherited": {"lines", "tfprof", "devices"},
     "steps compiled": {"lines", "tfprof", "devices"},
     "eager": {"tfprof", "devices"},
-    "traces renamed": {"retrace", "ops", "devices"},
+    "traces renamed": {"retrace", "ops"},
     "missing": {"lines", "tfprof", "input"},
     "kinds": {"lines", "tfprof", "input"},
     "inside": {"lines"},

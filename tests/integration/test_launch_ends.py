@@ -29,7 +29,8 @@ def test_a_script_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(local_workers, "_GRACE_S", 1.0)
     script = tmp_path / "stubborn.py"
     script.write_text(SCRIPT)
-    status = local_workers.launch(2, ["--out", str(tmp_path / "run"), str(script), str(tmp_path)], tmp_path / "run")
+    folder = tmp_path / "run"
+    status = local_workers.launch(2, [str(script), str(tmp_path)], folder, str(folder))
     assert status == 3
     pid = int((tmp_path / "pid-0").read_text())
     for _ in range(1000):  # until whoever inherited it has reaped it

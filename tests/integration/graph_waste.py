@@ -39,7 +39,11 @@ def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Waste
             result = function(*tensors)
         return result, tape.gradient(result, floats)
 
-    concrete = step.get_concrete_function(*specs)
+    return waste_of(step.get_concrete_function(*specs), batch)
+
+
+def waste_of(concrete: Any, batch: int | None = None) -> list[Wasted]:
+    """What is wasted in a function that was traced."""
     records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})

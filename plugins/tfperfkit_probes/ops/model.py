@@ -148,7 +148,8 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     graph, without gradients. ``takes_flops`` and ``takes_bytes`` are theirs in one call, as far as sizes tell. What
     would do in their place, forward: ``left``, a part (0 to 1) of the time that they take, or ``flops`` and ``bytes``.
     ``uncounted_flops``: more of its operations, of types whose FLOPs nobody counts; ``whole_flops``, ``whole_bytes``:
-    of all that the function does in such a call. ``figures`` and ``names`` (of arguments) are for words.
+    of all that the function does in such a call. ``updates``: of the weights' update, what would do less too.
+    ``figures`` and ``names`` (of arguments) are for words.
     """
 
     kind: str
@@ -165,6 +166,7 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: float = 0.0
     figures: dict[str, float] = {}
     names: list[str] = []
+    updates: list[str] = []
 
 
 class SideEffect(msgspec.Struct, frozen=True, kw_only=True):

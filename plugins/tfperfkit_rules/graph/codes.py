@@ -29,6 +29,7 @@ GROWING_ARGUMENT = "GRF024"
 FACTORISED_AGAIN = "GRF025"
 WHOLE_SHUFFLE = "GRF026"
 ALL_POSITIONS = "GRF027"
+WHOLE_PENALTY = "GRF028"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -65,6 +66,7 @@ TITLES = {
     FACTORISED_AGAIN: "One matrix is factorised several times in a call",
     WHOLE_SHUFFLE: "All is shuffled to draw a few",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
+    WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

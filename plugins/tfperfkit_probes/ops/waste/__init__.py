@@ -20,6 +20,7 @@ from tfperfkit_probes.ops.waste.factors import factors
 from tfperfkit_probes.ops.waste.flat import flat
 from tfperfkit_probes.ops.waste.given import given
 from tfperfkit_probes.ops.waste.pairs import pairs
+from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
 from tfperfkit_probes.ops.waste.positions import positions
 from tfperfkit_probes.ops.waste.products import products
@@ -41,6 +42,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     spread,
     pairs,
     tables,
+    penalties,
     repeats,
     resized,
     solves,
@@ -137,6 +139,7 @@ def _together(one: Wasted, other: Wasted) -> Wasted:
         takes_bytes=one.takes_bytes + other.takes_bytes,
         uncounted_flops=one.uncounted_flops + other.uncounted_flops,
         names=list(dict.fromkeys((*one.names, *other.names))),
+        updates=list(dict.fromkeys((*one.updates, *other.updates))),
         left=max(lefts, default=None),
         flops=one.flops + other.flops,
         bytes=one.bytes + other.bytes,

@@ -24,7 +24,7 @@ def tables(view: View) -> Iterator[Wasted]:
     """By lookups along the first axis of what was computed row by row, and is used for nothing but lookups."""
     lookups: dict[str, list[Node]] = {}
     for node in view.forward:
-        if node.type == "GatherV2" and _TRACED_ONLY not in node.name.split("/") and _along_rows(view, node):
+        if node.type == "GatherV2" and _TRACED_ONLY not in node.name.split("/") and along_rows(view, node):
             source = view.source(node, 0)
             if source is not None:
                 lookups.setdefault(source.name, []).append(node)
@@ -51,7 +51,8 @@ def tables(view: View) -> Iterator[Wasted]:
         )
 
 
-def _along_rows(view: View, node: Node) -> bool:
+def along_rows(view: View, node: Node) -> bool:
+    """Whether a lookup names rows: along the first axis, for all alike."""
     batched, axis = node.attr("batch_dims"), view.integers(view.source(node, 2))
     return axis == [0] and not (batched is not None and batched.i)
 

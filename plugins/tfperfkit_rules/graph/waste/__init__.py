@@ -13,6 +13,7 @@ from tfperfkit_rules.graph.waste.diagonals import diagonals
 from tfperfkit_rules.graph.waste.factors import factors
 from tfperfkit_rules.graph.waste.flat import flat
 from tfperfkit_rules.graph.waste.pairs import pairs
+from tfperfkit_rules.graph.waste.penalties import penalties
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.products import products
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     solves,
     picked,
     positions,
+    penalties,
     copied,
     diagonals,
     zeros,

@@ -100,7 +100,7 @@ def candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
 
 def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
     found = _shares(evidence, function, waste)
-    share = min(found.forward + found.backward, 1.0)
+    share = min(found.forward + found.backward + found.update, 1.0)
     if share < calibrated.MIN_WASTE.value or not evidence.step_ms:
         return None
     low, high = _left(evidence, waste, share, found.backward > 0)
@@ -113,10 +113,12 @@ def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
 
 
 class _Shares(NamedTuple):
-    """Of the step: the operations themselves, their gradients, and of the gaps between operations what is theirs."""
+    """Of the step: the operations themselves, their gradients, what of the update goes with them, and of the gaps
+    between operations what is theirs."""
 
     forward: float
     backward: float = 0.0
+    update: float = 0.0
     gaps: float = 0.0
     window: str = "breakdown"
 
@@ -140,8 +142,10 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         ]
         forward = scale * sum(row.ms for row in rows if row.stage == "forward")
         whole = scale * sum(row.ms for row in rows)
+        updates = scale * sum(row.ms for row in step.operations if row.stage == "update" and row.of in waste.updates)
         every = scale * sum(row.ms for row in step.operations)
-        return _Shares(forward, whole - forward, scale * step.idle_ms * whole / every if every else 0.0)
+        gaps = scale * step.idle_ms * (whole + updates) / every if every else 0.0
+        return _Shares(forward, whole - forward, updates, gaps)
     mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
     if mine is None:
         return _Shares(0.0)

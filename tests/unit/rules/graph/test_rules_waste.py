@@ -27,6 +27,7 @@ FIGURES: dict[str, dict[str, float]] = {
     "resized": {"times": 256, "before": 256, "after": 12},
     "shuffle": {"all": 1_000_000, "used": 64, "numbers": 1e6},
     "positions": {"all": 32, "used": 1},
+    "penalty": {"rows": 90_000, "taken": 512},
     "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
     "diagonal": {"examples": 96},
     "zeros": {"numbers": 1.6e7, "filled": 0.0012},
@@ -41,6 +42,7 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "resized": "GRF015",
     "shuffle": "GRF026",
     "positions": "GRF027",
+    "penalty": "GRF028",
     "solve": "GRF016",
     "picked": "GRF017",
     "copied": "GRF019",
@@ -58,14 +60,22 @@ def waste(kind: str = "sort", **fields: Any) -> Wasted:
     return Wasted(kind=kind, where=HERE, operations=["sort/TopKV2"], figures=FIGURES[kind], **fields)
 
 
-def step(*wasted: Wasted, ms: float = 4.0, calls: float = 1.0, offers: tuple[Any, ...] = (), **fields: Any) -> Any:
+def step(
+    *wasted: Wasted,
+    ms: float = 4.0,
+    calls: float = 1.0,
+    offers: tuple[Any, ...] = (),
+    source: dict[str, str] | None = None,
+    **fields: Any,
+) -> Any:
     function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=list(wasted)))
     function = msgspec.structs.replace(function, **fields)
     forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2")
     backward = msgspec.structs.replace(ran("ScatterNd", ms / 2, "backward"), of="sort/TopKV2")
     others = (ran("MatMul", 4.0, flops=1e6), msgspec.structs.replace(ran("Mul", 1.0, "update"), of="sort/TopKV2"))
     calls_ = FunctionCalls(per_step={"__inference_step_1": calls} if calls else {})
-    return compiled((forward, backward, *others), more=(calls_, OpsData(functions=[], all=(function,)), *offers))
+    more = (calls_, OpsData(functions=[], all=(function,)), *offers)
+    return compiled((forward, backward, *others), more=more, source=source or "")
 
 
 def told(evidence: Any) -> list[Finding]:
@@ -79,6 +89,21 @@ def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     assert finding.share_of_step == pytest.approx(6.0 / 12.14, abs=0.01)
     backward = next(row for row in finding.evidence if row.name == "of it backward")
     assert backward.value == pytest.approx(1 / 3)
+
+
+def test_what_the_update_takes_goes_with_it() -> None:
+    without, with_it = (told(step(waste("penalty", updates=names)))[0] for names in ([], ["sort/TopKV2"]))
+    assert with_it.share_of_step - without.share_of_step == pytest.approx(1.0 / 12.14, abs=0.01)
+    backward = [next(row for row in one.evidence if row.name == "of it backward").value for one in (without, with_it)]
+    assert backward[1] == pytest.approx(backward[0] * without.share_of_step / with_it.share_of_step)
+
+
+def test_the_layer_that_is_given_the_penalty_is_the_first_place() -> None:
+    text = "from tensorflow.keras import layers\n\nvectors = layers.Embedding(9, 2, embeddings_regularizer='l2')\n"
+    (finding,) = told(step(waste("penalty"), source={"model.py": text}))
+    assert [(place.file, place.line) for place in finding.where[:2]] == [("model.py", 3), (HERE.file, HERE.line)]
+    assert "activity_regularizer" in finding.advice
+    assert "activity_regularizer" not in told(step(waste("penalty")))[0].advice
 
 
 def test_the_gain_is_what_is_not_left() -> None:

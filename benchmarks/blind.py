@@ -15,7 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import tomllib
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[1] / "tests" / "faults" / "blind"
 _NEAR = 2  # lines

@@ -3,7 +3,7 @@
     python -m benchmarks.calibrate [MEASURE ...] [--rounds N] [--json FILE] [--page FILE]
 
 Some minutes. A measure gives several points a round (shapes, sizes); low and high are the 10th and 90th percentile of
-all. What differs from the number in use by machine, version or load is told, nothing is changed.
+all. What differs from the number in use by machine, version or load is printed, nothing is changed.
 """
 
 from __future__ import annotations

@@ -23,10 +23,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 import platformdirs
-import tomllib
 
 from benchmarks.gains_page import Score, page, picture
 from tfperfkit.analysis.stored_run import open_run
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
 FAULTS = ROOT / "tests" / "faults"

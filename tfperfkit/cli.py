@@ -60,7 +60,8 @@ def _main(arguments: Sequence[str] | None) -> None:
         _help(error)
         raise SystemExit(EXIT_USAGE) from None
     except click.ClickException as error:
-        _tell(f"{error.format_message()} (tfperf --help)")
+        asked = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "tfperf"
+        _tell(f"{error.format_message()} ({asked} --help)")
         raise SystemExit(EXIT_USAGE) from None
     except (click.Abort, KeyboardInterrupt):
         raise SystemExit(130) from None

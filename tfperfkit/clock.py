@@ -18,6 +18,7 @@ process_ns = time.process_time_ns
 thread_ns = time.thread_time_ns
 wall_s = time.time
 
+MS_PER_S = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
 

@@ -212,6 +212,8 @@ def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     if name == "last":
         return _last(folder)
     path = Path(name)
+    if name.startswith("~") and not path.exists():  # reports print it so, in quotes where it has a space
+        return Path(os.path.expanduser(name))
     if path.exists() or os.sep in name:
         return path
     return folder / name if (folder / name).is_dir() else path

@@ -4,7 +4,7 @@
     python examples/gan/train.py --stage graph --steps 2000
     python examples/gan/train.py --stage graph --strategy mirrored
 
-The stages are listed in ``stages.py`` and told in ``README.md``.
+The stages are listed in ``stages.py`` and described in ``README.md``.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ def test_called_alone_it_shows_its_help(tfperf: Tfperf, command: str) -> None:
     assert asked.returncode == 0
     assert done.stderr.startswith(asked.stdout)
     assert "\\n" not in done.stderr
+    assert "\n  RUN\n" not in asked.stdout, "an argument is no option"
     rest = done.stderr.removeprefix(asked.stdout).strip()
     if command in ("", "run", "try"):
         assert rest == ""

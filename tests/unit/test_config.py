@@ -117,6 +117,8 @@ def test_find_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_run("last", environment) == tmp_path / "runs" / "newest"
     assert find_run("older", environment) == tmp_path / "runs" / "older"
     assert find_run("some/where", environment) == Path("some/where")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_run("~/some/where", environment) == tmp_path / "some" / "where", "as a report prints it, in quotes"
     assert find_run("nosuch", environment) == Path("nosuch")
     (tmp_path / "older").mkdir()
     assert find_run("older", environment) == Path("older")

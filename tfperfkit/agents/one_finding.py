@@ -7,6 +7,7 @@ import math
 from tfperfkit.errors import UsageError
 from tfperfkit.explain import pages
 from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.records.plural import plural
 from tfperfkit.report.agents import evidence, gain, identified, kind, place, text
 from tfperfkit.report.text import shorten, visible
 
@@ -38,7 +39,7 @@ def _finding(report: Report, identity: str, finding: Finding) -> str:
     for span in finding.where[:_PLACES]:
         lines += [f"at: {place(span, report)}", *_source(report, span)]
     if len(finding.where) > _PLACES:
-        lines.append(f"and {len(finding.where) - _PLACES} more places")
+        lines.append(f"and {plural(len(finding.where) - _PLACES, 'more place')}")
     lines += ["evidence:", *(f"  {evidence(item)}" for item in finding.evidence)]
     lines += _windows(report, finding)
     lines.append(f"do: {text(finding.advice, report, 2000)}")
@@ -47,7 +48,7 @@ def _finding(report: Report, identity: str, finding: Finding) -> str:
         lines += ["detail:", *(f"  {row}" for row in rows[:_DETAIL])]
     if finding.measured is not None:
         tried = finding.measured
-        results = f", results: {tried.results}, {tried.pairs} pairs of runs"
+        results = f", results: {tried.results}, {plural(tried.pairs, 'pair')} of runs"
         lines.append(f"tried: {visible(tried.experiment)}: {tried.verdict}{results}{_because(tried.reason)}")
     return "\n".join(lines) + "\n"
 
@@ -70,7 +71,7 @@ def _windows(report: Report, finding: Finding) -> list[str]:
     """In which steps the windows of the evidence were."""
     named = {item.window for item in finding.evidence}
     made = [
-        f"{window.name}: {window.steps} steps from step {window.first_step}"
+        f"{window.name}: {plural(window.steps, 'step')} from step {window.first_step}"
         for window in report.windows
         if window.name in named and window.steps
     ]

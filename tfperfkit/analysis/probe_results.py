@@ -19,6 +19,7 @@ from tfperfkit.model import (
 )
 from tfperfkit.probe import BackgroundProbe, Cost
 from tfperfkit.records.events import Event, of_kind
+from tfperfkit.records.plural import plural
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.storage.stream_writer import plain
 
@@ -92,7 +93,10 @@ def _no_window(manifest: Manifest, name: str, facts: Facts) -> str:
         return f"--window {name}=none: it had no window"
     if manifest.watch is not None:
         return "watch mode: its windows, if any, have reports of their own (below)"
-    return f"the run ended before its window came, after {facts.steps.count} steps"
+    count = facts.steps.count
+    if not count:
+        return "the run ended before its first step"
+    return f"the run ended before its window came, after {plural(count, 'step')}"
 
 
 def _failed_recording(name: str, facts: Facts) -> str | None:

@@ -35,7 +35,7 @@ def step_times(rows: Iterable[object], table: StepTable) -> StepTimes:
     clock: list[float] = []
     processor: list[float] = []
     undisturbed: list[float] = []
-    told = True
+    known = True
     for stretch in _stretches(table.steps):
         inside = [note for note in notes if stretch[0].begin_ns <= note[0] <= stretch[-1].end_ns]
         if len(inside) < _MIN_NOTES:
@@ -45,10 +45,10 @@ def step_times(rows: Iterable[object], table: StepTable) -> StepTimes:
         clock += own
         processor += _grown(steps, [(when, used) for when, used, _ in inside])
         waits = [(when, waited) for when, _, waited in inside if waited is not None]
-        told = told and len(waits) == len(inside)
-        if told:
+        known = known and len(waits) == len(inside)
+        if known:
             undisturbed += [ms - wait for ms, wait in zip(own, _grown(steps, waits), strict=True)]
-    return StepTimes(tuple(clock), tuple(processor), tuple(undisturbed) if told and clock else None)
+    return StepTimes(tuple(clock), tuple(processor), tuple(undisturbed) if known and clock else None)
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:

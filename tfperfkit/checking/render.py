@@ -7,6 +7,7 @@ from html import escape
 from rich.text import Text
 
 from tfperfkit.checking.result import Checked, Measure, Outcome
+from tfperfkit.records.plural import plural
 from tfperfkit.report import numbers
 from tfperfkit.report.annotation import Annotation, below, of_finding
 from tfperfkit.report.difference import limits
@@ -82,7 +83,10 @@ def markdown(checked: Checked, root: str) -> str:
     ]
     lines += table(("", "budget", "measured", "at most", "at"), rows)
     if checked.time is not None:
-        lines += ["", escaped(f"{checked.rounds} pairs of runs against {checked.base[:12]}. {limits(checked.time)}")]
+        lines += [
+            "",
+            escaped(f"{plural(checked.rounds, 'pair')} of runs against {checked.base[:12]}. {limits(checked.time)}"),
+        ]
     lines += ["", *(f"> {escaped(note)}" for note in checked.notes)]
     return "\n".join(lines) + "\n\n" + findings_markdown(checked.findings, root)
 

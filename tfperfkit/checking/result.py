@@ -33,7 +33,7 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True):
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """A whole check. ``time``: the step time against ``base`` after ``rounds`` pairs of runs, ``processor``: the
     processor time of a step, ``undisturbed``: its time without what the training thread waited for a processor,
-    ``decided_by``: which of them told ("both": the last two; "": none). ``run``: what to type after ``tfperf report``;
+    ``decided_by``: which did ("both": the last two; "": none). ``run``: what to type after ``tfperf report``;
     ``findings``: all of the run, whether the budget speaks of them or not."""
 
     schema: int = CHECK_SCHEMA

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
+from tfperfkit.commands import HELP
+
 
 @click.command(
     short_help="Train with several workers on this machine, for trying.",
     context_settings={
         "ignore_unknown_options": True,
         "allow_interspersed_args": False,
-        "help_option_names": ["--help"],
+        **HELP,
     },
 )
 @click.option("-n", "count", type=click.IntRange(2, 64), default=2, help="So many workers. Default: 2.")

@@ -19,6 +19,7 @@ from tfperfkit.errors import ProbeError, Unavailable, UsageError
 from tfperfkit.export import samples as sampled
 from tfperfkit.export import tracks
 from tfperfkit.export.chrome import ChromeTrace
+from tfperfkit.records.plural import plural
 from tfperfkit.report.text import one_line
 from tfperfkit.timeline import Timeline, TimelineProbe
 from tfperfkit.version import __version__
@@ -61,7 +62,7 @@ def export(name: str, out: str | None) -> None:
         other = _beside(target)
         with _replacing(other) as file:
             file.write(msgspec.json.encode(sampled.speedscope(stacks, _title(run), __version__, started)))
-        _say(f"samples   {other} ({_size(other)}, {stacks.taken} samples): for https://www.speedscope.app")
+        _say(f"samples   {other} ({_size(other)}, {plural(stacks.taken, 'sample')}): for https://www.speedscope.app")
     for note in notes:
         _say(f"note      {note}")
 

@@ -8,6 +8,7 @@ from tfperfkit.analysis.analyze import study
 from tfperfkit.config import find_run
 from tfperfkit.errors import UsageError
 from tfperfkit.model import Finding, Report
+from tfperfkit.records.plural import plural
 from tfperfkit.report.agents import identified
 
 
@@ -30,7 +31,7 @@ def fix_run(run: str, identity: str | None, write: bool) -> None:
     if not patches.after:
         return
     if not write:
-        tell(f"nothing was written; --apply writes {_count(len(patches.after), 'file')}")
+        tell(f"nothing was written; --apply writes {plural(len(patches.after), 'file')}")
         return
     _refuse(files.missing, "not there", write)
     for file, after in patches.after.items():
@@ -57,7 +58,3 @@ def _refuse(files: set[str], why: str, write: bool) -> None:
         be = "are" if len(files) > 1 else "is"
         said = f"{names} {verb} {why}: record a new run" if why.startswith("changed") else f"{names} {be} {why}"
         raise UsageError(f"{said}{'; nothing was written' if write else ''}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -30,4 +30,6 @@ def list_probes() -> None:
     for name, problem in registry.refused().items():
         table.add_row(Text(one_line(name)), Text("-"), Text(""), Text(one_line(f"can't be selected: {problem}")))
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140, highlight=False)
-    console.print(table)
+    with console.capture() as drawn:
+        console.print(table)
+    print("\n".join(line.rstrip(" ") for line in drawn.get().splitlines()))

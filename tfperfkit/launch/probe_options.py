@@ -59,7 +59,7 @@ class ProbeOptionsCommand(click.Command):
         probes = {_key(index): each.probe for index, each in enumerate(_declared(ctx))}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record is not None and not isinstance(param, click.Argument):  # the line of usage names these
                 probe = probes.get(param.name or "")
                 groups.setdefault(f"Options of the probe {probe}" if probe else "Options", []).append(record)
         for title, records in groups.items():

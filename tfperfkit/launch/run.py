@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from tfperfkit.option import Declared, convert
 from tfperfkit.recording.schedule import parse_window
 from tfperfkit.records.history import WatchPlan
 from tfperfkit.records.rank import rank_of
+from tfperfkit.report.paths import short_path
 from tfperfkit.storage.addresses import Store, is_address
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.version import __version__
@@ -196,7 +198,11 @@ def launch_workers(count: int, out: str | None, words: Sequence[str]) -> int:
     store = Store(out) if out and is_address(out) else None
     folder = _working_folder() / out if out and store is None else _new_folder(Path(script).stem)
     status = launch(count, words, folder, store.address if store is not None else str(folder))
-    output.tell(f"the report of all {count}: tfperf report {store.address if store is not None else folder}")
+    if store is not None:
+        handle = store.address
+    else:
+        handle = folder.name if folder.parent == runs_folder() else short_path(str(folder))
+    output.tell(f"the report of all {count}: tfperf report {shlex.quote(handle)}")
     return status
 
 

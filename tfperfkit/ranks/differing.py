@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tfperfkit.ranks.part import Part, Traced
+from tfperfkit.records.plural import plural
 
 _MAX = 5
 
@@ -41,7 +42,7 @@ def _jit(each: Traced) -> str:
 
 
 def _operations(each: Traced) -> str:
-    return f"{each.operations} operations" if each.operations is not None else "not known"
+    return plural(each.operations, "operation") if each.operations is not None else "not known"
 
 
 def _by(by_rank: dict[str, Traced], words: Callable[[Traced], str]) -> str:

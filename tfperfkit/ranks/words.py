@@ -8,6 +8,7 @@ from tfperfkit.model import Column, Finding, Table
 from tfperfkit.ranks.arrival import own_ms
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import Whole
+from tfperfkit.records.plural import plural
 from tfperfkit.report.numbers import alone
 from tfperfkit.report.terminal import Symbols
 
@@ -74,7 +75,7 @@ def exchange_words(whole: Whole, symbols: Symbols) -> str:
         return f"In the exchange ranks wait {low} to {high} of a step for the last, by stack samples."
     transfer = alone(whole.transfer_ms, "ms", symbols)
     many = f"{seen.exchanges:.0f} collective {'operation' if round(seen.exchanges) == 1 else 'operations'}"
-    traced = f"{seen.steps} steps traced on all ranks"
+    traced = f"{plural(seen.steps, 'step')} traced on all ranks"
     return f"Exchange, {traced}: {transfer} of a step is transfer, in {many}; ranks wait {low} to {high} in it."
 
 

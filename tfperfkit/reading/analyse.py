@@ -20,6 +20,7 @@ from tfperfkit.reading.numbers import USED_DEVICE
 from tfperfkit.reading.planes import Progress, open_planes, share_of
 from tfperfkit.reading.sources import Source
 from tfperfkit.reading.tracks import HostTrace
+from tfperfkit.records.plural import plural
 from tfperfkit.xplane.columns import Ints
 from tfperfkit.xplane.intervals import Spans, covered, union, within
 
@@ -51,7 +52,7 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
     found = steps.find(hosts, devices)
     report = _with_devices(source, found, hosts, devices, progress) if devices else _host_only(found, hosts)
     if source.others:
-        notes.append(f"{_count(len(source.others), 'other run')} beside it: {', '.join(source.others[:5])}")
+        notes.append(f"{plural(len(source.others), 'other run')} beside it: {', '.join(source.others[:5])}")
     if found.source.startswith("repeated"):
         notes.append("the steps are guessed: mark them with tf.profiler.experimental.Trace(name, step_num=i, _r=1)")
     report = msgspec.structs.replace(
@@ -225,7 +226,3 @@ def _facts(found: steps.Steps) -> StepFacts:
         p90_ms=ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))],
         lengths_ms=tuple(lengths[:10_000]),
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -48,7 +48,11 @@ def report_lines(report: Report, screen: Screen) -> list[Text]:
         more = [Text(), *_probe(found, None, screen)] if found is not None else []
         return [*nothing_lines(report, screen), *more]
     sections = [top_lines(report, screen), finding_sections(report, screen), headroom_section(report, screen)]
-    full = [probe for probe in report.probes if report.shown is None or probe.name in report.shown]
+    full = [
+        probe
+        for probe in report.probes
+        if report.shown is None or (probe.name in report.shown and (probe.tables or probe.notes))
+    ]
     brief = [probe for probe in report.probes if probe not in full]
     sections += [_probe(each, None, screen) for each in (over_time(report), family(report)) if each is not None]
     # The sign before rows is explained where it is first met.

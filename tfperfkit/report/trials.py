@@ -7,6 +7,7 @@ from typing import TextIO
 from rich.text import Text
 
 from tfperfkit.model import Keeps, Measured, TrialReport
+from tfperfkit.records.plural import plural
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import heading, joined, prose
 from tfperfkit.report.paths import name
@@ -50,7 +51,7 @@ def lines(result: TrialReport, screen: Screen) -> list[Text]:
         items = [f"{numbers.alone(base.ms, 'ms', screen.symbols)} {unit}"]
         if base.batch_size:
             items[0] += f" of {base.batch_size} examples"
-        items.append(f"{base.runs} run{'s' * (base.runs != 1)}")
+        items.append(f"{plural(base.runs, 'run')}")
         if base.runs > 1:
             items.append(f"{(base.spread - 1) * 100:.0f} % apart")
         if base.unit == "step":
@@ -117,7 +118,7 @@ def detail_items(item: Measured, screen: Screen) -> list[str]:
         low, high = item.interval
         if item.verdict == "slower":
             low, high = 1 / high, 1 / low
-        items.append(f"95 %: {low:.2f}x to {high:.2f}x, {item.pairs} pairs")
+        items.append(f"95 %: {low:.2f}x to {high:.2f}x, {plural(item.pairs, 'pair')}")
     if item.processor is not None:
         items.append(f"by processor time {item.processor:.2f}x{_span(item.processor_interval)}")
     if item.first_minute is not None:

@@ -12,6 +12,7 @@ from tfperfkit.clock import wall_s
 from tfperfkit.config import runs_folder
 from tfperfkit.errors import UsageError
 from tfperfkit.model import Column, Table
+from tfperfkit.records.plural import plural
 from tfperfkit.report.numbers import alone
 from tfperfkit.report.text import one_line, shorten
 from tfperfkit.runs import listing, pruning
@@ -19,7 +20,7 @@ from tfperfkit.runs import listing, pruning
 _TITLE = 40  # characters of a finding's title
 
 
-def show(word: str, key: str, most: int, json_file: str | None) -> None:
+def show(word: str, key: str, rows_max: int, json_file: str | None) -> None:
     """List the runs; raises UsageError."""
     folder = runs_folder()
     found = listing.chosen(listing.find(folder), word, key)
@@ -39,18 +40,17 @@ def show(word: str, key: str, most: int, json_file: str | None) -> None:
     columns = ("Run", "When", "Steps", "Step ms", "First finding")
     units = ("text", "text", "count", "ms", "text")
     rows = tuple(
-        (run.name, _when(run.started), run.steps or None, run.step_ms, _finding(run)) for run in found[: most or None]
+        (run.name, _when(run.started), run.steps or None, run.step_ms, _finding(run))
+        for run in found[: rows_max or None]
     )
     _print(Table(title="", columns=tuple(map(Column, columns, units)), rows=rows))  # type: ignore[arg-type]
     hidden = len(found) - len(rows)
     if hidden > 0:
-        print(f"and {hidden:,} more: tfperf runs --most 0")
+        print(f"and {hidden:,} more: tfperf runs --max 0")
 
 
 def prune(older: str | None, larger: str | None, yes: bool) -> int:
-    """Remove old runs, after asking; raises UsageError."""
-    if older is None and larger is None:
-        raise UsageError("say which: tfperf runs prune --older-than 30d, or --larger-than 10GB")
+    """Remove runs by age, by size or by both, after asking; raises UsageError."""
     older_s = pruning.age(older) if older is not None else None
     limit = pruning.size(larger) if larger is not None else None
     folder = runs_folder()
@@ -60,7 +60,7 @@ def prune(older: str | None, larger: str | None, yes: bool) -> int:
         return 0
     size = alone(float(sum(each.bytes for each in which)), "bytes")
     first, last = which[0].run, which[-1].run
-    words = f"{len(which)} run{'s' * (len(which) != 1)}, {size}"
+    words = f"{plural(len(which), 'run')}, {size}"
     print(one_line(f"{words}: {first.name}" + (f" ... {last.name}" if last is not first else "")))
     if not yes and not _agrees():
         print("nothing was removed")
@@ -101,7 +101,7 @@ def export(target: str) -> None:
     from tfperfkit.runs.tables import export as write
 
     for file, rows in write(runs_folder(), Path(target)):
-        print(one_line(f"{file}: {rows:,} rows"))
+        print(one_line(f"{file}: {plural(rows, 'row')}"))
 
 
 def _print(table: Table) -> None:

@@ -109,7 +109,7 @@ def max_ops(most: int) -> Iterator[Operations]:
         yield operations
     if operations.count > most:
         found = described(operations)
-        raise AssertionError(f"{operations.count} operations were called one by one, allowed are {most}:{found}")
+        raise AssertionError(f"{called(operations)}, allowed are {most}:{found}")
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def assert_compiled() -> Iterator[Operations]:
         yield operations
     if operations.count:
         found = described(operations)
-        raise AssertionError(f"not compiled: {operations.count} operations were called one by one:{found}")
+        raise AssertionError(f"not compiled: {called(operations)}:{found}")
     if not operations.function_calls:
         raise AssertionError("not compiled: no compiled function was called")
 
@@ -138,12 +138,23 @@ def counted() -> Iterator[Operations]:
         counter.stop()
 
 
+def called(operations: Operations) -> str:
+    """ "1 operation was called by itself", "40 operations were called one by one"."""
+    count = operations.count
+    return "1 operation was called by itself" if count == 1 else f"{count} operations were called one by one"
+
+
+def often(count: int) -> str:
+    """ "once", "3 times"."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def described(operations: Operations) -> str:
     """The most frequent operations with their lines, each on a line of its own."""
     rows = operations.found.most_common(_SHOWN)
     text = ""
     for (kind, file, line), count in rows:
-        text += f"\n  {kind} {count} times at {f'{file}:{line}' if file else 'no line of yours'}"
+        text += f"\n  {kind} {often(count)} at {f'{file}:{line}' if file else 'no line of yours'}"
     return text + (f"\n  and {len(operations.found) - _SHOWN} more" if len(operations.found) > _SHOWN else "")
 
 

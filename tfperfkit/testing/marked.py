@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfperfkit.errors import UsageError
-from tfperfkit.testing.assertions import Operations, Traces, counted, described, watch_traces
+from tfperfkit.testing.assertions import Operations, Traces, called, counted, described, often, watch_traces
 
 
 class Marked:
@@ -55,13 +55,10 @@ class Marked:
         if self._traces is not None and self._most_traces is not None:
             over = {name: count for name, count in self._traces.counts.items() if count > self._most_traces}
             if over:
-                rows = "".join(f"\n  {name}: {count} times{self._why(name)}" for name, count in over.items())
-                problems.append(f"traced more than {self._most_traces} time(s):{rows}")
+                rows = "".join(f"\n  {name}: {often(count)}{self._why(name)}" for name, count in over.items())
+                problems.append(f"traced more often than {often(self._most_traces)}:{rows}")
         if self._operations is not None and self._most_ops is not None and self._operations.count > self._most_ops:
-            problems.append(
-                f"{self._operations.count} operations were called one by one, allowed are {self._most_ops}:"
-                f"{described(self._operations)}"
-            )
+            problems.append(f"{called(self._operations)}, allowed are {self._most_ops}:{described(self._operations)}")
         for finding in self._run.findings if self._run is not None else ():
             if finding.code.startswith(self._no):
                 at = f" at {finding.where[0].file}:{finding.where[0].line}" if finding.where else ""

@@ -9,6 +9,7 @@ import msgspec
 
 from tfperfkit.analysis.step_table import read_steps
 from tfperfkit.model import StepSource
+from tfperfkit.records.plural import plural
 from tfperfkit.records.steps import Step
 from tfperfkit.records.trials import TrialEnd, TrialPlan
 from tfperfkit.storage.run_directory import RunDirectory
@@ -83,7 +84,7 @@ def read(folder: Path, plan: TrialPlan, begun_ns: int, ended_ns: int, status: in
     if status == 0 and not end.stopped:
         ns = float(ended_ns - begun_ns)
         return Outcome(unit="run", ns=ns, processor_ns=float(end.whole_processor_ns), steps=table.count, **common)
-    why = "no training step was seen" if not table.count else f"only {table.count} steps were seen"
+    why = "no training step was seen" if not table.count else f"no more than {plural(table.count, 'step')} came"
     return Outcome(error=f"{why} before its time was over" if status is None else why, **common)
 
 

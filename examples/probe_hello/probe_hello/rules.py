@@ -12,7 +12,7 @@ from tfperfkit.rule import Evidence, Rule
 def by_hand(evidence: Evidence) -> Iterator[Finding]:
     """HEL002: each step calls for full collections, so Python hardly makes a cheap one of young objects any more.
 
-    A remark: what the full ones cost is told by the probe (HEL001); what the cheap ones would cost was not measured.
+    A remark: what the full ones cost, the probe reports (HEL001); what the cheap ones would cost was not measured.
     """
     data = evidence.offer(HelloData)
     calls = evidence.calls("gc.collect")

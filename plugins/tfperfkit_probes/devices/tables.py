@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit.model import Column, Table
 from tfperfkit.records.devices import DeviceFacts
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.devices.model import CopyRow, DevicesData
 
 _ROWS = 12
@@ -253,7 +254,7 @@ def _syncs(data: DevicesData) -> Table | None:
             filter(
                 None,
                 (
-                    f"in {data.window_steps} steps" if data.window_steps else "no whole step was seen",
+                    f"in {plural(data.window_steps, 'step')}" if data.window_steps else "no whole step was seen",
                     "np.asarray(tensor) is not seen",
                     _left(len(data.host_syncs)),
                 ),

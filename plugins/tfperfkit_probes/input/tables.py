@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tfperfkit.model import Column, Table
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 #: Pipelines and rows shown; the rest is in the JSON report.
@@ -214,7 +215,8 @@ def _constant(data: InputData) -> Table | None:
             )
             for row in data.constant_functions[:_ROWS]
         ),
-        note=f"watched in {len(data.watched)} steps; values are compared by type, shape and a sample of their bytes",
+        note=f"watched in {plural(len(data.watched), 'step')}; "
+        "values are compared by type, shape and a sample of their bytes",
     )
 
 

@@ -10,6 +10,7 @@ from tfperfkit.clock import ms
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import each, read
+from tfperfkit.records.plural import plural
 from tfperfkit.records.samples import Samples, read_samples
 from tfperfkit.records.steps import Marker, Site
 from tfperfkit_probes.lines.graph import result
@@ -94,11 +95,13 @@ def report(capture: Capture) -> ProbeResult:
     )
     total = sum(f.window_ms for f in functions[:1])
     if method == "exact":
-        over = f"{steps} step{'s' * (steps != 1)}" if steps else f"{ms(window_ns) / 1000:.1f} s"
-        summary = f"{_functions(len(functions))} measured by line_profiler over {over}"
+        over = f"{plural(steps, 'step')}" if steps else f"{ms(window_ns) / 1000:.1f} s"
+        summary = f"{plural(len(functions), 'function')} measured by line_profiler over {over}"
+    elif functions:
+        sampled = f"{plural(samples.count, 'stack sample')} over {samples.span_s:.1f} s"
+        summary = f"{plural(len(functions), 'function')}, by {sampled}{'; no exact window' * bool(total)}"
     else:
-        summary = f"{_functions(len(functions))}, by {samples.count} stack samples over {samples.span_s:.1f} s"
-        summary += "; no exact window" if total else ""
+        summary = ""
     # A function that stood on one call all the time (main) tells nothing that the function it called does not.
     telling = [f for f in functions if not _stands_on_one_line(f) and not _next_to_nothing(f)] or functions
     tables = tuple(_table(f, capture, method, max(steps, 1)) for f in telling[:MAX_TABLES])
@@ -206,7 +209,7 @@ def _table(function: Function, capture: Capture, method: str, steps: int) -> Tab
         keep = (0, 2, 4, 5)
         columns = tuple(columns[i] for i in keep)
         rows = [tuple(row[i] for i in keep) for row in rows]  # type: ignore[misc]
-    more = f"{left_out} more line{'s' * (left_out != 1)}"
+    more = f"{plural(left_out, 'more line')}"
     note = f"{more} took under {100 * SMALL_SHARE:.1f} % each" if left_out > 0 else ""
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line})",
@@ -219,7 +222,3 @@ def _table(function: Function, capture: Capture, method: str, steps: int) -> Tab
 
 def _short(file: str) -> str:
     return file.rpartition("/")[2]
-
-
-def _functions(count: int) -> str:
-    return f"{count} function" if count == 1 else f"{count} functions"

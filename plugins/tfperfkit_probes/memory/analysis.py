@@ -9,6 +9,7 @@ from tfperfkit.clock import NS_PER_S, ms
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
 from tfperfkit.records.memory import Limit
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.memory.functions import peaks_per_function
 from tfperfkit_probes.memory.growers import growers
 from tfperfkit_probes.memory.growth import Growth, growth, theil_sen
@@ -203,8 +204,8 @@ def _notes(
             notes.append("no training steps: growth per step is not known")
         else:
             notes.append(
-                f"too few samples to tell growth: {len(phases.clean)} steps without a window after the warm-up "
-                "and what settles after it"
+                f"too few samples to tell growth: {plural(len(phases.clean), 'step')} without a window after the "
+                "warm-up and what settles after it"
             )
     cut = sum(not look.complete for look in looks)
     if cut:

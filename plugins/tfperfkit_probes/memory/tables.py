@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.model import Column, Table
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
 _MAX_ROWS = 10
@@ -28,7 +29,7 @@ def summary(data: MemoryData) -> str:
     low, high = data.growth_range
     words += f"; grows by {_size_words(data.growth_bytes_per_step)} a step ({_size_words(low)} to {_size_words(high)})"
     if data.steps_to_limit is not None:
-        words += f", at the limit in {data.steps_to_limit:,} steps"
+        words += f", at the limit in {plural(data.steps_to_limit, 'step')}"
     return words
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tfperfkit.model import Column, Table
+from tfperfkit.records.plural import plural
 from tfperfkit.storage.safe_reader import write_file
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Function
@@ -56,7 +57,7 @@ def text(function: Function, listed: Sequence[dict[str, Any]]) -> str:
     """The list for reading: one paragraph for each operation."""
     lines = [
         f"{function.function} ({os.path.basename(function.file)}:{function.line}){function.signature}",
-        f"{len(listed)} operations",
+        f"{plural(len(listed), 'operation')}",
         "",
     ]
     graph = ""
@@ -104,7 +105,7 @@ def table(function: Function, listed: Sequence[dict[str, Any]], files: Sequence[
         title=f"{function.function}: its operations",
         columns=(Column("number", "count"), Column("type"), Column("name"), Column("makes"), Column("line")),
         rows=rows,
-        note=f"All {len(listed)} operations are {kept}.",
+        note=f"All {plural(len(listed), 'operation')} are {kept}.",
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 from tfperfkit.model import ProbeResult, Table
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.probe import Capture
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.ops import dump, tables
 from tfperfkit_probes.ops.analysis import Records, fixed_in, functions
 from tfperfkit_probes.ops.brief import brief
@@ -53,13 +54,12 @@ def _summary(every: Sequence[Function], shown: Sequence[Function]) -> str:
             flops = f", {largest.flops / 1e6:,.1f} MFLOP a call"
         return (
             f"no tf.function of your own; the largest of Keras' {len(every)}, {largest.function}, has "
-            f"{largest.operations:,} operations{after}{flops} (--ops-keras shows it)"
+            f"{plural(largest.operations, 'operation')}{after}{flops} (--ops-keras shows it)"
         )
     operations = sum(function.operations for function in shown)
-    many = "" if len(shown) == 1 else "s"
     left = len(every) - len(shown)
     more = f"; {left} of Keras' own left out (--ops-keras)" if left else ""
-    return f"{len(shown)} concrete function{many}, {operations:,} operations{more}"
+    return f"{plural(len(shown), 'concrete function')}, {plural(operations, 'operation')}{more}"
 
 
 def _matching(name: str, every: Sequence[Function]) -> list[Function]:

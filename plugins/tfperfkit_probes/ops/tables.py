@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from tfperfkit.model import Column, Table
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.ops.model import Function
 from tfperfkit_probes.ops.stored import AutographRecord
 
@@ -138,13 +139,13 @@ def _note(function: Function) -> str:
         kernels = ", ".join(f"{kernel.count} x {kernel.parts}" for kernel in grappler.kernels[:4])
         fused = f"{grappler.fused} fused ({kernels})" if kernels else "none fused"
         parts.append(
-            f"Grappler: {grappler.kept} operations kept, {grappler.folded} folded into constants, {fused}, "
+            f"Grappler: {plural(grappler.kept, 'operation')} kept, {grappler.folded} folded into constants, {fused}, "
             f"{grappler.removed} removed, {grappler.added} added."
         )
     edges = sum(function.added_by_tf_function.values())
     parts.append(f"{edges} placeholders and identities are tf.function's own.")
     if function.casts or function.int32_ops:
-        parts.append(f"{_count(function.casts, 'cast')}, {_count(function.int32_ops, 'int32 operation')}.")
+        parts.append(f"{plural(function.casts, 'cast')}, {plural(function.int32_ops, 'int32 operation')}.")
     if function.created_variables:
         made = len(function.created_variables)
         parts.append(f"It made {made} variable{'' if made == 1 else 's'} when first traced.")
@@ -277,10 +278,6 @@ def autograph(record: AutographRecord) -> Table:
         rows=tuple(rows),
         note=f"AutoGraph could not convert it: {code.error}" if code.error else "",
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _size(count: float) -> str:

@@ -9,6 +9,7 @@ from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.offers import AvoidableTracing, TraceCount, TraceCounts, VaryingArgument, VaryingArguments
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.retrace.analysis import Group, group, traced_function
 from tfperfkit_probes.retrace.model import STREAM, RetraceData, TracedFunction, TraceRecord
 
@@ -121,7 +122,7 @@ def _functions_table(functions: Sequence[TracedFunction]) -> Table:
             traces = [trace for function in others for trace in function.traces]
             avoidable = sum(trace.avoidable for trace in traces)
             total = sum(trace.self_ms for trace in traces)
-            rows.append((f"({owner}: {len(others)} functions)", None, len(traces), 0, avoidable, total))
+            rows.append((f"({owner}: {plural(len(others), 'function')})", None, len(traces), 0, avoidable, total))
     left = len(shown) - _MAX_ROWS
     return Table(
         title="Traced functions",

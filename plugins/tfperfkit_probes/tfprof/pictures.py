@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.picture import Node, Picture, Tree
+from tfperfkit.records.plural import plural
 from tfperfkit_probes.tfprof.model import OpRow, TfprofData
 
 _WHERE = {
@@ -39,7 +40,7 @@ def pictures(data: Any) -> list[Picture]:
             unit="ms",
             nodes=tuple(nodes),
             kinds={where: _WHERE.get(where, where) for where in dict.fromkeys(row.where for row in rows)},
-            note=f"Own time for one step, all threads together, from the trace of {found.steps} steps.",
+            note=f"Own time for one step, all threads together, from the trace of {plural(found.steps, 'step')}.",
         )
     ]
 

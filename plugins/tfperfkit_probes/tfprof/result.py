@@ -11,6 +11,7 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.model import Column, ProbeResult, Table
 from tfperfkit.records.convert import read
 from tfperfkit.records.parts import PARTS, TRACED
+from tfperfkit.records.plural import plural
 from tfperfkit.records.steps import StepTable
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.timeline import Tick, Timeline
@@ -139,7 +140,7 @@ def _summary(facts: TraceFacts) -> str:
     if not facts.steps or facts.step_ms is None:
         return f"a trace of {facts.wall_ms:,.0f} ms without steps"
     digits = 0 if facts.step_ms >= 100 else 2
-    return f"{facts.steps} steps traced, {facts.step_ms:,.{digits}f} ms each with the profiler on"
+    return f"{plural(facts.steps, 'step')} traced, {facts.step_ms:,.{digits}f} ms each with the profiler on"
 
 
 def _tables(facts: TraceFacts) -> list[Table]:

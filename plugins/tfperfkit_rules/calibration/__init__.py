@@ -19,6 +19,7 @@ from tfperfkit_rules.calibration import (
     retrace,
     shared,
     step,
+    work,
 )
 
 MODULES = (
@@ -35,4 +36,5 @@ MODULES = (
     precision,
     retrace,
     step,
+    work,
 )

@@ -15,6 +15,7 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.measures.called import ADAPT, called_at, calls, receiver
 from tfperfkit_rules.measures.turns import where
 
@@ -46,12 +47,12 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     low, high = interval(share, samples.count)
     high = min(high, shared.MAX_STEP_SHARE.value)
     layer = receiver(called_at(evidence, place, ADAPT), "layer")
-    if 0 < batch <= calibrated.ADAPT_BATCH_MAX.value:
-        ratio = batch / calibrated.ADAPT_BATCH.value
-        least, most = calibrated.ADAPT_LEFT_MAX.value, calibrated.ADAPT_LEFT_MIN.value
+    if 0 < batch <= of_work.ADAPT_BATCH_MAX.value:
+        ratio = batch / of_work.ADAPT_BATCH.value
+        least, most = of_work.ADAPT_LEFT_MAX.value, of_work.ADAPT_LEFT_MIN.value
         bounds = speedups(low * (1 - max(least, ratio)), high * (1 - max(most, ratio)))
         words = _small(layer, batch)
-    elif passes >= calibrated.ADAPT_PASSES.value:
+    elif passes >= of_work.ADAPT_PASSES.value:
         bounds = speedups(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
         words = _again(layer, passes)
     else:
@@ -83,7 +84,7 @@ def _small(layer: str, batch: int) -> _Words:
     size = "one" if batch == 1 else f"{batch}"
     return _Words(
         f"{layer}.adapt goes through the data in batches of {size}",
-        f"Give it large batches: .batch({calibrated.ADAPT_BATCH.value}) for the dataset of {layer}.adapt, or, when the "
+        f"Give it large batches: .batch({of_work.ADAPT_BATCH.value}) for the dataset of {layer}.adapt, or, when the "
         f"data are in memory, the array itself: {layer}.adapt(array).",
         "Keras works on each batch operation by operation, from Python, whatever is in it. The result is the same.",
     )

@@ -10,6 +10,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.step import runs_eagerly
 from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.measures.called import calls
@@ -36,10 +37,10 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
     place = part.lines.most_common(1)[0][0]
     name = _name(evidence, part, place)
     share = part.seen / evidence.samples.count
-    otherwise = calibrated.MAPS_LEFT_MIN.value, calibrated.MAPS_LEFT_MAX.value
+    otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
     rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
     if name == "map_fn":  # whole tensors take the place of its turns, so that fewer operations are left
-        rest = rest._replace(least=min(rest.least, calibrated.MAPS_LEFT_MIN.value))
+        rest = rest._replace(least=min(rest.least, of_work.MAPS_LEFT_MIN.value))
     yield _finding(
         evidence,
         part,
@@ -76,7 +77,7 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     yield _finding(
         evidence,
         part,
-        Left(calibrated.ELEMENTS_LEFT_MIN.value, calibrated.ELEMENTS_LEFT_MAX.value),
+        Left(of_work.ELEMENTS_LEFT_MIN.value, of_work.ELEMENTS_LEFT_MAX.value),
         code="EAG011",
         title=f"A Python loop takes {_quoted(one, name)} out of a tensor, one at a time",
         advice=(
@@ -93,7 +94,7 @@ def _quoted(one: str, name: str) -> str:
 
 def _short(node: ast.expr) -> str:
     text = ast.unparse(node)
-    return text if len(text) <= calibrated.MAX_NAME.value else "the tensor"
+    return text if len(text) <= of_work.MAX_NAME.value else "the tensor"
 
 
 def _short_text(name: str) -> str:

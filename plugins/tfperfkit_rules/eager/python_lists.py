@@ -13,6 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit.syntax.names import Syntax
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
@@ -42,10 +43,10 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
     place = at.most_common(1)[0][0]
     times = reached(evidence, *place, place[1]) or float(bool(loops(evidence, *place)) or evidence.work is not None)
     each_ms = at[place] / samples.count * evidence.step_ms / times if times else 0.0
-    if each_ms < calibrated.LIST_MS.value:
+    if each_ms < of_work.LIST_MS.value:
         return  # that much every tensor takes
     low, high = interval(share, samples.count)
-    left = calibrated.LIST_LEFT_MIN.value, calibrated.LIST_LEFT_MAX.value
+    left = of_work.LIST_LEFT_MIN.value, of_work.LIST_LEFT_MAX.value
     bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     name = names[place].replace("tensorflow.", "tf.")
     yield Finding(

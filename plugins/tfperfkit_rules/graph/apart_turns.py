@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from tfperfkit_probes.ops.model import Brief, Control
 
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import MEDIUM, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedStep, FunctionCalls
@@ -17,8 +18,6 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
 from tfperfkit_rules.measures.growth import tiny_of
 from tfperfkit_rules.measures.room import priced
-
-MS_PER_S = 1000.0
 
 
 def apart_turns(evidence: Evidence) -> Iterator[Finding]:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from tfperfkit_probes.input.model import Pipeline
 
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.trace_window import waited_share
 
-MS_PER_S = 1000.0
 WAYS = ("evaluate", "predict")
 
 

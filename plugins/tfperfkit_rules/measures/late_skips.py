@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 
 #: What may stand between the map and the ``skip``: nothing that changes what an element is, or keeps them.
 _BETWEEN = ("Prefetch", "Shuffle", "Take")
 _MAPS = ("Map", "ParallelMap")
-_MS = 1e3
 
 
 class LateSkip(NamedTuple):
@@ -38,7 +38,7 @@ def late_skips(evidence: Evidence) -> Iterator[LateSkip]:
             count = skip.parameters.get("count")
             if each is not None and isinstance(count, int) and count > 0:
                 passes = pipeline.iterators / (calibrated.TWO_AN_EPOCH.value if pipeline.way else 1.0)
-                yield LateSkip(pipeline, skip, stage, count, each, count * each * max(passes, 1.0) / _MS)
+                yield LateSkip(pipeline, skip, stage, count, each, count * each * max(passes, 1.0) / MS_PER_S)
 
 
 def _skips(pipeline: Pipeline) -> Iterator[tuple[Stage, Stage]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.retrace.model import RetraceData, Trace, TracedFunction
 
 from tfperfkit import gain
-from tfperfkit.clock import NS_PER_S, ms
+from tfperfkit.clock import MS_PER_S, NS_PER_S, ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
@@ -20,7 +20,6 @@ from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
 from tfperfkit_rules.retrace.cost import Time, lost_ns
 from tfperfkit_rules.retrace.words import detail, title
 
-MS_PER_S = 1000.0
 NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 
 from tfperfkit import gain
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
 from tfperfkit.rule import Evidence
@@ -17,8 +18,6 @@ from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 from tfperfkit_rules.retrace import codes, first_runs, without
-
-MS_PER_S = 1000.0
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-#: Told from this share of zeros on.
+#: Reported from this share of zeros on.
 _NEARLY_ALL = 0.9
 #: A matrix of fewer numbers is multiplied in no time.
 _MIN_NUMBERS = 1 << 18

@@ -21,7 +21,7 @@ class _Sum(NamedTuple):
 
 
 def pairs(view: View) -> Iterator[Wasted]:
-    """Told where nothing else needs the differences."""
+    """Reported where nothing else needs the differences."""
     for node in view.forward:
         if node.type not in ("Sub", "SquaredDifference") or len(node.inputs) != 2:
             continue

@@ -14,6 +14,7 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.eager.work.place import beside, function_of, inside_of, model_of, times_of
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
@@ -48,10 +49,10 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         reads = _read(evidence, apart)
         share = min(share + reads / samples.count, shared.MAX_STEP_SHARE.value)
         turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
-        otherwise = calibrated.MAPS_LEFT_MIN.value, calibrated.MAPS_LEFT_MAX.value
+        otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
         rest = left(evidence, share, None, otherwise, (apart.held + reads) / (part.seen + reads), turns)
     else:
-        otherwise = calibrated.EAGER_LEFT_MIN.value, calibrated.EAGER_LEFT_MAX.value
+        otherwise = of_work.EAGER_LEFT_MIN.value, of_work.EAGER_LEFT_MAX.value
         times, inside = times_of(evidence, part, place), inside_of(part, place)
         rest = left(evidence, share, times, otherwise, inside)
         moved = beside(evidence, part, place)
@@ -59,7 +60,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
             most = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
-    if rest.operations is not None and rest.operations < calibrated.SEVERAL.value:
+    if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
         return
     bounds = rest.bounds(share, samples.count)
     if most is not None:

@@ -12,12 +12,14 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import interval, speedups
 from tfperfkit.model import Measurement
 from tfperfkit.offers import RanOperation, RanOperations
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.gain import (
     FREE,
     HEAVY,
@@ -32,7 +34,6 @@ from tfperfkit_rules.eager.gain import (
 )
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
-MS_PER_S = 1000.0
 #: What reads and decodes files, whoever calls it.
 _FILES = ("ReadFile", "WriteFile", "Decode", "Encode", "Parse", "Dataset", "Iterator")
 
@@ -112,7 +113,7 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     handed = max(own - (work.most + beside.most) * seen.scale, 0.0) / turns
     estimate = together(
         (
-            Bounds(handed, handed * calibrated.BATCH_MADE.value),
+            Bounds(handed, handed * of_work.BATCH_MADE.value),
             Bounds(work.least * seen.scale, work.most * seen.scale),
             Bounds(beside.least * seen.scale, beside.most * seen.scale),
         )
@@ -137,9 +138,9 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None,
     )
     # Called so seldom it is its loops that repeat operations: these had better not be traced turn by turn.
     turns = _calls(rows, seen)[1]
-    loops = called * pieces < calibrated.TRACED_MAX.value and turns >= calibrated.MIN_TURNS.value * called
+    loops = called * pieces < of_work.TRACED_MAX.value and turns >= calibrated.MIN_TURNS.value * called
     handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (turns if loops else max(fewest, 1 / pieces))
-    tracing = Bounds(handed * calibrated.TRACED_MIN.value, handed * calibrated.TRACED_MAX.value)
+    tracing = Bounds(handed * of_work.TRACED_MIN.value, handed * of_work.TRACED_MAX.value)
     estimate = together(
         (
             tracing,
@@ -154,7 +155,7 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None,
     frequent = tuple(name for name, _ in types.most_common(3))
     least = min(estimate.least / own, highest)
     traced_s = tracing.middle * pieces / MS_PER_S
-    notable = tracing.middle >= calibrated.TRACING_REPORTED.value * estimate.middle
+    notable = tracing.middle >= of_work.TRACING_REPORTED.value * estimate.middle
     ends = 1 - inside * (1 - least), 1 - inside * (1 - highest)
     return Left(*ends, operations, frequent, seen.by, traced_s if notable else None, loops)
 
@@ -165,8 +166,6 @@ def _calls(rows: list[RanOperation], seen: Traced) -> tuple[float, float]:
     types = Counter[str]()
     for row in rows:
         types[row.type] += row.count
-    fewest = max(types.total() / calibrated.LONGEST_CALL.value, 1.0)
+    fewest = max(types.total() / of_work.LONGEST_CALL.value, 1.0)
     counts = sorted(count for count in types.values() if count > fewest) or [1]
-    return max(counts[0] * seen.scale, 1.0), max(
-        counts[int(calibrated.RARE_TYPES.value * len(counts))] * seen.scale, 1.0
-    )
+    return max(counts[0] * seen.scale, 1.0), max(counts[int(of_work.RARE_TYPES.value * len(counts))] * seen.scale, 1.0)

@@ -1,0 +1,10 @@
+"""A number and its noun, one or several of it."""
+
+from __future__ import annotations
+
+
+def plural(number: int, noun: str) -> str:
+    """ "1 step", "1,200 steps", "2 batches"; ``noun`` in the singular."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}{'es' if noun.endswith(('ch', 's', 'x')) else 's'}"

@@ -14,7 +14,7 @@ from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.step import runs_eagerly
 from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.measures.called import calls
-from tfperfkit_rules.measures.eager_stacks import MAPS, EagerPart, Kind, eager_parts, takes_element
+from tfperfkit_rules.measures.eager_stacks import MAPS, EagerPart, Kind, eager_parts, goes_through, takes_element
 from tfperfkit_rules.measures.source_text import code, loops
 from tfperfkit_rules.measures.step_shares import span
 from tfperfkit_rules.measures.trace_window import reached
@@ -72,20 +72,29 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
         None,
     )
     around = loops(evidence, *line)
-    name = _short(taken.value) if taken is not None else (around[-1].over if around else "") or "the tensor"
+    through = next((call for stack in part.stacks if (call := _through(evidence, stack.frames[-1], line))), None)
+    over = around[-1].over if around else ""
+    who = "A Python loop"
+    if through is not None and taken is None:
+        who, over = _short(through.func), _short(through.args[0]) if through.args else ""
+    name = _short(taken.value) if taken is not None else over or "the tensor"
     one = _short(taken) if taken is not None else "a row"
     yield _finding(
         evidence,
         part,
         Left(of_work.ELEMENTS_LEFT_MIN.value, of_work.ELEMENTS_LEFT_MAX.value),
         code="EAG011",
-        title=f"A Python loop takes {_quoted(one, name)} out of a tensor, one at a time",
+        title=f"{who} takes {_quoted(one, name)} out of a tensor, one at a time",
         advice=(
             f"Read the whole tensor once before the loop (values = {_short_text(name)}.numpy()) and take elements of "
             "that; or express the loop by operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
         ),
         detail="Each element is an operation of TensorFlow's that Python hands out, and a tensor of its own.",
     )
+
+
+def _through(evidence: Evidence, frame: Frame, place: Place) -> ast.Call | None:
+    return goes_through(evidence, frame) if (frame.file, frame.line) == place else None
 
 
 def _quoted(one: str, name: str) -> str:

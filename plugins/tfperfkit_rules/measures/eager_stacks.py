@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.called import ADAPT, COMPILED, TRAINER, WEIGHTS, Api, calls
+from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
 from tfperfkit_rules.measures.making import LOADING, MAKING
 from tfperfkit_rules.measures.session_calls import SESSION
 from tfperfkit_rules.measures.source_text import loops
@@ -94,10 +94,11 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
             put("maps", stack, count, through)
         elif stack.activity in ("eager_ops", "dispatch", "host_sync"):
             left.append((stack, count))
-    rows = _element_loops(evidence, left)
+    rows, whole = _element_loops(evidence, left)
     for stack, count in left:
         leaf = stack.frames[-1]
-        if _loop(evidence, leaf) in rows:
+        of_model = any(calls(evidence, frame, LAYER) for frame in stack.frames)
+        if leaf in whole or (not of_model and _loop(evidence, leaf) in rows):
             put("elements", stack, count, leaf)
         elif stack.activity != "host_sync":
             put("operations", stack, count, leaf)
@@ -115,16 +116,32 @@ def takes_element(evidence: Evidence, frame: Frame) -> ast.Subscript | None:
     return None
 
 
-def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> set[tuple[str, int]]:
-    """The innermost loops that mostly take elements out of tensors and read them, or that go through a tensor."""
+def goes_through(evidence: Evidence, frame: Frame) -> ast.Call | None:
+    """The call at a frame that goes through the rows of a tensor, as ``list(rows)`` does; None where the loop around it
+    does so itself."""
+    syntax = evidence.syntax(frame.file)
+    if syntax is None or not calls(evidence, frame, _ITERATION):
+        return None
+    over = {loop.over for loop in loops(evidence, frame.file, frame.line)}
+    running = syntax.running(frame.line, frame.span)
+    return next((node for node in running if isinstance(node, ast.Call) and ast.unparse(node) not in over), None)
+
+
+def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple[set[tuple[str, int]], set[Frame]]:
+    """The innermost loops that mostly take elements out of tensors and read them, or that go through a tensor; and the
+    frames that go through one in a single call."""
     taken: Counter[tuple[str, int]] = Counter()
     read: set[tuple[str, int]] = set()
     whole: Counter[tuple[str, int]] = Counter()
     through: set[tuple[str, int]] = set()
+    alone: set[Frame] = set()
     apart: set[tuple[str, int]] = set()  # something was taken out of a tensor there: to read one alone is a wait
     for stack, count in stacks:
         leaf = stack.frames[-1]
         loop = _loop(evidence, leaf)
+        if goes_through(evidence, leaf) is not None:
+            alone.add(leaf)
+            continue
         if loop is None:
             continue
         whole[loop] += count
@@ -142,7 +159,7 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> set[t
         if loop not in read and _converts(evidence, loop):
             read.add(loop)
     mostly = {loop for loop, count in taken.items() if count >= shared.MOSTLY.value * whole[loop]}
-    return (mostly & read & apart) | through
+    return (mostly & read & apart) | through, alone
 
 
 def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:

@@ -87,7 +87,7 @@ def making(evidence: Evidence) -> Making | None:
             for place in dict.fromkeys((frame.file, frame.line) for frame in _in_loop(evidence, stack)):
                 lines[place] += count
     deep = [place for place, count in lines.items() if count >= shared.NEARLY_ALWAYS.value * whole]
-    if not deep:
+    if not deep or not made or not _goes_on(evidence, made):
         return None
     # On the way from the loop to what is made the last line that holds most of it.
     order = max((_in_loop(evidence, stack) for stack in made), key=len, default=())
@@ -161,6 +161,17 @@ def frames_inside(evidence: Evidence, stack: Stack, *, itself: bool = False) -> 
 
 def _episodes(evidence: Evidence, made: Counter[Stack]) -> int:
     """How often samples saw it begin: after one that saw something else."""
-    spans = [(step.begin_ns, step.end_ns) for step in evidence.steps.clean] or list(evidence.log.whole)
-    seen = [stack in made for _, stack in evidence.log.inside(spans)]
+    seen = _seen(evidence, made)
     return sum(now and not before for before, now in zip([False, *seen], seen, strict=False))
+
+
+def _goes_on(evidence: Evidence, made: Counter[Stack]) -> bool:
+    """Whether samples of most of the work saw it: a model that makes its layers at its first call is made once."""
+    seen = _seen(evidence, made)
+    at = [index for index, now in enumerate(seen) if now]
+    return bool(at) and at[-1] - at[0] >= shared.MOSTLY.value * len(seen)
+
+
+def _seen(evidence: Evidence, made: Counter[Stack]) -> list[bool]:
+    spans = [(step.begin_ns, step.end_ns) for step in evidence.steps.clean] or list(evidence.log.whole)
+    return [stack in made for _, stack in evidence.log.inside(spans)]

@@ -16,7 +16,7 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.work.gain import Left, left
-from tfperfkit_rules.eager.work.place import beside, function_of, inside_of, model_of, times_of
+from tfperfkit_rules.eager.work.place import Model, beside, function_of, inside_of, model_of, times_of
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
@@ -124,26 +124,39 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _called(evidence: Evidence, part: EagerPart, model: str, rest: Left, bounds: tuple[float, float]) -> Finding:
-    """EAG004, for a model that is called directly."""
+def _is(model: Model) -> str:
+    return "are" if model.others else "is"
+
+
+def _compile(model: Model) -> str:
+    if model.others:
+        return (
+            f"Call {model.names} in one function with @tf.function(reduce_retracing=True), made before the loop, and "
+        )
+    return f"Compile the call once, before the loop: call = tf.function({model.name}, reduce_retracing=True), and "
+
+
+def _called(evidence: Evidence, part: EagerPart, model: Model, rest: Left, bounds: tuple[float, float]) -> Finding:
+    """EAG004, for a model that is called directly. Its place is the call, which is to be compiled, before the lines of
+    the model that take the time."""
     samples = evidence.samples
+    own = span(evidence, model.file, model.line)
     return Finding(
         code="EAG004",
         family="eager",
-        title=f"{model} is called operation by operation inside {evidence.unit.loop}",
+        title=f"{model.names} {_is(model)} called operation by operation inside {evidence.unit.loop}",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=part.seen / samples.count,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=places(evidence, part, None),
+        where=tuple(dict.fromkeys((own, *places(evidence, part, None)))),
         evidence=(
             Measurement("time in the call", part.seen / samples.count, "share", "samples"),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
         advice=(
-            f"Compile the call once, before the loop: call = tf.function({model}, reduce_retracing=True), and give it "
-            "tensors. Where several inputs are there at a time, call it once for all of them."
+            _compile(model) + "give it tensors. Where several inputs are there at a time, call it once for all of them."
         ),
         detail="Outside of a compiled function Python hands out each operation of the model.",
         absorbs_here=("LIN001",),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
+from tfperfkit.gain import MEDIUM
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
@@ -19,9 +21,24 @@ from tfperfkit_rules.measures.value_reads import first_read
 Place = tuple[str, Function]
 
 
-def model_of(evidence: Evidence, part: EagerPart) -> str | None:
-    """The model or layer whose call makes most of these operations, as the person writes it: the outermost call in the
-    work, for a model may be of the person's own layers, which call others."""
+class Model(NamedTuple):
+    """A model as the person writes it, and the line that calls it. ``others``: models that
+    take a part worth naming."""
+
+    name: str
+    file: str
+    line: int
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> str:
+        *before, last = (self.name, *self.others)
+        return f"{', '.join(before)} and {last}" if before else last
+
+
+def model_of(evidence: Evidence, part: EagerPart) -> Model | None:
+    """The model or layer whose call makes most of these operations: the outermost call in the work, for a model may be
+    of the person's own layers, which call others."""
     called: Counter[Frame] = Counter()
     for stack, count in part.stacks.items():
         frame = next((frame for frame in _in_the_loop(evidence, stack) if calls(evidence, frame, LAYER)), None)
@@ -29,7 +46,13 @@ def model_of(evidence: Evidence, part: EagerPart) -> str | None:
             called[frame] += count
     if called.total() < shared.LOOP_SHARE.value * part.seen:
         return None
-    return callee(call_of(evidence, called.most_common(1)[0][0], LAYER), "the model")
+    by_name: Counter[str] = Counter()
+    for frame, count in called.items():
+        by_name[callee(call_of(evidence, frame, LAYER), "the model")] += count
+    frame = called.most_common(1)[0][0]
+    name = callee(call_of(evidence, frame, LAYER), "the model")
+    others = (other for other, count in by_name.most_common() if count >= MEDIUM * part.seen and other != name)
+    return Model(name, frame.file, frame.line, tuple(others))
 
 
 def function_of(evidence: Evidence, part: EagerPart) -> Place | None:

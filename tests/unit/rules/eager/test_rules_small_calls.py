@@ -59,6 +59,26 @@ def test_few_models_are_what_a_validation_needs() -> None:
     assert list(remade.models_made_again(once)) == []
 
 
+def test_a_model_that_makes_its_layers_at_its_first_call_is_made_once() -> None:
+    source = "import keras\nfor _ in range(99):\n    x = m(x)\n"
+    first = sampled(30, "dispatch", frame(3, "keras.src.layers.layer:__call__"), context="build")
+    later = sampled(70, "eager_ops", frame(3, "keras.src.layers.layer:__call__"))
+    evidence = work_evidence(source, [first, later], loop=2, hits={3: 40})
+    assert list(remade.models_made_again(evidence)) == []
+    # Its first call makes layers, too: for as long as it lasts.
+    inner = sampled(9, "dispatch", frame(3, "keras.src.layers.core.dense:__init__"), context="build")
+    evidence = work_evidence(source, [inner, first, later], loop=2, hits={3: 40})
+    assert [found.code for found in remade.models_made_again(evidence)] == ["EAG009"]
+    kinds = dict(enumerate(evidence.samples.stacks))
+    rows = [kind for kind, stack in kinds.items() for _ in range(evidence.samples.stacks[stack])]
+    ordered = type(evidence.log)(kinds, [(n * 70 * MS, kind) for n, kind in enumerate(rows, 1)])
+    assert evidence.work is not None
+    once = evidence.narrowed(
+        work=evidence.work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=ordered
+    )
+    assert list(remade.models_made_again(once)) == []
+
+
 def predicted(computing: int, setting_up: int, rest: int = 0, **fields: Any) -> Evidence:
     source = "import keras\nm = keras.Sequential([])\nfor x in xs:\n    m.predict(x)\n"
     stacks = [

@@ -20,6 +20,7 @@ MATH = "tensorflow.python.ops.math_ops:reduce_sum"
 SLICE = "tensorflow.python.ops.tensor_getitem_override:_slice_helper"
 MAP = "tensorflow.python.ops.map_fn:map_fn_v2"
 LAYER = "keras.src.layers.layer:__call__"
+ROWS = "tensorflow.python.framework.tensor:__next__"
 
 IN_FUNCTION = """\
 import tensorflow as tf
@@ -206,6 +207,7 @@ def test_a_model_of_the_persons_own_layers_is_named_by_its_outermost_call() -> N
     stack = [frame(5, LAYER, span=(8, 12)), frame(2, MATH, name="split_heads")]
     found = one(everything(work_evidence(source, [sampled(90, "eager_ops", *stack), handed(*stack)], loop=4)))
     assert found.code == "EAG004" and found.title == "m is called operation by operation inside the loop at train.py:4"
+    assert found.where[0] == SourceSpan(FILE, 5)  # where it is to be compiled, not the operations below
 
 
 def test_long_operations_compute() -> None:
@@ -254,6 +256,36 @@ def test_a_value_that_is_waited_for_is_no_element() -> None:
     source = "for batch in batches:\n    loss = step(batch)\n    loss.numpy()\n"
     stacks = [sampled(100, "host_sync", frame(3, "tensorflow.python.framework.ops:numpy", span=(4, 16)))]
     assert list(elements.elements_one_by_one(work_evidence(source, stacks, loop=1))) == []
+
+
+def test_a_call_that_goes_through_a_tensor_is_no_loop_over_its_rows() -> None:
+    source = "import keras\nfor x, y in batches:\n    z = e(x)\n    p = d(z)\n    found.extend(p)\n"
+    called = [
+        sampled(50, "eager_ops", frame(3, LAYER, span=(8, 12))),
+        sampled(30, "eager_ops", frame(4, LAYER, span=(8, 12))),
+        handed(frame(3, LAYER, span=(8, 12))),
+    ]
+    goes = frame(5, ROWS, span=(4, 19))
+    evidence = work_evidence(source, [*called, sampled(2, "eager_ops", goes)], loop=2)
+    found = one(everything(evidence))
+    assert found.code == "EAG004" and found.where[0] == SourceSpan(FILE, 3)
+    assert found.title == "e and d are called operation by operation inside the loop at train.py:2"
+    assert "Call e and d in one function with @tf.function" in found.advice
+    rows = work_evidence(source, [*called[:1], sampled(50, "eager_ops", goes)], loop=2)
+    found = one(elements.elements_one_by_one(rows))
+    assert found.title == "found.extend takes the rows of p out of a tensor, one at a time"
+    assert found.share_of_step == 0.5 and "values = p.numpy()" in found.advice
+
+
+def test_a_loop_over_a_tensor_goes_through_its_rows() -> None:
+    source = "import tensorflow as tf\nfor row in rows:\n    a += row * 2\n"
+    stacks = [
+        sampled(50, "eager_ops", frame(2, ROWS, span=(11, 15))),
+        sampled(50, "eager_ops", frame(3, MATH, span=(4, 16))),
+    ]
+    found = one(elements.elements_one_by_one(work_evidence(source, stacks, loop=2)))
+    assert found.title == "A Python loop takes the rows of rows out of a tensor, one at a time"
+    assert found.share_of_step == 1.0
 
 
 def test_slices_and_elements_that_stay_tensors_are_operations() -> None:

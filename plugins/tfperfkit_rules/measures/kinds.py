@@ -135,6 +135,14 @@ KINDS: tuple[Kind, ...] = (
         role="side",
     ),
     _kind(
+        "drawing",
+        "drawing on pictures",
+        "Draw only on pictures that are shown or kept, or in another process",
+        r"^PIL\.(ImageDraw|ImageFont)\b|^cv2\.(rectangle|circle|line|arrowedLine|ellipse|polylines|fillPoly|drawContours|"
+        r"drawMarker|drawKeypoints|putText|getTextSize|imshow|waitKey)$|^skimage\.draw\.",
+        role="side",
+    ),
+    _kind(
         "images",
         "reading and converting images",
         "Decode and resize images in a tf.data map (tf.io.decode_jpeg, tf.image.resize) with "

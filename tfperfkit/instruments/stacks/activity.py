@@ -28,6 +28,9 @@ _TRAINER = {"evaluate": EVALUATE, "predict": EVALUATE}
 _FILES: dict[str, dict[str, int]] = {
     "tensorflow/python/eager/execute.py": {"*": EXECUTE},
     "tensorflow/python/eager/context.py": {"call_function": CALL, "sync_executors": SYNC, "async_wait": SYNC},
+    "tensorflow/python/client/session.py": dict.fromkeys(
+        ("_call_tf_sessionrun", "_call_tf_sessionprun"), CALL | EXECUTE
+    ),
     "tensorflow/python/framework/ops.py": _READS,
     "tensorflow/python/framework/func_graph.py": {"func_graph_from_py_func": TRACING},
     "tensorflow/python/eager/polymorphic_function/tracing_compilation.py": {"_create_concrete_function": TRACING},

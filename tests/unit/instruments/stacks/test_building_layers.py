@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfperfkit.instruments.stacks.activity import context, facts
+from tfperfkit.instruments.stacks.activity import activity, context, facts
 
 INSTALLED = "/env/lib/python3.11/site-packages"
 
@@ -22,3 +22,10 @@ def test_a_symbolic_call_builds(file: str, function: str) -> None:
     marks = facts(f"{INSTALLED}/{file}", own=False).marks
     assert marks is not None and context(marks[function]) == "build"
     assert context(marks.get("__call__", 0)) == "", "a call with tensors computes"
+
+
+def test_a_run_of_a_session_computes() -> None:
+    marks = facts(f"{INSTALLED}/tensorflow/python/client/session.py", own=False).marks
+    assert marks is not None
+    assert activity(marks["_call_tf_sessionrun"], marks["_call_tf_sessionrun"], library=True) == "graph"
+    assert activity(marks.get("run", 0), marks.get("run", 0), library=True) == "dispatch", "it looks up what it is fed"

@@ -341,3 +341,16 @@ def test_the_loop_that_is_to_be_vectorised_is_named() -> None:
     finding = one(python_time.hot_python(given))
     assert finding.where[0] == SourceSpan(FILE, 5, "blur")
     assert "whole arrays" in finding.advice and "the loop in line 3" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("cv2.putText(picture, text, at, font, 1, color)", "drawing on pictures"),
+        ("ImageDraw.Draw(picture).text(at, text)", "drawing on pictures"),
+        ("cv2.resize(picture, size)", "reading and converting images"),
+    ],
+)
+def test_to_draw_on_a_picture_is_not_to_read_it(line: str, words: str) -> None:
+    evidence = make_evidence(source=f"import cv2; from PIL import ImageDraw\n{line}\n")
+    assert kind_of(evidence, Frame(FILE, 1, "<module>", 2, None, ())).words == words

@@ -16,6 +16,7 @@ import platform
 import statistics
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from tfperfkit.statistics import calibration as comparisons
 
 #: Modules of ``benchmarks.costs`` that have measures.
 COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
+#: What ``--json`` wrote last; the page shows it.
+KEPT = Path(__file__).parent / "calibrated.json"
 
 
 def numbers() -> Iterator[tuple[str, Calibration]]:
@@ -63,6 +66,7 @@ def machine() -> dict[str, Any]:
         "load": load,
         "tensorflow": tf.__version__,
         "python": platform.python_version(),
+        "date": f"{date.today():%-d %B %Y}",
     }
 
 
@@ -127,6 +131,7 @@ def page() -> str:
         f"{len(every)} numbers: {kinds[Cited]} cited, {kinds[Measured]} measured ({repeated} of them by a program that",
         f"anybody can run again), {kinds[Derived]} derived, {kinds[Chosen]} chosen.",
     ]
+    text += ["", *_anew(json.loads(KEPT.read_text()))]
     head = ""
     for name, record in numbers():
         module, _, short = name.partition(".")
@@ -135,6 +140,38 @@ def page() -> str:
             text += ["", f"## {module}", "", "| name | value | what it is | where it comes from |", "|---|---|---|---|"]
         text.append(f"| `{short}` | {record.value:,.6g} {record.unit} | {record.says} | {_source(record)} |")
     return "\n".join(text) + "\n"
+
+
+def _anew(kept: dict[str, Any]) -> list[str]:
+    """The section of what was measured anew, beside the numbers in use."""
+    here = kept["machine"]
+    text = [
+        "## Measured anew",
+        "",
+        f"By `python -m benchmarks.calibrate --json benchmarks/calibrated.json`, {here['date']}:",
+        f"{here['processors']} processors ({here['processor']}) at a load of {here['load']:.1f},",
+        f"TensorFlow {here['tensorflow']}, Python {here['python']}. From the 10th",
+        "to the 90th percentile of all points; a number in use that lies outside says on which side. A bound has to: what",
+        "is *at most* should stand above, what is *at least* below.",
+        "",
+        "| measure | 10th to 90th percentile | median | points | in use |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row in kept["measures"].items():
+        if "error" in row:
+            text.append(f"| `{name}` | not measured: {row['error']} | | | |")
+            continue
+        in_use = ", ".join(_beside(number, record, row) for number, record in standing_for(name))
+        spread = f"{row['low']:.3g} to {row['high']:.3g} {row['unit']}"
+        text.append(f"| `{name}` | {spread} | {row['median']:.3g} | {len(row['points'])} | {in_use} |")
+    return text
+
+
+def _beside(number: str, record: Calibration, row: dict[str, Any]) -> str:
+    scale = {("us", "ms"): 1e-3, ("ms", "us"): 1e3}.get((record.unit, row["unit"]), 1.0)
+    value = record.value * scale
+    side = " (above)" if value > row["high"] else " (below)" if value < row["low"] else ""
+    return f"`{number}` {record.value:.3g} {record.unit}{side}"
 
 
 def _source(record: Calibration) -> str:
@@ -181,7 +218,7 @@ def main() -> None:
         print("Other programs keep the processors busy: take the lowest points, not the spread.", file=sys.stderr)
     found = measured(arguments.what or list(MEASURES), arguments.rounds)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"machine": here, "measures": found}, indent=1) + "\n")
+        arguments.json.write_text(json.dumps({"machine": here, "measures": found}) + "\n")
 
 
 if __name__ == "__main__":

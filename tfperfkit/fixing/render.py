@@ -80,10 +80,9 @@ def gain(finding: Finding) -> str:
 def _predicted(finding: Finding) -> str:
     factor, found = finding.predicted_speedup, finding.predicted_range
     if factor is not None and math.isfinite(factor):
-        known = found is not None and all(map(math.isfinite, found))
-        between = (
-            f" ({numbers.speedup(found[0])} to {numbers.speedup(found[1])})" if found is not None and known else ""
-        )
+        known = found if found is not None and all(map(math.isfinite, found)) else ()
+        low, high = map(numbers.speedup, known or (factor, factor))
+        between = f" ({low} to {high})" if low != high else ""
         return f"predicted {numbers.speedup(factor)}{between}"
     if finding.at_least is not None and math.isfinite(finding.at_least):
         return f"predicted at least {numbers.speedup(finding.at_least)}"

@@ -49,13 +49,13 @@ def _outliers(account: StepAccount, screen: Screen) -> list[Text]:
     items = []
     for cause in sorted(taken, key=lambda key: -taken[key]):
         which = by_cause[cause]
-        numbered = ", ".join(str(step) for step in which[:3]) + (" …" if len(which) > 3 and screen.unicode else "")
+        numbered = ", ".join(f"{step:,}" for step in which[:3]) + (" …" if len(which) > 3 and screen.unicode else "")
         plural = "s" if len(which) > 1 else ""
         time = numbers.alone(taken[cause], "ms", screen.symbols)
         items.append(f"{name(cause, screen)} {time} (step{plural} {numbered})")
     count = len(account.outliers)
     share = numbers.alone(beyond / whole, "share")
-    head = f"{count} step{'s' * (count != 1)} took longer than the rest, {share} of the time: "
+    head = f"{count:,} step{'s' * (count != 1)} took longer than the rest, {share} of the time: "
     return prose(head + screen.symbols.dot.join(items), screen, style="dim")
 
 

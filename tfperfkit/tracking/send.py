@@ -44,11 +44,20 @@ def _one(destination: Destination, made: Record, patience_s: float) -> str:
         try:
             said.append(destination.tracker.send(made, destination.target))
         except (Exception, SystemExit) as error:
-            words = " ".join(str(error).split())
-            said.append(f"not sent ({type(error).__name__}: {words:.300}); the report is in {made.directory}")
+            said.append(f"not sent ({_why(error, destination.target)}); the report is in {made.directory}")
 
     # A daemon: what hangs in a library must not keep the interpreter.
     thread = threading.Thread(target=work, name=f"tfperf-{destination.tracker.name}", daemon=True)
     thread.start()
     thread.join(patience_s)
     return said[0] if said else f"not sent: no answer after {patience_s:.0f} s; the report is in {made.directory}"
+
+
+def _why(error: BaseException, target: str) -> str:
+    """Of a chain of errors what the system said of the target, in place of the sentences that libraries wrap it in."""
+    found: BaseException | None = error if target else None
+    while found is not None:
+        if isinstance(found, OSError) and found.errno is not None and found.strerror:
+            return f"{target}: {found.strerror}"
+        found = found.__cause__ or found.__context__
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.300}"

@@ -214,6 +214,20 @@ def test_one_that_fails_is_a_line_and_the_next_is_sent_to(tmp_path: Path) -> Non
     assert told[1] == "fake: there"
 
 
+def test_of_a_wrapped_error_what_the_system_said_is_reported(tmp_path: Path) -> None:
+    def fails() -> str:
+        try:
+            raise ConnectionRefusedError(111, "Connection refused")
+        except OSError:
+            raise ValueError("API request failed with exception HTTPConnectionPool(host='127.0.0.1', port=1)")  # noqa: B904
+
+    told: list[str] = []
+    to = [Destination(Fake(fails), "http://127.0.0.1:1"), Destination(Fake(fails))]
+    send(report_of(), tmp_path, to, lambda code: (), told.append)
+    assert told[0].startswith("fake: not sent (http://127.0.0.1:1: Connection refused); the report is in ")
+    assert told[1].startswith("fake: not sent (ValueError: API request failed")  # of no address the library's words
+
+
 def test_one_that_does_not_answer_is_left_alone(tmp_path: Path) -> None:
     ended = threading.Event()
     told: list[str] = []

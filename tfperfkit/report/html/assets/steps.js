@@ -138,7 +138,7 @@ const room = (element) => Math.max(element.clientWidth, 240);
   const draw = () => {
     if (plot) plot.destroy();
     plot = new uPlot({
-      width: room(place), height: 268 + (lanes.length + shift) * 15, padding: [16 + (lanes.length + shift) * 15, 8, 0, lanes.length + shift ? 14 : 0],
+      width: room(place), height: 268 + (lanes.length + shift) * 15, padding: [16 + (lanes.length + shift) * 15, 24, 0, lanes.length + shift ? 14 : 0],
       legend: {show: false},
       cursor: {drag: {x: true, y: false, setScale: false}, points: {show: false}},
       scales: {x: {time: false, range: () => seen}, y: {range: () => [0, top()]}},

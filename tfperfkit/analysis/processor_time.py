@@ -51,6 +51,19 @@ def step_times(rows: Iterable[object], table: StepTable) -> StepTimes:
     return StepTimes(tuple(clock), tuple(processor), tuple(undisturbed) if known and clock else None)
 
 
+def used_ns(rows: Iterable[object], steps: Sequence[Step], pauses: Sequence[tuple[int, int]]) -> float | None:
+    """Processor time of a step on average, with what passes between the steps but for ``pauses``, where notes were
+    taken as each step began (in a trial). None where there were none."""
+    notes = [(when, used) for when, used, _ in filter(None, map(_note, rows))]
+    known = [step for step in steps if notes and step.end_ns <= notes[-1][0] + NS_PER_MS]
+    if not known or notes[0][0] > known[0].begin_ns + NS_PER_MS:
+        return None
+    ours = [pause for pause in pauses if known[0].begin_ns <= pause[0] and pause[1] <= known[-1].end_ns]
+    spans = [(known[0].begin_ns, known[-1].end_ns), *ours]
+    whole, *paused = (after - before for before, after in _totals(notes, spans))
+    return (whole - sum(paused)) / sum(step.count for step in known)
+
+
 def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
     """Clean steps between which none of another kind ran."""
     for clean, group in itertools.groupby(steps, key=lambda step: step.window == "clean"):
@@ -60,15 +73,17 @@ def _stretches(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 def _grown(steps: Sequence[Step], notes: Sequence[tuple[int, int]]) -> list[float]:
     """By how much it grew from the begin of each step to its end, for one step, in ms."""
+    totals = _totals(notes, [(step.begin_ns, step.end_ns) for step in steps])
+    return [(after - before) / step.count / NS_PER_MS for step, (before, after) in zip(steps, totals, strict=True)]
+
+
+def _totals(notes: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """What had been noted at the begin and at the end of each span; between two notes it grows evenly."""
     import numpy
 
-    when = numpy.array([note[0] for note in notes], dtype=float)
-    total = numpy.array([note[1] for note in notes], dtype=float)
-    begins, ends = (
-        numpy.interp([getattr(step, name) for step in steps], when, total) for name in ("begin_ns", "end_ns")
-    )
-    counts = numpy.array([step.count for step in steps], dtype=float)
-    return [float(value) for value in (ends - begins) / counts / NS_PER_MS]
+    when, total = numpy.array(notes, dtype=float).reshape(-1, 2).T
+    found = numpy.interp(numpy.array(spans, dtype=float).reshape(-1, 2), when, total)
+    return [(float(before), float(after)) for before, after in found]
 
 
 def _note(row: object) -> Note | None:

@@ -127,6 +127,8 @@ class Boundaries:
         self._last_ns = now
         if self._trial is not None:
             self._trial.boundary(number)
+            if now_ns() - now > _PAUSE_NS:
+                self._pause(now)
             return
         last = self._session.manifest.last_step
         if last is not None and number > last:
@@ -146,10 +148,14 @@ class Boundaries:
         followed = self._probing.follows(number) or (window is not None and window.follows(number))
         self.be_quiet(self.scheduler.idle and not followed and last is None)
         if actions or acted or paused:
-            pause = Marker(PAUSE, now, now_ns(), 0)
-            self._append(pause)
-            self.follower.paused(pause)
-            self._last_ns = pause.end_ns
+            self._pause(now)
+
+    def _pause(self, begun: int) -> None:
+        """What we did since then is part of no step."""
+        pause = Marker(PAUSE, begun, now_ns(), 0)
+        self._append(pause)
+        self.follower.paused(pause)
+        self._last_ns = pause.end_ns
 
     def _act(self, action: Action) -> None:
         if action.kind == "warm":

@@ -16,9 +16,13 @@ from tfperfkit.instruments.changes.seeds import seed
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.records.trials import Change, TrialEnd, TrialPlan
 from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.storage.stream_writer import Stream
 
 #: After this many times the time that is asked for, so many steps are enough.
 _SLOW, _MIN_SLOW = 2.5, 3
+#: Where the steps that a run has to make are over sooner than that after the warm-up, it goes on until then, for up to
+#: so many times the steps: 30 steps of 2 ms tell no time, and a script's later steps may be others.
+_TIMED_NS, _MOST_TIMES = NS_PER_S, 10
 
 
 class TrialPort(Protocol):
@@ -26,6 +30,7 @@ class TrialPort(Protocol):
 
     run: RunDirectory
 
+    def stream(self, name: str) -> Stream: ...
     def when_keras(self, callback: Callable[[], object]) -> None: ...
     def is_user(self, filename: str) -> bool: ...
     def finish(self) -> None: ...
@@ -67,10 +72,10 @@ class TrialRunner:
         self._contexts: list[AbstractContextManager[None]] = []
         self._begun = now_ns()
         self._steady_ns = 0
-        #: Processor time as the steady steps began, and before the last step that began; steps done at the first.
-        self._from_cpu = self._to_cpu = self._from_step = 0
+        self._processor = None if plan.whole else port.stream("processor")
         self._steps = 0
         self._losses = results.Losses()
+        self._result: tuple[int, str, list[float]] | None = None
         self._over = False
 
     def arm(self) -> None:
@@ -99,16 +104,19 @@ class TrialRunner:
         """Step ``number`` is about to begin."""
         plan, now = self._plan, now_ns()
         self._steps = done = number - 1
-        if plan.whole:
+        if self._processor is None:
             return
+        self._processor.append([now, process_ns(), None])
         if done >= plan.warm_steps and not self._steady_ns:
-            self._steady_ns, self._from_cpu, self._from_step = now, process_ns(), done
-        self._to_cpu = process_ns()
+            self._steady_ns = now
+        passed = now - self._steady_ns if self._steady_ns else 0
         if plan.steps is not None:
-            enough = done >= plan.steps
+            enough = done >= plan.steps and (passed >= _TIMED_NS or done >= _MOST_TIMES * plan.steps)
+            if done >= plan.steps and not enough and self._result is None:
+                self._keep_result()
+                self._processor.append([now_ns(), process_ns(), None])  # what that took is part of no step
         else:
             steady = done - plan.warm_steps
-            passed = now - self._steady_ns if self._steady_ns else 0
             long = passed >= plan.seconds * NS_PER_S
             enough = ((long and steady >= plan.min_steps) or done >= plan.max_steps) and done % plan.multiple == 0
             # Of steps that take a second each, twenty are more than anybody waits for.
@@ -126,24 +134,28 @@ class TrialRunner:
                 pass
         os._exit(0)
 
+    def _keep_result(self) -> tuple[int, str, list[float]]:
+        """Steps, digest and losses as they are now."""
+        try:
+            digest = results.keep_weights(self._port.run.path / "weights.npy")
+        except Exception as error:  # a framework of another version; the times are there all the same
+            self._end["refused"].setdefault("", f"the results can't be compared: {words_of(error)}")
+            digest = ""
+        self._result = self._steps, digest, self._losses.values()
+        return self._result
+
     def finish(self, *, stopped: bool = False) -> None:
         """Write down what the parent wants to know. Does nothing twice."""
         if self._over:
             return
         self._over = True
         whole = process_ns()
-        try:
-            digest = results.keep_weights(self._port.run.path / "weights.npy")
-        except Exception as error:  # a framework of another version; the times are there all the same
-            self._end["refused"].setdefault("", f"the results can't be compared: {words_of(error)}")
-            digest = ""
+        steps, digest, losses = self._result or self._keep_result()
         end = TrialEnd(
             stopped=stopped,
-            steps=self._steps,
+            steps=steps,
             digest=digest,
-            losses=self._losses.values(),
-            processor_ns=self._to_cpu - self._from_cpu if self._steady_ns else 0,
-            processor_steps=self._steps - self._from_step if self._steady_ns else 0,
+            losses=losses,
             whole_processor_ns=whole,
             **self._end,
         )

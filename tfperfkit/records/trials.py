@@ -42,8 +42,9 @@ def parse_change(text: str) -> Change:
 class TrialPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What the process of a trial is to do.
 
-    It ends itself after ``steps`` steps, or, where that is None, once ``seconds`` of them and ``min_steps`` have passed
-    after ``warm_steps``, then at a ``multiple`` of steps: a run that makes several in one call can end there too.
+    It ends itself after ``steps`` steps (somewhat more, where these take less than a second), or, where that is None,
+    once ``seconds`` of them and ``min_steps`` have passed after ``warm_steps``, then at a ``multiple`` of steps: a run
+    that makes several in one call can end there too.
     ``whole``: it runs to its own end. ``limit_s``: no step begins later than that.
     """
 
@@ -62,9 +63,8 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
     """``trial.json``: what the process of a trial says of itself at its end.
 
     ``applied``: how often each change took effect, by its text; ``refused``: why it did not. ``digest`` of all
-    trainable weights, of which ``weights.npy`` holds some; ``losses`` that ``fit`` reported. ``processor_ns``: the
-    time of processors, all threads together, of the ``processor_steps`` steps after the warm-up;
-    ``whole_processor_ns``: since the process began.
+    trainable weights after ``steps`` steps, of which ``weights.npy`` holds some; ``losses`` that ``fit`` had reported
+    by then. ``whole_processor_ns``: processor time since the process began, all threads together.
     """
 
     stopped: bool = False
@@ -73,8 +73,6 @@ class TrialEnd(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, str] = {}
     digest: str = ""
     losses: list[float] = []
-    processor_ns: int = 0
-    processor_steps: int = 0
     whole_processor_ns: int = 0
 
 

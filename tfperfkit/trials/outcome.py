@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tfperfkit.analysis.processor_time import used_ns
 from tfperfkit.analysis.step_table import read_steps
 from tfperfkit.model import StepSource
 from tfperfkit.records.plural import plural
@@ -67,14 +68,17 @@ def read(folder: Path, plan: TrialPlan, begun_ns: int, ended_ns: int, status: in
         warm, steady = split(table.steps, plan.warm_steps)
         count = sum(step.count for step in steady)
         if count >= MIN_STEADY and len(steady) >= 2:
-            ns = (steady[-1].end_ns - steady[0].begin_ns) / count
-            before = steady[0].begin_ns - begun_ns
+            begin, end_ns = steady[0].begin_ns, steady[-1].end_ns
+            ours = sum(after - before for before, after in table.pauses if begin <= before and after <= end_ns)
+            ns = (end_ns - begin - ours) / count
+            before = begin - begun_ns
+            used = used_ns(run.records("session/processor.jsonl"), steady, table.pauses)
             size = table.batch_size or 1
             done = sum(step.count for step in warm) + max(_MINUTE_NS - before, 0.0) / ns
             return Outcome(
                 unit="step",
                 ns=ns,
-                processor_ns=end.processor_ns / end.processor_steps if end.processor_steps > 0 else 0.0,
+                processor_ns=used or 0.0,
                 batch_size=table.batch_size,
                 steps=table.count,
                 warm_ns=before,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tfperfkit.analysis.processor_time import step_times
+from tfperfkit.analysis.processor_time import step_times, used_ns
 from tfperfkit.recording.processor_time import ProcessorTime
 from tfperfkit.records.steps import Step, StepTable
 
@@ -64,3 +64,18 @@ def test_notes_become_rarer_in_a_longer_run() -> None:
 
 def test_the_table_may_be_empty() -> None:
     assert step_times(notes(100, 1.0, 0.0), msgspec.structs.replace(table("clean"), steps=())).clock == ()
+
+
+def test_a_step_of_a_trial_is_told_with_what_passes_between_steps_but_not_with_our_pauses() -> None:
+    steps = [Step(n + 1, n * 10 * MS, (n * 10 + 8) * MS) for n in range(5)]
+    rows: list[object] = [[at * MS, at * 2 * MS, None] for at in (0, 10, 20, 28)]
+    rows += [[at * MS, (1000 + at * 2) * MS, None] for at in (29, 30, 40, 48)]
+    assert used_ns(rows, steps, [(28 * MS, 29 * MS)]) == pytest.approx((96 - 2) * MS / 5)
+    assert used_ns(rows, steps, []) == pytest.approx(1096 * MS / 5)
+
+
+def test_steps_without_notes_around_them_tell_no_processor_time() -> None:
+    steps = [Step(1, 10 * MS, 20 * MS), Step(2, 20 * MS, 30 * MS)]
+    assert used_ns([], steps, []) is None
+    assert used_ns([[15 * MS, 1, None], [30 * MS, 2, None]], steps, []) is None  # the first began before
+    assert used_ns([[10 * MS, 0, None], [20 * MS, 6, None]], steps, []) == pytest.approx(6)  # the last is not known

@@ -13,6 +13,7 @@ import pytest
 from side_builder import make_finding
 from tfperfkit_experiments.host_reads_late.install import Late
 from tfperfkit_experiments.once.install import first_kept
+from tfperfkit_experiments.one_iterator.install import Going
 from tfperfkit_experiments.same_objects.install import content, with_same_objects
 from tfperfkit_experiments.without_line.experiment import stands_alone
 
@@ -203,3 +204,22 @@ def test_a_line_that_can_be_left_out_is_found(tmp_path: Path) -> None:
     assert not stands_alone(str(tmp_path / "gone.py"), 1)
     script.write_bytes(b"\x00 =")
     assert not stands_alone(str(script), 1)
+
+
+def test_an_iterator_that_is_handed_out_again_at_its_end_begins_anew() -> None:
+    going = Going(lambda: iter([1, 2]))
+    assert [next(going.again()) for _ in range(5)] == [1, 2, 1, 2, 1]
+    assert not going.ended
+
+
+def test_an_iterator_that_is_read_to_its_end_ends() -> None:
+    going = Going(lambda: iter([1, 2]))
+    assert next(going.again()) == 1
+    assert list(going.again()) == [2]  # goes on where it was
+    assert going.ended
+
+
+def test_an_empty_iterator_ends_also_where_it_is_handed_out_again() -> None:
+    going = Going(lambda: iter([]))
+    with pytest.raises(StopIteration):
+        next(going.again())

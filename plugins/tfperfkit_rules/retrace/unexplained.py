@@ -10,6 +10,7 @@ from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
+from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
@@ -35,7 +36,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
     if not lines or not steps:
         return
-    if not _repeats(evidence, len(steps)):
+    if not _repeats(evidence, len(steps)) or _once_each(evidence, len(steps)):
         return
     compiles = _compiles(evidence, lines)
     places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
@@ -157,6 +158,32 @@ def _in_a_loop(evidence: Evidence) -> bool:
         count for stack, count in seen.items() if any(loops(evidence, frame.file, frame.line) for frame in stack.frames)
     )
     return again >= shared.LOOP_SHARE.value * sum(seen.values())
+
+
+def _once_each(evidence: Evidence, steps: int) -> bool:
+    """Whether each of several models is traced once: those that a loop goes over and compiles, or that stand one after
+    the other in calls outside of all loops, which are as many as the ``steps`` that trace, or more."""
+    own = _own_models(evidence)
+    seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
+    inside, paths, again = False, set[tuple[Place, ...]](), 0
+    for stack, count in seen.items():
+        around = [(frame.file, loop.line) for frame in stack.frames for loop in loops(evidence, frame.file, frame.line)]
+        if not around:
+            paths.add(tuple((frame.file, frame.line) for frame in stack.frames))
+        inside = inside or any(loop in own for loop in around)
+        again += count * (bool(around) and not any(loop in own for loop in around))
+    several = evidence.work is None and 1 < steps <= len(paths)
+    return (inside or several) and again <= (1 - shared.NEARLY_ALWAYS.value) * sum(seen.values())
+
+
+def _own_models(evidence: Evidence) -> set[Place]:
+    """The outermost loops that compile what they go over: another model in each turn."""
+    found = set[Place]()
+    for file, call in methods(evidence, "compile"):
+        around = loops(evidence, file, call.lineno)
+        if around and receiver(call, "") in around[0].names:
+            found.add((file, around[0].line))
+    return found
 
 
 def _goes_on(evidence: Evidence) -> bool:

@@ -70,6 +70,30 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
     assert found.title.startswith("compile() is called in")
 
 
+def test_models_that_are_each_traced_once_are_no_fault() -> None:
+    """A loop goes over several models and trains each; or they stand one after the other."""
+    given: dict[str, Any] = {
+        "parts_ms": {"tracing": 80.0, "graph": 20.0},
+        "tracing": [(n * 500 * MS, n * 500 * MS + 480 * MS) for n in range(1, 12)],
+        "steps": make_steps(each_ms=100.0),
+    }
+    trained = [Frame(FILE, 1, "<module>", 4)]
+    over = "import keras\nfor model, name in models:\n    model.compile('adam', 'mse')\n    model.fit(x, y)\n"
+    samples = make_samples([(40, "tracing", trained), (10, "graph", trained)])
+    assert not list(traced_again(make_evidence(source=over, samples=samples, **given)))
+    epochs = over.replace("import keras", "import keras\nfor epoch in range(9):").replace("\n", "\n ").rstrip()
+    deeper = make_samples([(40, "tracing", [Frame(FILE, 1, "<module>", 5)])])
+    assert list(
+        traced_again(make_evidence(source=epochs.replace("\n for epoch", "\nfor epoch"), samples=deeper, **given))
+    )
+    fits = [[Frame(FILE, 1, "<module>", line), Frame(FILE, 1, "train", 2)] for line in range(4, 64)]
+    plain = "def train(model):\n    model.fit(x, y)\n\n" + "".join(f"train(m{n})\n" for n in range(60))
+    several = make_samples([(4, "tracing", frames) for frames in fits])
+    assert not list(traced_again(make_evidence(source=plain, samples=several, **given)))
+    one = make_samples([(40, "tracing", fits[0])])
+    assert list(traced_again(make_evidence(source=plain, samples=one, **given))), "one call traces again and again"
+
+
 APART = """import keras
 def make():
     model = keras.Sequential([keras.layers.Dense(8)])

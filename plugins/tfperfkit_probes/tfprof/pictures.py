@@ -20,7 +20,7 @@ _NAMES = 30
 
 
 def pictures(data: Any) -> list[Picture]:
-    """Where they ran, their type, their names: own time for one step, all threads together."""
+    """Where they ran, their type, their names: own time for one step (of a trace without steps: in all of it)."""
     found = msgspec.convert(data, TfprofData, strict=False)
     steps = max(found.steps, 1)
     rows = [row for row in found.top_ops if row.self_ms > 0]
@@ -28,9 +28,10 @@ def pictures(data: Any) -> list[Picture]:
         return []
     rest = found.rest_ms / steps
     whole = sum(row.self_ms for row in rows) / steps + rest
-    nodes: list[Node] = [Node(-1, "operations of a step", round(whole, 4), "all")]
+    title = "operations of a step" if found.steps else "operations of the trace"
+    nodes: list[Node] = [Node(-1, title, round(whole, 4), "all")]
     for where in dict.fromkeys(row.where for row in rows):
-        _group(where, [row for row in rows if row.where == where], steps, nodes)
+        _group(where, [row for row in rows if row.where == where], found.steps, nodes)
     if rest > 0:
         nodes.append(Node(0, "operations that are not listed", round(rest, 4), "rest"))
     return [
@@ -40,24 +41,28 @@ def pictures(data: Any) -> list[Picture]:
             unit="ms",
             nodes=tuple(nodes),
             kinds={where: _WHERE.get(where, where) for where in dict.fromkeys(row.where for row in rows)},
-            note=f"Own time for one step, all threads together, from the trace of {plural(found.steps, 'step')}.",
+            note=f"Own time for one step, all threads together, from the trace of {plural(found.steps, 'step')}."
+            if found.steps
+            else "Own time in the whole trace, which has no steps, all threads together.",
         )
     ]
 
 
 def _group(where: str, rows: list[OpRow], steps: int, nodes: list[Node]) -> None:
-    nodes.append(Node(0, _WHERE.get(where, where), _sum(rows, steps), where))
+    each = max(steps, 1)
+    per = " a step" if steps else " times"
+    nodes.append(Node(0, _WHERE.get(where, where), _sum(rows, each), where))
     top = len(nodes) - 1
     by_type: dict[str, list[OpRow]] = {}
     for row in rows:
         by_type.setdefault(row.type, []).append(row)
     for kind, group in sorted(by_type.items(), key=lambda item: -sum(row.self_ms for row in item[1])):
-        count = sum(row.count for row in group) / steps
-        nodes.append(Node(top, kind, _sum(group, steps), where, note=f"{count:,.4g} a step"))
+        count = sum(row.count for row in group) / each
+        nodes.append(Node(top, kind, _sum(group, each), where, note=f"{count:,.4g}{per}"))
         place = len(nodes) - 1
         for row in group[:_NAMES]:
             if row.name != kind:
-                nodes.append(Node(place, row.name, _sum([row], steps), where, note=f"{row.count / steps:,.4g} a step"))
+                nodes.append(Node(place, row.name, _sum([row], each), where, note=f"{row.count / each:,.4g}{per}"))
 
 
 def _sum(rows: list[OpRow], steps: int) -> float:

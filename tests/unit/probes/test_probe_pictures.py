@@ -65,6 +65,14 @@ def test_operations_are_a_tree_whose_parts_fit() -> None:
         assert below <= node.value * 1.001
 
 
+def test_operations_of_a_trace_without_steps_are_those_of_all_of_it() -> None:
+    (tree,) = tfprof_pictures(plain(traced(op("MatMul", 40.0, name="a/MatMul"), steps=0)))
+    assert isinstance(tree, Tree)
+    assert (tree.nodes[0].name, tree.nodes[0].value) == ("operations of the trace", 40.0)
+    said = [tree.note, *(node.note for node in tree.nodes if node.note)]
+    assert said[1:] and not any("a step" in note or "0 steps" in note for note in said), said
+
+
 def test_memory_is_a_series_and_says_what_grows() -> None:
     data = MemoryData(series=((0.0, 0, 100, 50), (1.0, 1, 200, 60), (2.0, 2, 300, 70)), growth_bytes_per_step=0.0)
     (series,) = memory_pictures(plain(data))

@@ -85,7 +85,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     where = xla_place.function_lines(evidence, known[0]) if known else ()
     largest = f" The largest is {known[0].function}, with {known[0].operations:,} operations." if known else ""
     numbers = [
-        Measurement("tracing that had to be", tracing, "s", "run"),
+        Measurement("tracing, without what could be avoided", tracing, "s", "run"),
         Measurement("compile and first runs", first_runs, "s", "run"),
         Measurement("share of the run", share, "share", "run"),
     ]
@@ -102,8 +102,9 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         evidence=tuple(numbers),
         title=f"{100 * share:.0f} % of the run is tracing and compiling functions",
         advice=(
-            "Build models, optimizers and tf.functions once and use them again; make long graphs shorter (tf.range "
-            "loops in place of Python's). A longer run pays it only once."
+            "A longer run does not pay it again. What makes graphs long is Python's loops, whose turns are traced one by "
+            "one: tf.range in their place, or one call for all of them. Models, optimizers and tf.functions that are "
+            "made once are traced once."
         ),
         detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
     )

@@ -103,8 +103,8 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         title=f"{100 * share:.0f} % of the run is tracing and compiling functions",
         advice=(
             "A longer run does not pay it again. What makes graphs long is Python's loops, whose turns are traced one "
-            "by one: tf.range in their place, or one call for all of them. Models, optimizers and tf.functions that are "
-            "made once are traced once."
+            "by one: tf.range in their place, or one call for all of them. Models, optimizers and tf.functions that "
+            "are made once are traced once."
         ),
         detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from typing import Any
 
@@ -27,7 +28,7 @@ def json_schema() -> dict[str, Any]:
         "$schema": _DRAFT,
         "title": f"tfperf report, version {REPORT_SCHEMA}",
         **reference,
-        "$defs": {name: _nullable(used[name]) for name in sorted(used)},
+        "$defs": {name: _published(used[name]) for name in sorted(used)},
     }
 
 
@@ -46,12 +47,14 @@ def _references(value: Any) -> list[str]:
     return [name for item in value for name in _references(item)] if isinstance(value, list) else []
 
 
-def _nullable(value: Any) -> Any:
+def _published(value: Any) -> Any:
     if isinstance(value, list):
-        return [_nullable(item) for item in value]
+        return [_published(item) for item in value]
     if not isinstance(value, dict):
         return value
-    made = {key: _nullable(item) for key, item in value.items() if key != "default"}
+    made = {key: _published(item) for key, item in value.items() if key != "default"}
+    if isinstance(made.get("description"), str):
+        made["description"] = inspect.cleandoc(made["description"])  # as Python 3.13 keeps docstrings
     if made.get("type") == "number":
         made["type"] = ["number", "null"]
     return made

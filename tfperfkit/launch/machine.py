@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,9 +15,11 @@ from tfperfkit.storage.run_directory import RunDirectory
 #: Rows and columns: 2 GFLOP a product, 12 MB, which runs at the library's best speed and takes 5 to 30 ms on two cores.
 _SIZE = 1024
 _BUDGET_S = 0.25
-#: The first runs fill caches and start threads. On a busy machine one takes the whole budget, and 12 GFLOP/s were read
-#: for 140 that way.
+#: The first runs fill caches and start threads.
 _MIN_RUNS = 8
+#: A product had the processors for itself when its threads ran for so much of the time. On a busy machine some wait and
+#: the others spin: 16 GFLOP/s were read for 200, by the clock and by processor time.
+_UNDISTURBED = 0.9
 #: Numbers that are copied: 64 MB, more than caches hold.
 _COPIED = 1 << 24
 _COPY_BUDGET_S = 0.1
@@ -44,16 +45,16 @@ def _measure(directory: RunDirectory) -> None:
     path = limits_file()
     limits = load(path).get(name, UNKNOWN)
     now: dict[str, Any] = {}
-    if not limits.steady:
-        gflops, copied = _product_gflops(), _copy_gb_per_s()
+    gflops = None if limits.steady else _product_gflops()
+    if gflops is not None:
         now["now_gflops"] = gflops
-        limits = limits.with_one_more(gflops, copied)
+        limits = limits.with_one_more(gflops, _copy_gb_per_s())
         with suppress(OSError):
             store(path, name, limits)
     directory.write_json(
         "machine.json",
         {
-            "float32_gflops": limits.float32_gflops[0],
+            "float32_gflops": limits.float32_gflops[0] if limits.float32_gflops else None,
             "copy_gb_per_s": limits.copy_gb_per_s[0] if limits.copy_gb_per_s else None,
             "measured": limits.measured,
             "steady": limits.steady,
@@ -63,15 +64,16 @@ def _measure(directory: RunDirectory) -> None:
     )
 
 
-def _product_gflops() -> float:
-    """By processor time, times the processors: by the clock other programs would slow it down up to ten times."""
+def _product_gflops() -> float | None:
+    """Of the fastest run that had the processors for itself; None where none had, for then it tells nothing."""
     import numpy as np
 
     left = np.full((_SIZE, _SIZE), 0.5, np.float32)
     right = np.full((_SIZE, _SIZE), 0.25, np.float32)
     out = np.empty_like(left)
-    best = _best(lambda: np.matmul(left, right, out=out), _BUDGET_S) / processors()
-    return 2 * _SIZE**3 / best / 1e9
+    runs = _runs(lambda: np.matmul(left, right, out=out), _BUDGET_S)
+    alone = [wall for wall, used in runs if used >= _UNDISTURBED * wall * processors()]
+    return 2 * _SIZE**3 / min(alone) / 1e9 if alone else None
 
 
 def _copy_gb_per_s() -> float:
@@ -80,16 +82,15 @@ def _copy_gb_per_s() -> float:
 
     source = np.zeros(_COPIED, np.float32)
     target = np.ones_like(source)
-    return 2 * source.nbytes / _best(lambda: np.copyto(target, source), _COPY_BUDGET_S) / 1e9
+    return 2 * source.nbytes / min(used for _, used in _runs(lambda: np.copyto(target, source), _COPY_BUDGET_S)) / 1e9
 
 
-def _best(work: Callable[[], object], budget_s: float) -> float:
-    """The shortest processor time of ``_MIN_RUNS`` runs or more, in seconds."""
-    best, runs = math.inf, 0
+def _runs(work: Callable[[], object], budget_s: float) -> list[tuple[float, float]]:
+    """Time by the clock and processor time, in seconds, of ``_MIN_RUNS`` runs or more."""
+    runs: list[tuple[float, float]] = []
     begun = time.perf_counter()
-    while runs < _MIN_RUNS or time.perf_counter() - begun < budget_s:
-        start = time.process_time()
+    while len(runs) < _MIN_RUNS or time.perf_counter() - begun < budget_s:
+        wall, used = time.perf_counter(), time.process_time()
         work()
-        best = min(best, time.process_time() - start)
-        runs += 1
-    return best
+        runs.append((time.perf_counter() - wall, time.process_time() - used))
+    return runs

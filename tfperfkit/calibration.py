@@ -204,7 +204,7 @@ OWNED_WASTE = Calibration(
 LOUD_RESIDUAL = Calibration(
     0.3,
     "share",
-    "of an account, and of the run, from which a part without a cause is more than a remark",
+    "of an account, from which a part without a cause is more than a remark",
     Chosen("a third of the time is worth a look even where no cause is known"),
 )
 LARGE_HEADROOM = Calibration(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from tfperfkit.model import Finding, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
+from tfperfkit.offers import ComputedStep, ComputedStretch
 from tfperfkit.records.convert import each
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
@@ -47,6 +48,10 @@ class Offers:
         """The first record of this type, or None."""
         found = self._find(kind)
         return found[1] if found is not None else None
+
+    def instead(self, kind: type, *others: Offer) -> Offers:
+        """These, with the others in the place of those of a kind."""
+        return Offers((*(offer for offer in self._offers if not issubclass(offer.kind, kind)), *others))
 
     def maker(self, kind: type) -> str:
         """The probe that made it; "" when there is none."""
@@ -133,12 +138,23 @@ class Evidence:
         self._words: dict[str, frozenset[str]] = {}
 
     def narrowed(
-        self, *, work: Work, steps: StepTable, account: StepAccount | None, samples: Samples, log: SampleLog
+        self,
+        *,
+        work: Work,
+        steps: StepTable,
+        account: StepAccount | None,
+        samples: Samples,
+        log: SampleLog,
+        traced: ComputedStretch | None = None,
     ) -> Evidence:
-        """The same of one work outside of training steps."""
+        """The same of one work outside of training steps. ``traced``: a trace that lay in it."""
         made = copy.copy(self)
         made.work, made.steps, made.account, made.samples, made.log = work, steps, account, samples, log
         made.warm_up = None
+        mine = []
+        if traced is not None and traced.wall_ms > 0 and account is not None:
+            mine.append(Offer(traced.window, ComputedStep, traced.of(account.mean_ms)))
+        made._offers = self._offers.instead(ComputedStep, *mine)
         return made
 
     def offer(self, kind: type[T]) -> T | None:

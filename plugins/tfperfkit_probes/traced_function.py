@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import zlib
 from types import CodeType
 from typing import Any
@@ -77,11 +78,20 @@ def _unwrap(function: Any) -> tuple[Any, str]:
             instance_of = instance_of or _class_of(function.__self__)
             function = function.__func__
         else:
-            method = vars(type(function)).get("__call__")  # a callable object's own
-            if hasattr(function, "__code__") or not hasattr(method, "__code__"):
+            method = None if hasattr(function, "__code__") else _method(type(function))
+            if method is None:
                 break
             instance_of, function = instance_of or type(function).__name__, method
     return function, instance_of
+
+
+def _method(kind: Any) -> Any:
+    """What a call of a callable object runs: its ``__call__``; of a Keras layer or model its ``call``, which Keras' own
+    ``__call__`` leads to. None where that is no Python function."""
+    called = kind.__call__
+    if hasattr(called, "__code__") and _owner(_file(inspect.unwrap(called))) == "keras":
+        called = getattr(kind, "call", called)
+    return called if hasattr(called, "__code__") else None
 
 
 def _class_of(instance: Any) -> str:

@@ -13,7 +13,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.records.bounds import plain
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, Unit
 
 #: Of the step, from which a line is reported; see ``residual``.
 LOUD = calibration.LOUD_RESIDUAL.value
@@ -70,7 +70,7 @@ def computed_parts(evidence: Evidence) -> list[ComputedLine]:
 
 def _grouped(evidence: Evidence, layer_of: Callable[[ComputedOperation], str]) -> list[ComputedLine]:
     data, account = evidence.offer(ComputedStep), evidence.account
-    if data is None or account is None or evidence.work is not None or data.ms <= 0 or not account.mean_ms:
+    if data is None or account is None or data.ms <= 0 or not account.mean_ms:
         return []
     scale = min(1.0, evidence.part("graph") / data.ms) / account.mean_ms
     rows: dict[tuple[str, int, str], list[ComputedOperation]] = defaultdict(list)
@@ -146,7 +146,7 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
         where=(line.where,),
         evidence=tuple(figures),
         advice=replaced.advice(kind),
-        detail=" ".join((*_bound(one, evidence.machine_gflops), _PARTS)),
+        detail=" ".join((*_bound(one, evidence.machine_gflops, evidence.unit), _PARTS)),
         parts=("graph",),
     )
 
@@ -154,17 +154,18 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
 _PARTS = "Forward and backward; the operations are the costliest of it, by TensorFlow's names."
 
 
-def _bound(one: ComputedOperation, peak: float | None) -> Iterable[str]:
+def _bound(one: ComputedOperation, peak: float | None, unit: Unit) -> Iterable[str]:
     """What bounds the costliest operation, in a sentence."""
+    per = unit.a if unit.a.startswith("a") else f"in {unit.a}"
     kind, runs = plain(one.type), max(one.runs, 1.0)
     if one.shapes:
         often = "once" if runs < 1.5 else f"{runs:,.0f} times"
-        yield f"{kind} ({one.shapes}) runs {often} a step."
+        yield f"{kind} ({one.shapes}) runs {often} {per}."
     rate = f"{one.flops / (one.ms * 1e6):,.3g}" if one.flops and one.ms else ""
     of = f" of {peak:,.0f}" if peak else ""
     if one.bound == "kernel":
         reached = f" at {rate}{of} GFLOP/s" if rate else ""
-        yield f"It computes{reached}, far below what the other operations of this step get out of the machine: its "
+        yield f"It computes{reached}, far below what the other operations get out of the machine: its "
         yield "kernel is slow at these shapes."
     elif one.bound == "memory":
         yield "It is bound by memory: it moves more than it computes."

@@ -19,8 +19,9 @@ from tfperfkit.rule import Evidence
 CODE = "STP003"
 #: Of the account: a part with less needs no owner; and with less than this where nothing useful is done.
 OWNED, WASTE = calibration.OWNED.value, calibration.OWNED_WASTE.value
-#: A part that is left over and takes this share of a work that takes this share of the run is worth a person's time.
-LOUD = calibration.LOUD_RESIDUAL.value
+#: A part that is left over and takes this share of the steps, or of a work, is worth a person's time: of a work where
+#: that is a fifth of the run.
+LOUD, OF_RUN = calibration.LOUD_RESIDUAL.value, calibration.SEVERITY_HIGH.value
 EXPLAINS = calibration.EXPLAINS.value
 #: Python that hands out operations, beside their own time, below which they are long.
 LONG = calibration.LONG_OPERATIONS.value
@@ -116,7 +117,7 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     most = None if package else speedup(share)  # what another package computes may have to be
     # Of time that nothing explains nobody can say what to change.
     needed = part == "tracing" and _needed(evidence)
-    loud = part != "other" and not needed and share >= LOUD and (work is None or work.share_of_run >= LOUD)
+    loud = part != "other" and not needed and share >= LOUD and (work is None or share * work.share_of_run >= OF_RUN)
     return Finding(
         code=CODE,
         family="step",

@@ -79,6 +79,18 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     bound: str = ""
     least_ms: float | None = None
 
+    def times(self, scale: float) -> ComputedOperation:
+        """As much of it."""
+        return msgspec.structs.replace(
+            self,
+            runs=self.runs * scale,
+            ms=self.ms * scale,
+            busy_ms=self.busy_ms * scale,
+            flops=self.flops * scale if self.flops is not None else None,
+            bytes=self.bytes * scale if self.bytes is not None else None,
+            least_ms=self.least_ms * scale if self.least_ms is not None else None,
+        )
+
 
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took, the operations' ``ms``,
@@ -91,6 +103,25 @@ class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     unknown_ms: float
     operations: tuple[ComputedOperation, ...]
     batch: int = 0
+
+
+class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
+    """The same of a trace without steps: of all of its ``wall_ms``, in the window of the probe ``window``."""
+
+    wall_ms: float
+    window: str
+    computed: ComputedStep
+
+    def of(self, ms: float) -> ComputedStep:
+        """What falls to ``ms`` of it, were it the same throughout."""
+        scale = ms / self.wall_ms
+        return ComputedStep(
+            ms=self.computed.ms * scale,
+            idle_ms=self.computed.idle_ms * scale,
+            waits_ms=self.computed.waits_ms * scale,
+            unknown_ms=self.computed.unknown_ms * scale,
+            operations=tuple(row.times(scale) for row in self.computed.operations),
+        )
 
 
 class FunctionCalls(msgspec.Struct, frozen=True, kw_only=True):

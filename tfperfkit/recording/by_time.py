@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tfperfkit.recording.schedule import STEPS_ENDED, Scheduler, WindowSpec
+from tfperfkit.recording.schedule import FIRST_PATIENCE_NS, PATIENCE_NS, STEPS_ENDED, Scheduler, WindowSpec
 from tfperfkit.recording.timed_windows import Points, Stepless
 from tfperfkit.records.steps import WARMUP_MIN
 
@@ -29,6 +29,7 @@ class ByTime:
         self._windows, self._step, self._ended = windows, step, ended
         self._scheduler = Scheduler(())
         self._again: list[WindowSpec] = []
+        self._early: list[WindowSpec] = []  # given before there was a step, of those that may come twice
         self._longest_ns = 0
         self._moments = Stepless(points, self._open, windows.close_window)
 
@@ -42,6 +43,8 @@ class ByTime:
         if not traced:
             self._longest_ns = max(self._longest_ns, last_step_ns)
         self._moments.step()
+        while self._early:
+            self._scheduler.give_back(self._early.pop())
 
     def passed(self) -> None:
         """Steps have passed, of which nobody had to hear."""
@@ -54,7 +57,8 @@ class ByTime:
     def tick(self, now: int, thread: int) -> bool:
         """Whether a window was asked for just now, to open on ``thread``, which drives TensorFlow."""
         due = () if self._windows.in_window else self._due()
-        return self._moments.tick(now, due, thread, STEPS_ENDED * self._longest_ns) is not None
+        patience = max(PATIENCE_NS, STEPS_ENDED * self._longest_ns) if self._step() else FIRST_PATIENCE_NS
+        return self._moments.tick(now, due, thread, patience) is not None
 
     def unopened(self, now: int) -> tuple[Sequence[WindowSpec], int]:
         """The windows that were due and found no point to open at, and for how many ns the first was asked for."""
@@ -65,7 +69,10 @@ class ByTime:
         step = self._step()
         if 0 < step <= WARMUP_MIN:  # no telling how long one takes
             return ()
-        return (*self._scheduler.waiting, *(self._again if step else ()))
+        waiting = self._scheduler.waiting
+        if not step and not self._early:  # what tells most of compiled functions comes first: samples tell the lines
+            waiting = tuple(sorted(waiting, key=lambda window: not window.wish.after_steps))
+        return (*waiting, *(self._again if step else ()))
 
     def _open(self, spec: WindowSpec) -> None:
         """On the thread that drives TensorFlow, where nothing of it is under way."""
@@ -73,5 +80,7 @@ class ByTime:
             return
         again = spec not in self._scheduler.waiting
         self._scheduler.give_up(spec)
+        if not self._step() and spec.wish.after_steps:
+            self._early.append(spec)
         self._again = [window for window in self._again if window.probe != spec.probe]
         self._windows.open_window(spec.probe, None, after_steps=self._step() > 0, again=again)

@@ -19,9 +19,11 @@ from tfperfkit.records.steps import WARMUP_MIN
 #: Warm-up lasts at least 2 steps (the first traces, the second may trace again for variable creation) and goes on
 #: while steps trace, but no longer than 10: a script that retraces for ever is measured as it is.
 WARMUP_MAX = 10
-#: A script that has kept TensorFlow at work for this long and shows no step gets its windows by time. Preparing data,
-#: tracing and compiling don't count.
+#: A script that has kept TensorFlow at work for this long, and showed no step, or none any more, gets its windows by
+#: time: sooner where there was none, for many scripts take but seconds. Preparing data, tracing and compiling don't
+#: count.
 PATIENCE_NS = 5 * NS_PER_S
+FIRST_PATIENCE_NS = 2 * NS_PER_S
 #: Steps have ended where none came for as long as so many of the longest.
 STEPS_ENDED = 3
 #: How long a window of one of several ranks is, in steps, within what its probe takes: enough of fast steps, not too
@@ -131,6 +133,11 @@ class Scheduler:
         """The window is given by time instead: no step was seen, or none comes any more. None if it was given."""
         if window in self._waiting:
             self._waiting.remove(window)
+
+    def give_back(self, window: WindowSpec) -> None:
+        """It was given by time, and there are steps now."""
+        if window not in self._waiting:
+            self._waiting.append(window)
 
     def put_off(self, number: int) -> None:
         """The window that was to open at step ``number`` could not: it comes when half as many steps more have run, and

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tfperfkit.clock import NS_PER_S, now_ns
-from tfperfkit.recording.schedule import PATIENCE_NS, WindowSpec
+from tfperfkit.recording.schedule import WindowSpec
 
 
 class Points(Protocol):
@@ -49,15 +49,15 @@ class Stepless:
         """TensorFlow worked for so long, and there was no step."""
         self._worked_ns += ns
 
-    def tick(self, now: int, waiting: Sequence[WindowSpec], thread: int, least_ns: int = 0) -> WindowSpec | None:
+    def tick(self, now: int, waiting: Sequence[WindowSpec], thread: int, patience_ns: int) -> WindowSpec | None:
         """Ask for what is due; the window that was asked for now. ``waiting``: those that may open, on ``thread``, once
-        TensorFlow has worked for longer than ``PATIENCE_NS``, and ``least_ns``, since the last step."""
+        TensorFlow has worked for longer than ``patience_ns`` since the last step."""
         window = self._window
         if window is not None:
             self._maybe_end(window, now)
             return None
         spec = next((spec for spec in waiting if spec.start is None), None)
-        if spec is None or self._worked_ns <= max(PATIENCE_NS, least_ns):
+        if spec is None or self._worked_ns <= patience_ns:
             return None
         self._window = window = _Window(spec, now)
         self._points.at_next(functools.partial(self._begin, window), thread)

@@ -31,7 +31,7 @@ def offers(data: LinesData, steps: int = 0) -> tuple[Any, ...]:
     costs = _costs(data, steps)
     if costs:
         made.append(LineCosts(rows=costs))
-    layers = [layer for function in data.graph_functions for layer in function.layers]
+    layers = [layer for function in data.graph_functions if function.where == "step" for layer in function.layers]
     if layers:
         made.append(LayerWork(flops=sum((layer.gflop or 0.0) * 1e9 for layer in layers)))
     compiled = tuple(_compiled(item) for item in data.graph_functions if item.where == "step" and item.ms_per_step)

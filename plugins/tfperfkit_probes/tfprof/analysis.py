@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
@@ -15,7 +14,7 @@ from tfperfkit.xplane import Space, profile_options
 from tfperfkit.xplane.names import is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
-from tfperfkit_probes.tfprof.host import Host, Marker, read_host
+from tfperfkit_probes.tfprof.host import HOST, Host, Marker, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
 
@@ -67,13 +66,13 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
 def analyse(space: Space, table: StepTable) -> TraceFacts:
     """Read an open trace. Raises ``Unavailable`` when it is damaged; never imports TensorFlow."""
     notes = [f"the profiler says: {text}" for text in (*space.errors, *space.warnings)]
-    plane = space.plane("/host:CPU")
+    plane = space.plane(HOST)
     host = read_host(plane) if plane is not None else Host()
     timeline = host.training
     chosen, counts, dropped = choose_steps(sorted(timeline.markers), table)
     notes += dropped
     steps = [marker.span for marker in chosen]
-    window = steps or _whole(host, timeline.events)
+    window = steps or whole(host)
     reader = OpReader(host, window)
     if plane is not None:
         reader.read(plane)
@@ -225,8 +224,9 @@ def _shares(ops: dict[OpKey, OpTime]) -> list[OpRow]:
     ]
 
 
-def _whole(host: Host, events: Iterable[Any]) -> list[Span]:
-    begin = min((event.begin for event in events), default=0)
+def whole(host: Host) -> list[Span]:
+    """What counts of a trace without steps: from the first that the busiest thread did on."""
+    begin = min((event.begin for event in host.training.events), default=0)
     return [Span(begin, host.end)] if host.end > begin else []
 
 

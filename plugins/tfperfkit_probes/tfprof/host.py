@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tfperfkit.records.pipelines import READING
-from tfperfkit.xplane import Event, Line, Plane
-from tfperfkit.xplane.names import Kind, Named, is_function, is_input, parse
+from tfperfkit.xplane import Event, Line, Plane, Space
+from tfperfkit.xplane.names import STEP_MARKER, Kind, Named, is_function, is_input, parse
 from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.tfprof.breakdown import Label, Labelled
 
+#: The plane of what the profiler saw of the host.
+HOST = "/host:CPU"
 #: tf.data's own threads: ``tf_data_private_threadpool``, ``tf_data_iterator_get_next`` ...
 DATA_THREADS = "tf_data"
 #: The stage of a tf.data pipeline that runs the body of a loop over a dataset within a compiled function.
@@ -106,6 +108,12 @@ _FIRST = frozenset(
         Kind.COMPILE,
     }
 )
+
+
+def has_steps(space: Space) -> bool:
+    """Whether steps are marked in a trace; reads the names in it, no event."""
+    plane = space.plane(HOST)
+    return plane is not None and any(plane.event_name(number) == STEP_MARKER for number in plane.event_metadata)
 
 
 def read_host(plane: Plane) -> Host:

@@ -243,11 +243,11 @@ SHORTEST_FREED_S = Calibration(
     "that the main thread waits while an iterator is freed: what is shorter is not told from a moment's work",
     Chosen("a few samples"),
 )
-LONG_FREED_S = Calibration(
-    5.0,
-    "s",
-    "of a run, in which a single iterator was freed, from which on it is no remark",
-    Chosen("what a person who waits for a short run notices"),
+LARGE_FREED = Calibration(
+    0.5,
+    "share",
+    "of a run, in which one or two iterators were freed, from which on it is no remark",
+    Chosen("nothing else takes as much"),
 )
 OFTEN_FREED = Calibration(
     3, "number", "waits for an iterator that is freed, from which on they are no single race", Chosen("twice is chance")

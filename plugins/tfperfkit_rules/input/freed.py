@@ -46,6 +46,8 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     share = min(whole_s / evidence.run.wall_s, 1.0) if evidence.run.wall_s else 0.0
     places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: wait.begin_ns - wait.end_ns))
     comes_back = len(found) >= OFTEN
+    # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
+    loud = share >= (gain.HIGH if comes_back else calibrated.LARGE_FREED.value)
     if comes_back:
         title = f"{whole_s:.1f} s went by while iterators were freed, {len(found)} times"
     else:
@@ -53,13 +55,12 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP013",
         family="input",
-        # A race of TensorFlow's own: what neither comes back nor is long is a remark, and so is a small part.
-        severity="high" if share >= gain.HIGH and (comes_back or whole_s >= calibrated.LONG_FREED_S.value) else "info",
+        severity="high" if loud else "info",
         basis="run",
         share_of_step=share,
         title=title,
         predicted_speedup=None,
-        ceiling=gain.speedup(share),  # a race: the next run may wait for less, or not at all
+        ceiling=gain.speedup(share),
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
         evidence=(
             Measurement("longest wait", longest_s, "s", "samples"),

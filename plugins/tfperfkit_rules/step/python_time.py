@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import HIGH, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
 from tfperfkit.rule import Evidence
@@ -152,7 +152,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         code="LIN001",
         family="step",
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {whose}{within}{outside}",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(1 - 1 / middle(bounds)) if _is_worth_it(evidence, share) else "info",
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
@@ -167,6 +167,12 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         detail=_detail(evidence, own),
         parts=("python", "gc", "other", *(("dispatch",) if kind.word in _OF_DATA else ())),
     )
+
+
+def _is_worth_it(evidence: Evidence, share: float) -> bool:
+    """Of a work outside of the steps, which may be data that the script makes up before it begins, only what takes a
+    good part of the run is more than a remark."""
+    return evidence.work is None or share * evidence.work.share_of_run >= HIGH
 
 
 def _hottest(evidence: Evidence, own: list[LineShare]) -> tuple[LineShare, str]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from tfperfkit.recording import schedule, ticks, timed_windows
+from tfperfkit.recording import by_time, schedule, ticks, timed_windows
 
-timed_windows.PATIENCE_NS = int(float(os.environ.get("HURRIED_PATIENCE_MS", "50")) * 1e6)
+by_time.PATIENCE_NS = by_time.FIRST_PATIENCE_NS = int(float(os.environ.get("HURRIED_PATIENCE_MS", "50")) * 1e6)
 timed_windows.length_ns = lambda spec: int(float(os.environ.get("HURRIED_WINDOW_MS", "50")) * 1e6)  # type: ignore[assignment]
 ticks._FLUSH_NS = 10_000_000
 

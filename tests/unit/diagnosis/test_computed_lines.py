@@ -12,8 +12,8 @@ from tfperfkit.diagnosis.computed_lines import computed_lines, words
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.replaced import advice
 from tfperfkit.diagnosis.residual import residual
-from tfperfkit.model import SourceSpan
-from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.model import SourceSpan, Work
+from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 
@@ -124,3 +124,24 @@ def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_l
 )
 def test_each_type_has_what_usually_replaces_it(kind: str, word: str) -> None:
     assert word in advice(kind)
+
+
+def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> None:
+    run = of(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
+    seen = run.offer(ComputedStep)
+    assert seen is not None
+    work = Work(kind="loop", where=SourceSpan(FILE, 40), seconds=8.0, share_of_run=0.8, iterations=800)
+    view = {"work": work, "steps": run.steps, "account": run.account, "samples": run.samples, "log": run.log}
+    assert computed_lines(run.narrowed(**view)) == []  # what is known is of the steps
+    stretch = ComputedStretch(wall_ms=2000.0, window="tfprof", computed=_times(seen, 200))
+    (found,) = residual(run.narrowed(**view, traced=stretch), [])
+    assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))
+    assert found.title == "57 % of an iteration is one line of a compiled function: TopKV2 and ScatterNd"
+    assert found.evidence[2].window == "tfprof"
+    one = run.narrowed(**view, traced=stretch).offer(ComputedStep)
+    assert one is not None and one.ms == pytest.approx(10.0) and one.operations[0].runs == pytest.approx(1.0)
+
+
+def _times(step: ComputedStep, count: float) -> ComputedStep:
+    """So many of it."""
+    return ComputedStretch(wall_ms=1.0, window="", computed=step).of(count)

@@ -50,14 +50,14 @@ class Windows:
         self.stepless.worked(PATIENCE_NS + 1)
 
     def tick(self, now: int, *waiting: WindowSpec) -> WindowSpec | None:
-        return self.stepless.tick(now, waiting, get_ident())
+        return self.stepless.tick(now, waiting, get_ident(), PATIENCE_NS)
 
 
 def test_patience_first_and_no_window_that_wants_a_step_of_its_own() -> None:
     windows = Windows()
     impatient = Stepless(windows.points, windows.done.append, windows.done.append)
     impatient.worked(PATIENCE_NS)
-    assert impatient.tick(0, [LINES], get_ident()) is None
+    assert impatient.tick(0, [LINES], get_ident(), PATIENCE_NS) is None
     assert windows.tick(0, WindowSpec("lines", 5, 3)) is None
     assert windows.points.action is None
 

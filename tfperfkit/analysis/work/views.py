@@ -10,7 +10,7 @@ from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.work.busy import Busy, busy
 from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.model import Work
-from tfperfkit.offers import StepBreakdown
+from tfperfkit.offers import ComputedStretch, StepBreakdown
 from tfperfkit.records.samples import MIN, SampleLog, Samples, precise_spans
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import StepTable
@@ -67,7 +67,9 @@ def _view(
     log = evidence.log.within(item.spans)
     samples = _steady(log, clean or list(item.spans), precise)
     breakdown, maker = evidence.offer(StepBreakdown), evidence.offered_by(StepBreakdown)
-    traced = any(name == maker and item.spans.overlap(begin, end) * 2 > end - begin for begin, end, name in windows)
+    inside = {name for begin, end, name in windows if item.spans.overlap(begin, end) * 2 > end - begin}
+    traced = maker in inside
+    stretch = evidence.offer(ComputedStretch)
     made = account(
         Facts(
             steps=steps,
@@ -89,7 +91,14 @@ def _view(
         iterations_went_on=counted and went_on(item, steps),
         definition=steps.definition,
     )
-    return evidence.narrowed(work=work, steps=steps, account=made, samples=samples, log=log)
+    return evidence.narrowed(
+        work=work,
+        steps=steps,
+        account=made,
+        samples=samples,
+        log=log,
+        traced=stretch if stretch is not None and stretch.window in inside else None,
+    )
 
 
 def _steady(log: SampleLog, spans: Sequence[Span], precise: Spans) -> Samples:

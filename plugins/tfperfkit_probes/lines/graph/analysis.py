@@ -19,13 +19,16 @@ from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
 from tfperfkit_probes.lines.graph.pipeline import in_pipeline
 from tfperfkit_probes.lines.graph.trace import Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
-from tfperfkit_probes.tfprof.analysis import choose_steps
-from tfperfkit_probes.tfprof.host import read_host
+from tfperfkit_probes.tfprof.analysis import choose_steps, whole
+from tfperfkit_probes.tfprof.host import HOST, has_steps, read_host
 
 
 @dataclass
 class GraphLines:
-    """The functions that ran as graphs in the traced steps, the longest first. Times in ps over all steps."""
+    """The functions that ran as graphs in the traced steps, the longest first. Times in ps over all steps.
+
+    ``steps`` is 0 where there are none in the trace: then all of it counts, as one stretch.
+    """
 
     steps: int = 0
     wall: int = 0
@@ -51,19 +54,24 @@ def analyse(capture: Capture) -> GraphLines:
             "lines inside compiled functions come from the trace of the probe tfprof, and there is none: "
             "run with --probes lines,tfprof, and for enough steps"
         )
+    # The one of the steps, which may be followed by one of what ran after them.
+    for file in found[:-1]:
+        with open_space(file) as space:
+            if has_steps(space):
+                return _join(space, capture, built)
     with open_space(found[-1]) as space:
         return _join(space, capture, built)
 
 
 def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLines:
-    plane = space.plane("/host:CPU")
+    plane = space.plane(HOST)
     if plane is None:
         raise Unavailable("the trace has no host plane")
     host = read_host(plane)
     markers, counts, _ = choose_steps(sorted(host.training.markers), capture.steps)
-    window = [marker.span for marker in markers]
+    window = [marker.span for marker in markers] or whole(host)
     if not window:
-        raise Unavailable("no training step was seen in the trace")
+        raise Unavailable("nothing of TensorFlow ran in the trace")
     modules = read_modules(space)
 
     def cost(module: str, instruction: str) -> float | None:

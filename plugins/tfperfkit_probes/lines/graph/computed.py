@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
 from tfperfkit.records.bounds import NOT_MEASURED, AtHand
 from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE
 from tfperfkit_probes.lines.graph.analysis import GraphLines
@@ -22,16 +22,22 @@ _STAGES: dict[str, Literal["forward", "backward", "update"]] = {
 _KEPT = 400
 
 
-def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep | None:
-    """None when no compiled function ran in the traced steps, or nothing is known of its operations."""
+#: The window of the trace.
+_WINDOW = "tfprof"
+
+
+def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep | ComputedStretch | None:
+    """Of a step, or of a trace without steps as a whole. None when no compiled function ran in it, or nothing is known
+    of its operations."""
     functions = [function for function in lines.functions if function.ran]
-    if not functions or not lines.steps:
+    if not functions:
         return None
-    scale = 1 / PS_PER_MS / lines.steps
+    count = max(lines.steps, 1)
+    scale = 1 / PS_PER_MS / count
     ran = [(key, item) for function in functions for key, item in function.ran.items()]
     ran.sort(key=lambda row: -row[1].wall)
-    rows = [_operation(*row, scale, lines.steps, machine) for row in (*ran[:_KEPT], *_summed(ran[_KEPT:]))]
-    return ComputedStep(
+    rows = [_operation(*row, scale, count, machine) for row in (*ran[:_KEPT], *_summed(ran[_KEPT:]))]
+    made = ComputedStep(
         ms=sum(function.wall for function in functions) * scale,
         idle_ms=sum(function.idle for function in functions) * scale,
         waits_ms=sum(function.waits for function in functions) * scale,
@@ -39,6 +45,7 @@ def computed(lines: GraphLines, machine: AtHand = NOT_MEASURED) -> ComputedStep 
         operations=tuple(rows),
         batch=lines.batch,
     )
+    return made if lines.steps else ComputedStretch(wall_ms=lines.wall * scale, window=_WINDOW, computed=made)
 
 
 def _operation(

@@ -79,8 +79,9 @@ class GraphFunction(msgspec.Struct, frozen=True, kw_only=True):
     """A function that ran as a compiled graph. ``ms_per_step`` = the lines' ms + ``unattributed_ms``.
 
     Without a trace only the function itself is known. ``matched_share``: of the operations' time (0 to 1).
-    ``unattributed_ms``: the runtime, gaps, waiting and unmatched operations. ``where``: "step" or, for tf.data's map
-    functions, "pipeline": then the times are busy times on its threads, beside the step.
+    ``unattributed_ms``: the runtime, gaps, waiting and unmatched operations. ``where``: "step"; "stretch" where the
+    trace has no steps, then all times are of all of it; or, for tf.data's map functions, "pipeline": then the times are
+    busy times on its threads, beside the step.
     """
 
     function: str

@@ -9,7 +9,7 @@ import msgspec
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.model import Table
-from tfperfkit.offers import ComputedStep
+from tfperfkit.offers import ComputedStep, ComputedStretch
 from tfperfkit.probe import Capture
 from tfperfkit.records.bounds import Machine
 from tfperfkit_probes.lines.graph.analysis import GraphLines, analyse
@@ -31,9 +31,9 @@ class GraphReport(msgspec.Struct, frozen=True, kw_only=True):
     functions: tuple[GraphFunction, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
-    step_ms: float | None = None  # in the traced window
+    step_ms: float | None = None  # in the traced window; None where it has no steps
     outside_ms: float | None = None  # of it, outside of compiled functions
-    computed: ComputedStep | None = None  # the operations one by one
+    computed: ComputedStep | ComputedStretch | None = None  # the operations one by one
     cost_share: float | None = None  # reading the graphs, of the time of tracing
 
 
@@ -44,16 +44,17 @@ def report(capture: Capture) -> GraphReport:
     except Unavailable as reason:
         return GraphReport(notes=(str(reason),) if "--probes" in str(reason) else ())
     machine = at_hand(lines.functions, _machine(capture))
-    functions = tuple(graph_function(item, lines, machine=machine) for item in lines.functions)
+    where = "step" if lines.steps else "stretch"
+    functions = tuple(graph_function(item, lines, where, machine) for item in lines.functions)
     pipeline = tuple(graph_function(item, lines, "pipeline") for item in lines.pipeline)
     step_ms = lines.wall / PS_PER_MS / max(lines.steps, 1)
     outside_ms = (lines.wall - lines.graph_wall) / PS_PER_MS / max(lines.steps, 1)
     return GraphReport(
         functions=functions + pipeline,
-        tables=_tables(functions, pipeline, capture, step_ms),
+        tables=_tables(functions, pipeline, capture, step_ms, steps=lines.steps > 0),
         notes=(*lines.notes, *_unseen(functions)),
-        step_ms=step_ms,
-        outside_ms=outside_ms,
+        step_ms=step_ms if lines.steps else None,
+        outside_ms=outside_ms if lines.steps else None,
         computed=computed(lines, machine),
         cost_share=_cost(lines),
     )
@@ -71,7 +72,12 @@ def _unseen(functions: tuple[GraphFunction, ...]) -> tuple[str, ...]:
 
 
 def _tables(
-    functions: tuple[GraphFunction, ...], pipeline: tuple[GraphFunction, ...], capture: Capture, step_ms: float
+    functions: tuple[GraphFunction, ...],
+    pipeline: tuple[GraphFunction, ...],
+    capture: Capture,
+    step_ms: float,
+    *,
+    steps: bool,
 ) -> tuple[Table, ...]:
     shown = [f for f in functions if (f.ms_per_step or 0.0) >= _MIN_SHARE * step_ms][:MAX_TABLES]
     depth = depth_of(capture.options)
@@ -85,7 +91,7 @@ def _tables(
             tables.append(layers)
     for function in pipeline[:1]:
         if (function.ms_per_step or 0.0) >= _MIN_PIPELINE * step_ms:
-            tables.append(pipeline_table(function, capture.source, step_ms=step_ms, depth=depth))
+            tables.append(pipeline_table(function, capture.source, step_ms=step_ms, steps=steps, depth=depth))
     return tuple(tables)
 
 

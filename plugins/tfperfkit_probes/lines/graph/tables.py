@@ -29,6 +29,7 @@ def lines_table(
     function: GraphFunction, source: Source, *, step_ms: float, outside_ms: float | None, cores: int, depth: int
 ) -> Table:
     """The table of one function. ``outside_ms``: the rest of the step, shown when given."""
+    unit, of_it, each = _unit(function, step_ms)
     whole = step_ms if outside_ms is not None else function.ms_per_step or 0.0
     least = _MIN_SHARE * (function.ms_per_step or 0.0)
     rows: list[Row] = []
@@ -47,18 +48,18 @@ def lines_table(
         unmatched = function.unmatched_ms
         rows.append(_rest(f"operations without a known line: {_ms(unmatched)} ms", unmatched, whole))
     if outside_ms is not None:
-        text = f"the rest of the step, outside of this function: {_ms(outside_ms)} ms"
+        text = f"the rest of the {unit}, outside of this function: {_ms(outside_ms)} ms"
         rows.append(_rest(text, outside_ms, whole))
     how = "graph compiled by XLA" if function.compiler == "xla" else "graph"
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line}) · {how}, "
-        f"{function.ms_per_step or 0.0:.1f} ms a step on {cores} cores",
+        f"{function.ms_per_step or 0.0:.1f} ms {each} on {cores} cores",
         columns=(
             Column("line"),
             Column("forward", "ms"),
             Column("backward", "ms"),
             Column("update", "ms"),
-            Column("% step" if outside_ms is not None else "%", "share"),
+            Column(of_it if outside_ms is not None else "%", "share"),
             Column("source", "source"),
         ),
         rows=tuple((*row[:4], *row[5:]) for row in rows),
@@ -68,19 +69,30 @@ def lines_table(
     )
 
 
-def pipeline_table(function: GraphFunction, source: Source, *, step_ms: float, depth: int) -> Table:
-    """The table of a function of the input pipeline."""
+def _unit(function: GraphFunction, ms: float) -> tuple[str, str, str]:
+    """What the times are of, as a noun, as a column's head, and after a figure."""
+    return ("step", "% step", "a step") if function.where == "step" else ("trace", "% time", f"of {_ms(ms)} traced")
+
+
+def pipeline_table(function: GraphFunction, source: Source, *, step_ms: float, steps: bool, depth: int) -> Table:
+    """The table of a function of the input pipeline. ``steps``: the trace has such, else ``step_ms`` is all of it."""
+    unit = "step" if steps else "trace"
     rows: list[Row] = []
     least = _MIN_SHARE * (function.ms_per_step or 0.0)
     for top in function.lines:
         rows += _rows(top, function, source, step_ms, least, depth, 0)
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line}) · in the input pipeline, "
-        f"{function.ms_per_step or 0.0:.1f} ms of work a step on its threads",
-        columns=(Column("line"), Column("busy", "ms"), Column("% step", "share"), Column("source", "source")),
+        f"{function.ms_per_step or 0.0:.1f} ms of work {'a step' if steps else 'in the trace'} on its threads",
+        columns=(
+            Column("line"),
+            Column("busy", "ms"),
+            Column("% step" if steps else "% time", "share"),
+            Column("source", "source"),
+        ),
         rows=tuple((row[0], row[4], row[5], row[6]) for row in rows[:_MAX_ROWS]),
         words=_words(rows[:_MAX_ROWS]),
-        note="beside the step: it only waits where the pipeline can't keep up; operations go to functions by name",
+        note=f"beside the {unit}: it only waits where the pipeline can't keep up; operations go to functions by name",
     )
 
 
@@ -248,7 +260,7 @@ def layers_table(function: GraphFunction, machine_gflops: float | None = None) -
             )
             for row in shown
         ),
-        note="its own operations in a step; GFLOP/s while its matrix products and convolutions ran"
+        note=f"its own operations in a {_unit(function, 0.0)[0]}; GFLOP/s while its products and convolutions ran"
         + (f"; of machine: of the {machine_gflops:,.0f} of a float32 matrix product here" if machine_gflops else "")
         + ("; the machine was busy when its own speed was measured" if misread else "")
         + (f"; bound by what most of its time is: {_BOUNDS}" if bounds else ""),

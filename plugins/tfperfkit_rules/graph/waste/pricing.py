@@ -127,9 +127,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     """By the trace, operation by operation, or by the sizes of what the function computes."""
     names = set(waste.operations)
     step = evidence.offer(ComputedStep)
-    if evidence.work is None:
-        if step is None or step.ms <= 0:
-            return _Shares(0.0)
+    if step is not None and step.ms > 0:
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
         scale = evidence.share("graph") / step.ms
         # Functions of one step may use the same names; their lines tell them apart.
@@ -146,6 +144,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         every = scale * sum(row.ms for row in step.operations)
         gaps = scale * step.idle_ms * (whole + updates) / every if every else 0.0
         return _Shares(forward, whole - forward, updates, gaps)
+    if evidence.work is None:
+        return _Shares(0.0)
     mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
     if mine is None:
         return _Shares(0.0)

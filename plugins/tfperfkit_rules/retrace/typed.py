@@ -8,6 +8,7 @@ dtype that the function's other arguments have.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -52,9 +53,8 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
         whole = all(value.lstrip("+-").isdecimal() for value in values)
         dtype = "int32" if whole and uses.counts and not uses.computes else floats
         sites = [_given(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
-        text, line = next((site for site in sites if site is not None), (name, 0))
-        at = f"in line {line} " if line else "at the call "
-        swaps.append(f"{at}tf.constant({text}, tf.{dtype}) in place of {text}")
+        text, place = next((site for site in sites if site is not None), (name, "the call"))
+        swaps.append(f"at {place} tf.constant({text}, tf.{dtype}) in place of {text}")
         if whole and uses.counts and uses.computes:
             cautions.append(f"{_lines(uses.counts, 'needs', 'need')} it whole: tf.cast({name}, tf.int32)")
         if uses.python:
@@ -156,8 +156,8 @@ def _definition(evidence: Evidence, function: TracedFunction) -> _Definition | N
     return None
 
 
-def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition, name: str) -> tuple[str, int] | None:
-    """What the one call on a line gives for an argument, and the line."""
+def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition, name: str) -> tuple[str, str] | None:
+    """What the one call on a line gives for an argument, and the place of it, which may be another file or cell."""
     syntax = evidence.syntax(site.file) if site is not None else None
     if syntax is None or site is None:
         return None
@@ -169,10 +169,10 @@ def _given(evidence: Evidence, site: SourceSpan | None, definition: _Definition,
         names = names[1:]
     for index, item in enumerate(calls[0].args):
         if names[index : index + 1] == [name]:
-            return ast.unparse(item), item.lineno
+            return ast.unparse(item), f"{os.path.basename(site.file)}:{item.lineno}"
     for word in calls[0].keywords:
         if word.arg == name:
-            return ast.unparse(word.value), word.value.lineno
+            return ast.unparse(word.value), f"{os.path.basename(site.file)}:{word.value.lineno}"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 from evidence_builder import FILE, make_evidence
@@ -34,7 +35,7 @@ def told(body: str, call: str = CALL, values: tuple[str, str] = ("298", "299"), 
 def test_a_whole_number_that_is_computed_with_becomes_a_float() -> None:
     words = told("return x * tf.cos(3.14159 * n)")
     assert words is not None
-    assert "in line 4 tf.constant(0.5 * i, tf.float32) in place of 0.5 * i" in words
+    assert f"at {Path(FILE).name}:4 tf.constant(0.5 * i, tf.float32) in place of 0.5 * i" in words
 
 
 def test_the_other_arguments_tell_which_float() -> None:

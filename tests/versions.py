@@ -93,9 +93,10 @@ def _candidates(version: str) -> Iterator[str]:
 
 
 def prepare(environment: Environment, python: str) -> None:
-    """Make or renew the environment when the pins or the dependencies have changed."""
+    """Make or renew the environment when the pins, the dependencies or the folder have changed."""
     pins = ROOT / environment.constraints
-    mark = hashlib.sha256(pins.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    where = str(ROOT).encode()  # that of a copied checkout tests the one that it was copied from
+    mark = hashlib.sha256(pins.read_bytes() + (ROOT / "pyproject.toml").read_bytes() + where).hexdigest()
     stamp = environment.folder / ".installed"
     if stamp.is_file() and stamp.read_text() == mark:
         return

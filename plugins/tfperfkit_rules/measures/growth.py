@@ -84,8 +84,9 @@ def growth(evidence: Evidence) -> Growth | None:
     scale = min(1.0, graph / data.ms)
     tiny = tiny_of(data.operations)
     bounds = [_grows(row, tiny, batch, evidence) for row in data.operations if row.stage != "update"]
-    handed, unexplained = evidence.part("input"), evidence.part("other")
-    step = account.mean_ms - unexplained
+    handed = evidence.part("input")
+    # What is traced comes with functions and shapes, not with steps: a longer run has no more of it.
+    step = account.mean_ms - evidence.part("other", "tracing")
     least, most = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
     update = scale * sum(row.ms for row in data.operations if row.stage == "update")
     return Growth(

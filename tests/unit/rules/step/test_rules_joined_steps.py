@@ -30,6 +30,11 @@ def test_ones_own_python_is_not_taken_for_calling() -> None:
     assert not list(several_steps(given))
 
 
+def test_what_is_traced_is_not_calling() -> None:
+    """It comes with functions and shapes, not with steps."""
+    assert not list(several_steps(compiled((WORK,), source=FIT, records=sites(site(1, "batch", 2)), part="tracing")))
+
+
 def test_a_long_step_gains_nothing() -> None:
     assert not list(several_steps(compiled((ran("Conv2D", 50.0),), source=FIT, records=sites(site(1, "batch", 2)))))
 

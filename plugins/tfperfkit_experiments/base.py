@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
@@ -65,3 +66,27 @@ def functions(finding: Finding) -> Iterator[str]:
         if name and name not in seen and not name.startswith("<"):
             seen.add(name)
             yield name
+
+
+def generators(file: str) -> frozenset[str]:
+    """The names of the functions in a script that yield; none where its source can't be read."""
+    try:
+        with open(file, "rb") as stream:
+            tree = ast.parse(stream.read())
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        return frozenset()
+    return frozenset(
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _yields(node)
+    )
+
+
+def _yields(node: ast.AST) -> bool:
+    """By itself, not by a function within."""
+    inner = (
+        child
+        for child in ast.iter_child_nodes(node)
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    )
+    return any(isinstance(child, (ast.Yield, ast.YieldFrom)) or _yields(child) for child in inner)

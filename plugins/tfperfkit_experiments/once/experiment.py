@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import functions
+from tfperfkit_experiments.base import functions, generators
 from tfperfkit_experiments.on_function import OnFunction
 
 
@@ -18,11 +18,13 @@ class Once(OnFunction):
     name = "once"
     keeps: ClassVar[Keeps] = "results"
     usage = "once:FUNCTION"
-    codes = ("INP002", "INP011", "EAG009", "RET012")
+    codes = ("INP002", "INP011", "EAG009", "RET012", "INP014")
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """What is called first on the way to the file: who calls it may do more, such as drawing a batch."""
         names = list(functions(finding))
+        if finding.code == "INP014":  # who hands out batches or examples gives others each time
+            names = [name for name in names if not _hands_out(finding, name)]
         for name in names[1:2] or names[:1]:
             yield Change(self.name, name)
 
@@ -31,3 +33,11 @@ class Once(OnFunction):
         from tfperfkit_experiments.once.install import first_kept
 
         return first_kept(trial, function)
+
+
+def _hands_out(finding: Finding, name: str) -> bool:
+    """A generator, or a method that Python calls by itself (``__getitem__``)."""
+    own = name.rpartition(".")[2]
+    if own.startswith("__") and own.endswith("__"):
+        return True
+    return any(own in generators(span.file) for span in finding.where if span.function.endswith(own))

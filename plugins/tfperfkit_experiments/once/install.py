@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from tfperfkit.experiment import Trial
@@ -12,6 +13,9 @@ def first_kept(trial: Trial, function: Any) -> Any:
     """For each set of arguments, as far as those can be told apart."""
     if not callable(function):
         trial.refuse("it is no plain function")
+        return function
+    if inspect.isgeneratorfunction(function):
+        trial.refuse("it is a generator, whose first result is used up")
         return function
     kept: dict[Any, tuple[Any, Any]] = {}
 

@@ -54,6 +54,8 @@ class WithoutLine(Base):
         "EAG011",
         "EAG013",
         "MEM002",
+        "DST008",
+        "DST009",
     )
 
     def problem(self, change: Change, /) -> str | None:

@@ -20,7 +20,7 @@ from tfperfkit_experiments.without_line.experiment import stands_alone
 from tfperfkit.experiment import Change
 from tfperfkit.instruments.changes import edited
 from tfperfkit.instruments.changes.called import called
-from tfperfkit.model import Measurement, Overhead, Report, RunInfo, StepSummary
+from tfperfkit.model import Measurement, Overhead, Report, RunInfo, SourceSpan, StepSummary
 from tfperfkit.registry import load_experiment
 from tfperfkit.trials.choice import Choice
 
@@ -60,6 +60,34 @@ def test_once_keeps_a_result_for_each_set_of_arguments() -> None:
     assert once("a", sizes, scale=2) is not once("a", sizes)
     assert seen == ["a", "b", "a", "a", "a"]
     assert trial.count == 3 and once.__name__ == "load"
+
+
+def test_a_generator_is_not_kept() -> None:
+    trial = Trial()
+
+    def rows() -> Any:
+        yield 1
+
+    assert first_kept(trial, rows) is rows
+    assert trial.reasons == ["it is a generator, whose first result is used up"]
+
+
+def test_what_opens_a_file_again_is_kept_and_not_what_hands_out_its_examples(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "def load():\n    return open('rows')\n\ndef rows():\n    for number in range(3):\n        yield load()\n"
+    )
+
+    def tested(*names: str) -> list[str]:
+        where = tuple(SourceSpan(str(script), line, name) for line, name in enumerate(names, 1))
+        finding = msgspec.structs.replace(make_finding("INP014"), where=where)
+        steps = StepSummary(count=100, source="custom")
+        run = RunInfo(argv=("train.py",), exit_code=0, status="finished", machine={"cpus": 2})
+        report = Report(schema=1, run=run, probes=(), steps=steps, findings=(finding,), overhead=Overhead())
+        return [item.text for item in Choice().of_findings(report)]
+
+    assert tested("rows", "load") == tested("load", "rows") == ["once:load"]
+    assert tested("Rows.__getitem__") == tested("rows") == []
 
 
 @pytest.mark.parametrize("name", ["once", "without"])

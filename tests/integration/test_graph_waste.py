@@ -87,6 +87,32 @@ def test_sums_by_group_by_way_of_a_mask(function: Makes) -> None:
 @pytest.mark.parametrize(
     "function",
     [
+        lambda a, b: tf.reduce_sum(tf.cast(a[None, :] < b[:, None], tf.int32), axis=1),
+        lambda a, b: tf.reduce_sum(tf.cast(tf.greater_equal(b[:, None], a), tf.float32), axis=0),
+        lambda a, b: tf.math.count_nonzero(a[None, :] <= b[:, None], axis=1),
+    ],
+)
+def test_ranks_by_comparing_each_with_each(function: Makes) -> None:
+    (waste,) = found(function, (3000,), (2000,))
+    assert (waste.kind, waste.figures["ordered"], waste.figures["mask"]) == ("spread", 1, 6_000_000)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: tf.reduce_sum(tf.where(a[None, :] < b[:, None], a[None, :], 0.0), axis=1),  # of their values
+        lambda a, b: tf.cast(a[None, :] < b[:, None], tf.float32),
+        lambda a, b: tf.reduce_sum(tf.cast((a[None, :] < b[:, None]) & (a[None, :] > -b[:, None]), tf.int32), axis=1),
+        lambda a, b: tf.reduce_sum(tf.cast(a < 0.5, tf.int32)),  # with one number
+    ],
+)
+def test_comparisons_that_no_search_replaces(function: Makes) -> None:
+    assert "spread" not in kinds(function, (3000,), (2000,))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
         lambda ids, x: tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(ids, 500), x @ tf.ones([16, 500])),
         lambda ids, x: tf.reduce_sum(tf.one_hot(ids, 500) * tf.nn.log_softmax(x @ tf.ones([16, 500])), 1),
         lambda ids, x: tf.where(ids[:, None] == ids[None, :], x @ tf.transpose(x), -1e9),

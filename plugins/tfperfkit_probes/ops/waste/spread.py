@@ -16,6 +16,7 @@ _WIDE = 8
 _PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
 _SUMS = frozenset({"Sum", "Max", "Min", "Mean", "Prod"})
 _WITH = frozenset({"Mul", "MulNoNan", "SelectV2", "Select"})
+_ORDERS = frozenset({"Less", "LessEqual", "Greater", "GreaterEqual"})
 _LONGEST = 8
 
 
@@ -28,14 +29,18 @@ class _End(NamedTuple):
 
 
 def spread(view: View) -> Iterator[Wasted]:
-    """``one_hot(ids, n) @ table``, and sums over ``equal(ids[:, None], range(n))`` with what it masks."""
+    """``one_hot(ids, n) @ table``, sums over ``equal(ids[:, None], range(n))`` with what it masks, and how many of some
+    numbers are smaller than each of others, counted over ``a[None] < b[:, None]``."""
     for node in view.forward:
         made = _is_mask(view, node)
         if made is None:
             continue
         ends, whole = _ends(view, node, (), made)
+        if node.type in _ORDERS:
+            ends = [end for end in ends if not any(each.type in _WITH | _PRODUCTS for each in end.way)]
         if not ends:
             continue
+        one_hot = node.type == "OneHot"
         nodes = list(dict.fromkeys(each.name for end in ends for each in end.way))
         places = [each.place for end in ends for each in reversed(end.way) if each.place is not None]
         places += [node.place] if node.place is not None else []
@@ -47,8 +52,9 @@ def spread(view: View) -> Iterator[Wasted]:
             bytes=sum(end.bytes for end in ends),
             figures={
                 "mask": made,
-                "ids": view.elements(*node.inputs[0]) or 0,
-                "one_hot": float(node.type == "OneHot"),
+                "ids": max(view.elements(*owner) or 0 for owner in node.inputs[: 1 if one_hot else 2]),
+                "one_hot": float(one_hot),
+                "ordered": float(node.type in _ORDERS),
                 "looked_up": float(any(each.type in _PRODUCTS for end in ends for each in end.way)),
             },
         )
@@ -56,14 +62,14 @@ def spread(view: View) -> Iterator[Wasted]:
 
 def _is_mask(view: View, node: Node) -> int | None:
     """The numbers of a mask; None for what is none, or too small to matter."""
-    if node.type not in ("OneHot", "Equal") or not node.inputs:
+    if node.type not in ("OneHot", "Equal", *_ORDERS) or not node.inputs:
         return None
     made = view.elements(node.name)
     sizes = [view.elements(*owner) for owner in node.inputs[: 1 if node.type == "OneHot" else 2]]
     if made is None or None in sizes or made < _WIDE * max(size or 0 for size in sizes):
         return None
     whole = view.graph.type_of(*node.inputs[0]).dtype.startswith(("int", "uint"))
-    return made if whole else None
+    return made if whole or node.type in _ORDERS else None
 
 
 def _ends(view: View, node: Node, way: tuple[Node, ...], made: int) -> tuple[list[_End], bool]:

@@ -20,22 +20,34 @@ _SUM_UP = (
     "the sum goes the other way, over the classes, tf.gather(values, ids) picks the same numbers."
 )
 
+_COUNT = (
+    "Sort once and search: tf.searchsorted(tf.sort(a), b) is how many of a are smaller than each of b (side='right': "
+    "not larger), in place of comparing each with each; leave tf.sort out where a is in order, as a running sum is."
+)
+
 
 def spread(evidence: Evidence) -> Iterator[Finding]:
     """GRF010, by masks that are far larger than what they are made of and what they end in."""
     for part in found(evidence, "spread"):
         figures = part.waste.figures
         one_hot, ids, mask = bool(figures["one_hot"]), figures["ids"], figures["mask"]
+        ordered = bool(figures.get("ordered"))
         made = "one-hot vectors" if one_hot else "a mask"
         ends = "that a product takes back" if figures["looked_up"] else "that is summed up again"
+        detail = (
+            "Nearly all numbers of it are zero. A lookup, or a sum by row, reads what the indices name and nothing "
+            "else; the gradient of a lookup is of the rows that were looked up."
+        )
+        if ordered:
+            detail = "Only their number is used: a search in sorted numbers takes some twenty comparisons for each."
         yield finding(
             evidence,
             part,
             codes.SPREAD_OUT,
-            f"{often(ids)} indices become {made} of {often(mask)} numbers, {ends}",
-            _LOOK_UP if one_hot and figures["looked_up"] else _SUM_UP,
-            "Nearly all numbers of it are zero. A lookup, or a sum by row, reads what the indices name and nothing "
-            "else; the gradient of a lookup is of the rows that were looked up.",
-            count("indices", ids),
+            f"{often(ids)} {'numbers are compared into' if ordered else 'indices become'} {made} of {often(mask)} "
+            f"numbers, {ends}",
+            _COUNT if ordered else _LOOK_UP if one_hot and figures["looked_up"] else _SUM_UP,
+            detail,
+            count("numbers" if ordered else "indices", ids),
             count("numbers of the mask", mask),
         )

@@ -25,9 +25,10 @@ MAX_STEPS = 1_000_000
 #: Each probe gets one window; more are damage, and every step would be looked up in all of them.
 _MAX_WINDOWS = 200
 _NO_STEPS = "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights."
-_NAME_IT = "Name the function that makes one step with --steps-from FUNCTION."
+_NAME_IT = "If the script trains, name the function that makes one step: --steps-from FUNCTION."
 _NAME_IN_CODE = (
-    'Name the function that makes one step: watch(steps_from="FUNCTION"), or %%tfperf --steps-from FUNCTION.'
+    "If it trains, name the function that makes one step: "
+    'watch(steps_from="FUNCTION"), or %%tfperf --steps-from FUNCTION.'
 )
 
 

@@ -152,12 +152,14 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 class Exchanges(msgspec.Struct, frozen=True, kw_only=True):
     """Collective operations of the first traced steps, in order of time. ``ms_per_step``: in which any was under way,
-    each moment counted once, over all ``steps`` that were traced. ``clock_error_ms``: of the rows' ``ended_ns``."""
+    each moment counted once, over all ``steps`` that were traced; ``hidden_ms_per_step``: of that, in which an
+    operation of a graph computed on the same rank, where known. ``clock_error_ms``: of the rows' ``ended_ns``."""
 
     rows: tuple[Exchange, ...]
     ms_per_step: float
     steps: int
     clock_error_ms: float = 0.0
+    hidden_ms_per_step: float | None = None
 
 
 class AcceleratorUse(msgspec.Struct, frozen=True, kw_only=True):

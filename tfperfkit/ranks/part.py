@@ -95,6 +95,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     own_ms: dict[int, float] = {}
     stretched: float | None = None
     exchange_ms: float | None = None
+    exchange_hidden_ms: float | None = None
     outside_ms: dict[str, float] = {}
     rare_ms: dict[str, float] = {}
     long_steps: dict[str, int] = {}
@@ -174,6 +175,7 @@ def part_of(
         batch_size=steps.batch_size,
         examples_per_s=steps.examples_per_s,
         exchange_ms=traced.ms_per_step if traced is not None else None,
+        exchange_hidden_ms=traced.hidden_ms_per_step if traced is not None else None,
         exchanges=traced.rows if traced is not None else (),
         functions=_functions(evidence),
         pace_ms=pace.ms_per_step if pace is not None else None,
@@ -239,11 +241,11 @@ def _lines(evidence: Evidence, turn_ms: float) -> tuple[LineTime, ...]:
 
 
 def _compute(evidence: Evidence, traced: Exchanges | None) -> float | None:
-    """ms of a traced step in compiled functions, without the exchange with others."""
+    """ms of a traced step in compiled functions, without the exchange with others in which nothing computes."""
     breakdown = evidence.offer(StepBreakdown)
     if traced is None or breakdown is None or "graph" not in breakdown.parts_ms:
         return None
-    return max(0.0, breakdown.parts_ms["graph"] - traced.ms_per_step)
+    return max(0.0, breakdown.parts_ms["graph"] - traced.ms_per_step + (traced.hidden_ms_per_step or 0.0))
 
 
 def _functions(evidence: Evidence) -> tuple[Traced, ...]:

@@ -76,7 +76,21 @@ def exchange_words(whole: Whole, symbols: Symbols) -> str:
     transfer = alone(whole.transfer_ms, "ms", symbols)
     many = f"{seen.exchanges:.0f} collective {'operation' if round(seen.exchanges) == 1 else 'operations'}"
     traced = f"{plural(seen.steps, 'step')} traced on all ranks"
-    return f"Exchange, {traced}: {transfer} of a step is transfer, in {many}; ranks wait {low} to {high} in it."
+    said = f"Exchange, {traced}: {transfer} of a step is transfer, in {many}; ranks wait {low} to {high} in it"
+    return f"{said}{_hidden(whole)}."
+
+
+def _hidden(whole: Whole) -> str:
+    """How much of the time of the exchange a rank computes meanwhile; "" where that is not known of all."""
+    shares = [
+        part.exchange_hidden_ms / part.exchange_ms
+        for part in whole.parts
+        if part.exchange_ms and part.exchange_hidden_ms is not None
+    ]
+    if len(shares) < len(whole.parts):
+        return ""
+    low, high = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+    return f", and compute for {low if low == high else f'{low} % to {high}'} % of its time"
 
 
 def shown(whole: Whole) -> tuple[Part, ...]:

@@ -60,6 +60,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     exchanges: tuple[ExchangeRow, ...] = ()
     exchange_ms: float = 0.0  # of a step, in which any was under way
+    exchange_hidden_ms: float = 0.0  # of that, in which an operation of a graph computed
     run_clock: RunClock | None = None
 
 
@@ -94,7 +95,8 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     # A trace has an exchange twice: as it is handed over, and as it waits. The latter is the exchange.
     seen = {name for _, name in reader.exchanges}
     unseen = [row for row in reader.handed if row[1] not in seen]
-    exchanged = [*reader.exchanges, *reader.handed]
+    exchanged = intersect(union(span for span, _ in (*reader.exchanges, *reader.handed)), union(window))
+    hidden = intersect(exchanged, union(reader.computing)) if exchanged else []
     return TraceFacts(
         steps=count,
         first_step=chosen[0].number if chosen else None,
@@ -115,7 +117,8 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         xla_compile_ms=_ms(sum(span.end - span.begin for span in compiles)),
         notes=tuple(notes),
         exchanges=_exchanges([*reader.exchanges, *unseen], chosen),
-        exchange_ms=_ms(total(intersect(union(span for span, _ in exchanged), union(window)))) / max(count, 1),
+        exchange_ms=_ms(total(exchanged)) / max(count, 1),
+        exchange_hidden_ms=_ms(total(hidden)) / max(count, 1),
         run_clock=_run_clock(chosen, table),
     )
 

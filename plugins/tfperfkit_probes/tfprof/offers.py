@@ -38,7 +38,15 @@ def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | 
             Exchange(step=row.step, name=row.name, ms=row.ms, ended_ns=_ended_ns(row, clock)) for row in data.exchanges
         )
         error = clock.error_ms if clock is not None else 0.0
-        made.append(Exchanges(rows=rows, ms_per_step=data.exchange_ms, steps=data.steps, clock_error_ms=error))
+        made.append(
+            Exchanges(
+                rows=rows,
+                ms_per_step=data.exchange_ms,
+                hidden_ms_per_step=data.exchange_hidden_ms,
+                steps=data.steps,
+                clock_error_ms=error,
+            )
+        )
     if after is not None:
         made.append(OperationsAfterSteps(wall_ms=after.wall_ms, rows=_rows(after.top_ops)))
     return tuple(made)

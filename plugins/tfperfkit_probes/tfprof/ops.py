@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from tfperfkit.xplane import Event, Line, Plane
@@ -42,9 +43,10 @@ class OpTime:
 class _Open:
     """An event on the stack: an operation that is counted, or a context that tells who runs what is in it."""
 
-    __slots__ = ("end", "inner", "key", "named", "of_data")
+    __slots__ = ("begin", "end", "inner", "key", "named", "of_data")
 
-    def __init__(self, end: int, named: Named, key: OpKey | None, of_data: bool | None) -> None:
+    def __init__(self, begin: int, end: int, named: Named, key: OpKey | None, of_data: bool | None) -> None:
+        self.begin = begin
         self.end = end
         self.named = named
         self.key = key
@@ -70,11 +72,18 @@ class OpReader:
         self.busy: list[Span] = []
         self.exchanges: list[tuple[Span, str]] = []  # with other replicas, and the operation's name
         self.handed: list[tuple[Span, str]] = []  # the same, as they were handed over to whoever waits
+        # What computes, in a graph: numbers, not objects, for there may be millions.
+        self._begins, self._ends = array("q"), array("q")
         self._host = host
         self._window = SpanIndex(window)
         self._fetches = SpanIndex(host.fetches)
         self._thunks = False
         self._kernels: list[list[Kernel]] = []
+
+    @property
+    def computing(self) -> Iterator[Span]:
+        """When an operation of a graph computed: with none inside of it, and no exchange."""
+        return map(Span, self._begins, self._ends)
 
     def read(self, plane: Plane) -> None:
         """Read the plane ``/host:CPU``."""
@@ -117,21 +126,21 @@ class OpReader:
 
     def _open(self, event: Event, named: Named, stack: list[_Open], of_data: bool) -> _Open | None:
         """What the event puts on the stack; None if it is part of what is there already."""
-        end, kind = event.end_ps, named.kind
+        begin, end, kind = event.begin_ps, event.end_ps, named.kind
         if kind is Kind.ITERATOR:
-            return _Open(end, named, None, True)
+            return _Open(begin, end, named, None, True)
         if kind is Kind.EXECUTOR:
-            return _Open(end, named, None, self._is_of_data(event.stat("id")))
+            return _Open(begin, end, named, None, self._is_of_data(event.stat("id")))
         operation = next((outer.named for outer in reversed(stack) if outer.key is not None), None)
         if kind is Kind.EAGER:
             if is_function(named.type):
-                return _Open(end, named, None, None)
+                return _Open(begin, end, named, None, None)
             place: Place = "input" if of_data or is_input(named.type) else "eager"
-            return _Open(end, named, OpKey(named.type, named.type, place), None)
+            return _Open(begin, end, named, OpKey(named.type, named.type, place), None)
         if kind is Kind.GET_NEXT:
             if operation is not None and operation.kind is Kind.EAGER:
                 return None
-            return _Open(end, named, OpKey(named.type, named.type, "input"), None)
+            return _Open(begin, end, named, OpKey(named.type, named.type, "input"), None)
         if kind is Kind.ASYNC:
             name, op_type = event.stat("name"), event.stat("kernel_type")
             if not isinstance(name, str) or not isinstance(op_type, str):
@@ -139,20 +148,20 @@ class OpReader:
             # The whole of a fetch or of a loop over a dataset has an event of its own.
             if is_input(op_type) or op_type == "ReduceDataset":
                 return None
-            return _Open(end, named, OpKey(name, op_type, "input" if of_data else "graph"), None)
+            return _Open(begin, end, named, OpKey(name, op_type, "input" if of_data else "graph"), None)
         if kind is Kind.MAYBE_THUNK:
             name = event.stat("hlo_op")
             if not isinstance(name, str):
                 return None
-            return _Open(end, named, OpKey(name, "XLA", "input" if of_data else "xla"), None)
+            return _Open(begin, end, named, OpKey(name, "XLA", "input" if of_data else "xla"), None)
         if is_function(named.type):  # how an eager call of a jit-compiled function reads
             if self._thunks:
                 return None
             # TensorFlow 2.16 tells no kernels of XLA on a CPU: the function is one piece.
-            return _Open(end, named, OpKey(function_name(named.type), "XLA function", "xla"), None)
+            return _Open(begin, end, named, OpKey(function_name(named.type), "XLA function", "xla"), None)
         if operation is not None and operation.kind is Kind.EAGER and operation.type == named.type:
             return None  # the kernel of the eager operation around it
-        return _Open(end, named, OpKey(named.name, named.type, "input" if of_data else "graph"), None)
+        return _Open(begin, end, named, OpKey(named.name, named.type, "input" if of_data else "graph"), None)
 
     def _count(self, event: Event, opened: _Open, stack: list[_Open], of_data: bool) -> None:
         assert opened.key is not None
@@ -181,8 +190,13 @@ class OpReader:
             self._kernels[-1].append(Kernel(key.type, event.duration_ps))
 
     def _close(self, opened: _Open) -> None:
-        if opened.key is not None:
-            self.ops[opened.key].self_ps -= opened.inner
+        key = opened.key
+        if key is None:
+            return
+        self.ops[key].self_ps -= opened.inner
+        if key.place in ("graph", "xla") and not opened.inner and not key.type.startswith(EXCHANGES):
+            self._begins.append(opened.begin)
+            self._ends.append(opened.end)
 
     def _is_of_data(self, number: object) -> bool | None:
         if number in self._host.data_calls:

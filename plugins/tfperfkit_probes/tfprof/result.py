@@ -68,6 +68,7 @@ def result(capture: contract.Capture) -> ProbeResult:
         xla_compile_ms=facts.xla_compile_ms,
         exchanges=facts.exchanges,
         exchange_ms=facts.exchange_ms,
+        exchange_hidden_ms=facts.exchange_hidden_ms,
     )
     notes = [*capture.notes, *facts.notes, *after_notes]
     if wanted(capture.options.get("python")) and not data.python_tracer:

@@ -17,7 +17,7 @@ from tfperfkit.ranks.command import lines
 from tfperfkit.ranks.page import page
 from tfperfkit.ranks.part import LineTime, Part, Traced
 from tfperfkit.ranks.parts import Whole, read, whole
-from tfperfkit.ranks.words import late_words, warnings
+from tfperfkit.ranks.words import exchange_words, late_words, warnings
 from tfperfkit.records.rank import Rank, holds_parts, rank_of
 from tfperfkit.report.terminal import UNICODE, Screen
 
@@ -257,6 +257,19 @@ def test_waiting_apart_from_transfer() -> None:
     assert made.traced is not None
     assert (made.traced.steps, made.traced.exchanges, made.transfer_ms) == (2, 3, 4 + 2 + 1)
     assert made.waits_ms == {"rank 0": 6, "rank 1": 1} and made.traced.last == {"rank 1": 2}
+
+
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [((4, 6), "in it, and compute for 40 % to 60 % of its time."), ((4, None), "in it.")],
+)
+def test_an_exchange_that_computing_hides(hidden: tuple[float, float | None], said: str) -> None:
+    """Nothing is said where it is not known of each rank."""
+    rows = exchanges(10, 2, 1)
+    made = together(
+        *(part(n, 40, 38, exchanges=rows, exchange_ms=10, exchange_hidden_ms=ms) for n, ms in enumerate(hidden))
+    )
+    assert exchange_words(made, UNICODE).endswith(said)
 
 
 def test_ranks_that_trace_or_compile_differently() -> None:

@@ -88,4 +88,15 @@ def test_an_exchange_is_one_however_often_the_trace_has_it(tmp_path: Path) -> No
     result = facts(tmp_path, builder)
     rows = [(row.step, row.name, round(row.after_ms * 1000, 3), round(row.ms * 1000, 3)) for row in result.exchanges]
     assert rows == [(1, "sum", 1.1, 30.0), (1, "sum", 40.1, 20.0), (1, "alone", 80.0, 0.02)]
-    assert round(result.exchange_ms * 1000, 3) == 50.06
+    assert (round(result.exchange_ms * 1000, 3), result.exchange_hidden_ms) == (50.06, 0)
+
+
+def test_what_computes_during_an_exchange(tmp_path: Path) -> None:
+    """An operation around the exchange only waits for it."""
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line("python3.11", step(1, 0, 100_000))
+    plane.line("collective_ops", ("cond:If", 1_000, 40_000), collective("sum", 1_100, 30_000))
+    plane.line("tf_pool", ("dense:MatMul", 500, 10_600), ("dense/relu:Relu", 60_000, 5_000))
+    result = facts(tmp_path, builder)
+    assert [round(ms * 1000, 3) for ms in (result.exchange_ms, result.exchange_hidden_ms)] == [30, 10]

@@ -53,6 +53,8 @@ def copied(view: View) -> Iterator[Wasted]:
             figures={
                 "rows": float(shape[0]),
                 "written": count * shape[0] / whole,
+                "numbers": float(whole),
+                "numbers_written": float(count),
                 "bytes": float(view.bytes(made.name)),
                 "queue": float(made.type == "ConcatV2"),
             },

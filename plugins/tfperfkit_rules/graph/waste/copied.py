@@ -27,16 +27,20 @@ def copied(evidence: Evidence) -> Iterator[Finding]:
     for part in found(evidence, "copied"):
         figures = part.waste.figures
         queue = bool(figures["queue"])
+        # Single numbers here and there are no rows.
+        what, whole, written = "rows", figures["rows"], figures["written"]
+        if written < 1:
+            what, whole, written = "numbers", figures["numbers"], figures["numbers_written"]
         yield finding(
             evidence,
             part,
             codes.COPIED_VARIABLE,
-            f"{often(figures['rows'])} rows of a variable are copied to write {often(figures['written'])}",
+            f"{often(whole)} {what} of a variable are copied to write {often(written)}",
             _RING if queue else _IN_PLACE,
             "What tf.tensor_scatter_nd_update (or tf.concat) makes is a tensor of its own, as large as the variable: "
             "all of it is read and written at each call, and the variable's memory is held twice meanwhile. A scatter "
             "method of the variable writes the rows that are named, and nothing else.",
             count("bytes of the variable", figures["bytes"], "bytes"),
-            count("rows of it", figures["rows"]),
-            count("rows that are written", figures["written"]),
+            count(f"{what} of it", whole),
+            count(f"{what} that are written", written),
         )

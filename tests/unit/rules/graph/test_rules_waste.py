@@ -165,6 +165,9 @@ def test_a_variable_that_the_step_assigns_to_beside_its_function_may_be_the_matr
 def test_a_queue_becomes_a_ring_and_a_scatter_is_done_in_place() -> None:
     (scatter,) = told(step(waste("copied")))
     assert "scatter_nd_update(indices, rows)" in scatter.advice
+    few = FIGURES["copied"] | {"written": 0.2, "numbers": 4e6, "numbers_written": 400}
+    (cells,) = told(step(msgspec.structs.replace(waste("copied"), figures=few)))
+    assert cells.title == "4 million numbers of a variable are copied to write 400"
     queue = msgspec.structs.replace(waste("copied"), figures=FIGURES["copied"] | {"queue": 1.0})
     (ring,) = told(step(queue))
     assert "oldest" in ring.advice

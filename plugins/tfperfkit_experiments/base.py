@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
@@ -68,16 +69,23 @@ def functions(finding: Finding) -> Iterator[str]:
             yield name
 
 
+def parsed(file: str) -> ast.Module | None:
+    """The script that a finding names, as it stands now; None where that can't be read, or is no file."""
+    try:
+        if not os.path.isfile(file):
+            return None
+        with open(file, "rb") as stream:
+            return ast.parse(stream.read())
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        return None
+
+
 def generators(file: str) -> frozenset[str]:
     """The names of the functions in a script that yield; none where its source can't be read."""
-    try:
-        with open(file, "rb") as stream:
-            tree = ast.parse(stream.read())
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        return frozenset()
+    tree = parsed(file)
     return frozenset(
         node.name
-        for node in ast.walk(tree)
+        for node in (ast.walk(tree) if tree is not None else ())
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _yields(node)
     )
 

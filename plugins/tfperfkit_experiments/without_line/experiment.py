@@ -11,17 +11,13 @@ from typing import ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import Base
+from tfperfkit_experiments.base import Base, parsed
 
 
 def stands_alone(file: str, line: int) -> bool:
     """Whether a statement that can be left out begins there."""
-    try:
-        with open(file, "rb") as stream:
-            tree = ast.parse(stream.read())
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        return False
-    return any(_begins(node, line, False) for node in tree.body)
+    tree = parsed(file)
+    return tree is not None and any(_begins(node, line, False) for node in tree.body)
 
 
 def _begins(node: ast.AST, line: int, repeated: bool) -> bool:

@@ -57,8 +57,15 @@ class ByTime:
     def tick(self, now: int, thread: int) -> bool:
         """Whether a window was asked for just now, to open on ``thread``, which drives TensorFlow."""
         due = () if self._windows.in_window else self._due()
-        patience = max(PATIENCE_NS, STEPS_ENDED * self._longest_ns) if self._step() else FIRST_PATIENCE_NS
-        return self._moments.tick(now, due, thread, patience) is not None
+        return self._moments.tick(now, due, thread, self._patience_ns(due)) is not None
+
+    def _patience_ns(self, due: Sequence[WindowSpec]) -> int:
+        """After an early window the others come later: as much of the work as before stays without one."""
+        if self._step():
+            return max(PATIENCE_NS, STEPS_ENDED * self._longest_ns)
+        if self._early:
+            return PATIENCE_NS + FIRST_PATIENCE_NS
+        return FIRST_PATIENCE_NS if due and due[0].wish.after_steps else PATIENCE_NS
 
     def unopened(self, now: int) -> tuple[Sequence[WindowSpec], int]:
         """The windows that were due and found no point to open at, and for how many ns the first was asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.model import Finding, Measurement
@@ -80,7 +81,7 @@ def grown(evidence: Evidence) -> Iterator[Finding]:
         return
     for part in found(evidence, "grown"):
         name = part.waste.names[0]
-        yield finding(
+        made = finding(
             evidence,
             part,
             codes.GROWING_ARGUMENT,
@@ -91,6 +92,8 @@ def grown(evidence: Evidence) -> Iterator[Finding]:
             "(bidirectional ones, attention without a causal mask) need all of it each time.",
             _calls(part),
         )
+        # That each iteration takes longer than the one before follows.
+        yield msgspec.structs.replace(made, absorbs=(*made.absorbs, "STP007"))
 
 
 def _in_calls(evidence: Evidence, part: Part) -> Finding:

@@ -127,7 +127,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     """By the trace, operation by operation, or by the sizes of what the function computes."""
     names = set(waste.operations)
     step = evidence.offer(ComputedStep)
-    if step is not None and step.ms > 0:
+    # Of a work, what calls bodies is found in the trace by the names of calls.
+    if step is not None and step.ms > 0 and (evidence.work is None or waste.kind not in _WITH_BODIES):
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
         scale = evidence.share("graph") / step.ms
         # Functions of one step may use the same names; their lines tell them apart.

@@ -56,7 +56,7 @@ def _findings(case: Case, folder: Path, good: Callable[[Verdict], bool]) -> list
         waited = report["overhead"].get("waited_share")
         agrees = case.ranks > 1 or not disagreements(report)
         undisturbed = waited is not None and waited < BUSY / 2
-        # Sums of samples and of the trace may differ by chance, on a quiet machine too: once in some 500 runs.
+        # Sums of samples and of the trace may differ by chance, on a quiet machine too: seen once.
         if agrees and (undisturbed or good(judge(case, report["findings"]))):
             break
     assert case.ranks > 1 or disagreements(report) == []  # findings of all ranks are no parts of the first one's step

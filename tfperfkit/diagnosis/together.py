@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from tfperfkit.diagnosis.wide_ranges import WIDEST
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, OnceFixed
 
@@ -29,12 +30,13 @@ def _with(item: Finding, earlier: Sequence[Finding]) -> Finding:
         return item
     if sum(other.share_of_step for other in (*before, item)) > 1:
         return item  # some of it is the same time
-    low, likely, high = (_factor(item, before, at) for at in (_low, _likely, _high))
+    low, high = (_factor(item, before, at) for at in (_low, _high))
     if low is None or item.predicted_speedup is None or low <= item.predicted_speedup:
         return item
-    bounds = (low, high) if high is not None else None
+    # What is left is a small difference of large shares: a figure within a range without an end would be chance.
+    bounds = (low, high) if high is not None and high <= WIDEST * low else None
     codes = tuple(dict.fromkeys(other.code for other in before))
-    once = OnceFixed(codes=codes, speedup=middle(bounds) if bounds else likely, range=bounds, at_least=low)
+    once = OnceFixed(codes=codes, speedup=middle(bounds) if bounds else None, range=bounds, at_least=low)
     return msgspec.structs.replace(item, once=once)
 
 
@@ -47,10 +49,6 @@ def _factor(item: Finding, before: Sequence[Finding], at: Callable[[Finding], fl
 
 def _low(item: Finding) -> float:
     return item.predicted_range[0] if item.predicted_range is not None else 1.0
-
-
-def _likely(item: Finding) -> float:
-    return item.predicted_speedup or 1.0
 
 
 def _high(item: Finding) -> float:

@@ -196,10 +196,8 @@ def once_words(once: OnceFixed) -> str:
     """``3.3x (2.4x to 4.9x) once INP002 is fixed``"""
     codes = " and ".join(once.codes)
     then = f"once {codes} {'are' if len(once.codes) > 1 else 'is'} fixed"
-    if once.speedup is None:
+    if once.speedup is None or once.range is None:
         return f"at least {numbers.speedup(once.at_least)} {then}"
-    if once.range is None:
-        return f"{numbers.speedup(once.speedup)} (at least {numbers.speedup(once.at_least)}) {then}"
     low, high = map(numbers.speedup, once.range)
     return f"{numbers.speedup(once.speedup)} {f'({low} to {high}) ' if low != high else ''}{then}"
 

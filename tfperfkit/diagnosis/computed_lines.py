@@ -124,6 +124,7 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
     scale = line.share / sum(row.ms for row in line.operations)
     runs, kind = max(one.runs, 1.0), plain(one.type)
     window = evidence.offered_by(ComputedStep)
+    backward = any(row.stage == "backward" for row in line.operations)
     what = f"the layer {line.layer.rpartition('/')[2]}" if line.layer else "one line of a compiled function"
     figures = [
         Measurement("share", line.share, "share", "breakdown"),
@@ -146,12 +147,13 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
         where=(line.where,),
         evidence=tuple(figures),
         advice=replaced.advice(kind),
-        detail=" ".join((*_bound(one, evidence.machine_gflops, evidence.unit), _PARTS)),
+        detail=" ".join((*_bound(one, evidence.machine_gflops, evidence.unit), _BOTH if backward else _PARTS)),
         parts=("graph",),
     )
 
 
-_PARTS = "Forward and backward; the operations are the costliest of it, by TensorFlow's names."
+_PARTS = "The operations are the costliest of it, by TensorFlow's names."
+_BOTH = f"Forward and backward; {_PARTS[0].lower()}{_PARTS[1:]}"
 
 
 def _bound(one: ComputedOperation, peak: float | None, unit: Unit) -> Iterable[str]:

@@ -36,7 +36,7 @@ _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
         "A running sum over few numbers is a product with a triangular matrix; along the last axis it is faster than "
-        "along the first.",
+        "along the first. Where only the last sum is used, it is tf.reduce_sum.",
     ),
     (
         ("Sum", "Mean", "Max", "Min", "Prod", "ArgMax", "ArgMin", "All", "Any"),

@@ -22,6 +22,8 @@ FAR = 6.0
 SMALL_MS = 0.1
 #: Runs of a length: down to this part of it.
 _ALIKE = 16
+#: With fewer operations of a length, the one that is looked at among them, nothing else tells how the machine was.
+_ENOUGH = 3
 _WIDTHS = {"float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "complex128": 16, "float16": 2, "bfloat16": 2}
 _WIDTHS |= {"int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1, "resource": 0, "variant": 0, "string": 0}
 #: Read of their tensors only what they make, or make no more of them than that.
@@ -128,9 +130,12 @@ class AtHand:
     def reach(self, ms: float) -> float:
         """Of what the machine does at best, what operations about as long, or longer, come to: the second best of them
         (0 to 1)."""
-        there = bisect_right(self._lengths, -ms / _ALIKE)
+        there = self._alike(ms)
         found = self._second[there - 1] if there > 1 else 0.0
         return min(1.0, found) if found > 0 else 1.0
+
+    def _alike(self, ms: float) -> int:
+        return bisect_right(self._lengths, -ms / _ALIKE)
 
     def bound(self, kind: str, ms: float, flops: float | None, moved: float | None) -> Bound:
         """Of a run that took ``ms``; "" where nothing is known of it. ``kernel``: far from both limits; ``numbers``:
@@ -138,6 +143,8 @@ class AtHand:
         arithmetic, memory = self.machine.arithmetic_ms(flops), self.machine.memory_ms(moved)
         least = max(arithmetic, memory)
         if least > 0 and least * FAR >= ms * self.reach(ms):
+            if least * FAR < ms and self._alike(ms) < _ENOUGH:
+                return ""  # far from both limits, and too few others tell whether the machine was slow or the kernel is
             return "arithmetic" if arithmetic >= memory else "memory"
         if ms < SMALL_MS:
             return "starting"

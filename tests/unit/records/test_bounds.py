@@ -53,6 +53,11 @@ def test_a_run_is_bound_by(kind: str, ms: float, flops: float | None, bytes_: fl
     assert AtHand(MACHINE).bound(kind, ms, flops, bytes_) == expected
 
 
+def test_two_slow_operations_alone_tell_neither_a_busy_machine_nor_a_slow_kernel() -> None:
+    two = AtHand(MACHINE, [(100.0, None, 1e7), (150.0, None, 1e7)])
+    assert two.bound("Cumsum", 100.0, None, 1e7) == ""
+
+
 def test_where_all_operations_are_slow_the_machine_is_busy_and_none_of_them_is_to_blame() -> None:
     # A tenth of the limits: both of these, and the one that is judged.
     busy = AtHand(MACHINE, [(100.0, 1e9, None), (100.0, 1e9, None), (100.0, 1e9, None)])

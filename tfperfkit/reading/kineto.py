@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.reading.event import Event
+from tfperfkit.xplane.names import HOST
 
 #: By plane and thread: the thread's name, and its events.
 Placed = dict[tuple[str, Any], tuple[str, list[Event]]]
@@ -51,7 +52,7 @@ def placed(events: Sequence[Event]) -> Placed:
             plane, thread = f"/device:GPU:{args.get('device', event.pid)}", f"Stream #{args.get('stream', event.tid)}"
             renamed = _on_device(event, args, operations, synchronous)
         else:
-            plane, thread, renamed = "/host:CPU", f"{event.pid}/{event.tid}", _on_host(event)
+            plane, thread, renamed = HOST, f"{event.pid}/{event.tid}", _on_host(event)
         found.setdefault((plane, thread), (thread, []))[1].append(renamed)
     return found
 

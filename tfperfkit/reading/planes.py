@@ -10,6 +10,7 @@ from typing import Any
 from tfperfkit.reading.tracks import Device, HostTrace, Track
 from tfperfkit.xplane.columns import columns
 from tfperfkit.xplane.hlo import Module, read_modules
+from tfperfkit.xplane.names import HOST
 from tfperfkit.xplane.part import until
 from tfperfkit.xplane.reader import Plane, Space, open_space
 
@@ -18,7 +19,7 @@ from tfperfkit.xplane.reader import Plane, Space, open_space
 WHOLE_BYTES = 500_000_000
 #: Larger files are refused: to pass over one of this size takes minutes.
 MAX_BYTES = 100_000_000_000
-_HOST = ("/host:CPU", "/host:TFStreamz", "/host:python-tracer", "/host:CUPTI", "/host:ROCTRACER")
+_HOST = (HOST, "/host:TFStreamz", "/host:python-tracer", "/host:CUPTI", "/host:ROCTRACER")
 
 Progress = Callable[[int], None]
 

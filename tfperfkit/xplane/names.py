@@ -51,6 +51,8 @@ DERIVED_LINES = frozenset(
 #: Prefix of the names of compiled functions: ``__inference_step_60``, ``__forward_...``, ``__backward_...``.
 FUNCTION_PREFIX = "__"
 STEP_MARKER = "train"
+#: The plane of what the profiler saw of the host.
+HOST = "/host:CPU"
 #: As XProf's ``ParseTfOpFullname`` (tsl/profiler/utils/tf_op_utils.cc) tells an operation from another event.
 _OP = re.compile(r"(?P<name>[A-Za-z0-9._][^:]*):(?P<type>_?[A-Za-z_]\w*)")
 _FUNCTION = re.compile(r"__(?:inference|forward|backward)_(.+?)_\d+")

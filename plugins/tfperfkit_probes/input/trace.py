@@ -11,6 +11,7 @@ import msgspec
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Event, open_space
+from tfperfkit.xplane.names import HOST
 
 _PREFIX = "Iterator::"
 _TURN = re.compile(r"\[\d+\]")
@@ -44,7 +45,7 @@ def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
         return ()
     try:
         with open_space(found[-1]) as space:
-            plane = space.plane("/host:CPU")
+            plane = space.plane(HOST)
             sums: dict[int, _Sum] = {}
             for line in plane.lines() if plane is not None else ():
                 _add(line.in_order(lambda name: name.startswith(_PREFIX)), sums)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Event, Space, open_space
+from tfperfkit.xplane.names import HOST
 from tfperfkit_probes.memory.model import Allocator, OpMemory
 
 _ALLOCATION, _DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
@@ -60,7 +61,7 @@ _Change = tuple[bool, int, int, str, int, int]
 
 def _events(space: Space) -> list[tuple[int, str, _Change]]:
     found: list[tuple[int, str, _Change]] = []
-    plane = space.plane("/host:CPU")
+    plane = space.plane(HOST)
     for line in plane.lines() if plane is not None else ():
         for event in line.events(lambda name: name in (_ALLOCATION, _DEALLOCATION)):
             if len(found) >= MAX_EVENTS:

@@ -11,10 +11,10 @@ import msgspec
 from tfperfkit.records.parts import TRACED
 from tfperfkit.records.steps import StepTable
 from tfperfkit.xplane import Space, profile_options
-from tfperfkit.xplane.names import is_fetch
+from tfperfkit.xplane.names import HOST, is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
-from tfperfkit_probes.tfprof.host import HOST, Host, Marker, read_host
+from tfperfkit_probes.tfprof.host import Host, Marker, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
 

@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 from tfperfkit.records.pipelines import READING
 from tfperfkit.xplane import Event, Line, Plane, Space
-from tfperfkit.xplane.names import STEP_MARKER, Kind, Named, is_function, is_input, parse
+from tfperfkit.xplane.names import HOST, STEP_MARKER, Kind, Named, is_function, is_input, parse
 from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.tfprof.breakdown import Label, Labelled
 
-#: The plane of what the profiler saw of the host.
-HOST = "/host:CPU"
 #: tf.data's own threads: ``tf_data_private_threadpool``, ``tf_data_iterator_get_next`` ...
 DATA_THREADS = "tf_data"
 #: The stage of a tf.data pipeline that runs the body of a loop over a dataset within a compiled function.

@@ -11,6 +11,7 @@ from tfperfkit.records.bounds import Tensor, moved
 from tfperfkit.storage.safe_reader import trace_files
 from tfperfkit.xplane import Space, open_space
 from tfperfkit.xplane.hlo import Module, read_modules
+from tfperfkit.xplane.names import HOST
 from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.device import read_kernels
@@ -20,7 +21,7 @@ from tfperfkit_probes.lines.graph.pipeline import in_pipeline
 from tfperfkit_probes.lines.graph.trace import Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
-from tfperfkit_probes.tfprof.host import HOST, has_steps, read_host
+from tfperfkit_probes.tfprof.host import has_steps, read_host
 
 
 @dataclass

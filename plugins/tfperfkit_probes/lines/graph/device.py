@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.xplane import Space, StatValue
-from tfperfkit.xplane.names import DERIVED_LINES
+from tfperfkit.xplane.names import DERIVED_LINES, HOST
 from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit_probes.lines.graph.account import Kernel
 from tfperfkit_probes.lines.graph.trace import Key, Segment
@@ -55,7 +55,7 @@ def operation(stats: dict[str, StatValue]) -> Key | None:
 
 def _launches(space: Space) -> dict[StatValue | None, _Launch]:
     found: dict[StatValue | None, _Launch] = {}
-    plane = space.plane("/host:CPU")
+    plane = space.plane(HOST)
     if plane is None or "correlation_id" not in plane.stat_ids:
         return found
     for line in plane.lines():

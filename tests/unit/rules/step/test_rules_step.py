@@ -11,7 +11,7 @@ from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
 from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.step import fit_calls, python_time, side_work
 
-from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.model import Finding, SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Step, StepTable
 
@@ -52,6 +52,14 @@ def python(*stacks: tuple[int, tuple[Frame, ...]], graph: int = 50, **fields: An
         records=sites(site(1, "call", 10, loops=(8,))),
         **fields,
     )
+
+
+@pytest.mark.parametrize(("of_run", "said"), [(0.39, "info"), (0.41, "high")])
+def test_of_a_work_outside_of_the_steps_what_takes_little_of_the_run_is_a_remark(of_run: float, said: str) -> None:
+    given = python((50, below(5)))
+    given.work = Work(kind="loop", where=SourceSpan(FILE, 8), seconds=4.0, share_of_run=of_run, iterations=40)
+    found = one(python_time.hot_python(given))
+    assert (found.code, found.share_of_step, found.severity) == ("LIN001", 0.5, said)
 
 
 def test_work_spread_over_the_lines_of_a_loop_is_reported_by_the_loop() -> None:

@@ -39,7 +39,8 @@ def _steps(progress: Progress, passed_s: float, screen: Screen) -> list[str]:
     said = [f"step {steps.count:,}"]
     if steps.recent_ns:
         median = statistics.median(steps.recent_ns) / 1e6
-        said.append(f"{numbers.alone(median, 'ms', screen.symbols)} (median of the last {len(steps.recent_ns)})")
+        of = f"median of the last {len(steps.recent_ns)}" if len(steps.recent_ns) > 1 else "the first"
+        said.append(f"{numbers.alone(median, 'ms', screen.symbols)} ({of})")
         if steps.batch_size and median > 0:
             said.append(f"{steps.batch_size / median * 1000:,.0f} examples/s")
     return [*said, clock]
@@ -71,12 +72,13 @@ def _phase(progress: Progress, screen: Screen) -> str:
 
 
 def _retraces(progress: Progress, screen: Screen) -> list[str]:
-    if not progress.retraces:
+    found = progress.retraces
+    if not found:
         return []
-    (file, line, called), count = max(progress.traces.items(), key=lambda item: item[1])
+    (((file, line, called), count),) = found.most_common(1)
     worst = f"{_name(called, screen)}, {_name(os.path.basename(file), screen)}:{line}"
-    of = f" ({worst})" if count - 1 == progress.retraces else f" ({count - 1} of {worst})"
-    return [f"{progress.retraces:,} retrace{'s' * (progress.retraces != 1)}{of}"]
+    of = f" ({worst})" if count == found.total() else f" ({count} of {worst})"
+    return [f"{found.total():,} retrace{'s' * (found.total() != 1)}{of}"]
 
 
 def _name(text: str, screen: Screen) -> str:

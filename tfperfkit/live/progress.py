@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,6 +37,10 @@ class Steps:
         self._counter.add_site(site)
         self._kinds[site.id] = site.kind
         self.batch_size = site.batch_size or self.batch_size
+
+    def called_between(self, begin_ns: int, end_ns: int) -> bool:
+        """Whether a call of a step's began then, of those that are kept."""
+        return any(begin_ns < kept.begin_ns < end_ns for kept in self._kept)
 
     def marker(self, marker: Marker) -> None:
         """One more call at a place that is known."""
@@ -77,13 +81,16 @@ class Progress:
 
     def __init__(self) -> None:
         self.steps = Steps()
-        #: Milliseconds of samples by part of a step (``records.parts``), since the warm-up ended.
+        #: Milliseconds of samples by part of a step (``records.parts``), since the warm-up ended; imports until then.
         self.parts_ms: defaultdict[str, float] = defaultdict(float)
         self.phase = "starting"  # "warm-up", "clean", or the probe whose window is open
         self.window: tuple[int, int] = (0, 0)  # first and last step of the open window; 0: not known
         self.traces: Counter[tuple[str, int, str]] = Counter()  # by file, line, name
+        self._twice: dict[
+            tuple[str, int, str], tuple[int, int]
+        ] = {}  # from the first trace's end to the second's begin
         self.ended = False
-        self._stacks: dict[int, PartName | None] = {}
+        self._stacks: dict[int, PartName | Literal["imports"] | None] = {}
         self._rate_ns = 10_000_000
         self._warm = False
         self._take: dict[str, Callable[[Any], None]] = {
@@ -91,13 +98,17 @@ class Progress:
             "session/sites": lambda item: self.steps.site(msgspec.convert(item, Site)),
             "session/markers": lambda item: self.steps.marker(msgspec.convert(item, Marker)),
             "session/samples": self._sample,
-            "session/traces": lambda item: self.traces.update([(str(item[0]), int(item[1]), str(item[2]))]),
+            "session/traces": self._trace,
         }
 
     @property
-    def retraces(self) -> int:
-        """Traces of a function after its first."""
-        return sum(count - 1 for count in self.traces.values())
+    def retraces(self) -> Counter[tuple[str, int, str]]:
+        """Of each function its traces after those of its first call: one that makes variables is traced twice in it."""
+        found: Counter[tuple[str, int, str]] = Counter()
+        for called, count in self.traces.items():
+            apart = called in self._twice and self.steps.called_between(*self._twice[called])
+            found[called] = max(count - (1 if apart else 2), 0)
+        return +found
 
     def line(self, content: bytes) -> None:
         """One line, whole."""
@@ -127,12 +138,25 @@ class Progress:
         elif kind == "end":
             self.ended = True
 
+    def _trace(self, item: list[Any]) -> None:
+        called, begin_ns, end_ns = (str(item[0]), int(item[1]), str(item[2])), int(item[3]), int(item[4])
+        self.traces[called] += 1
+        if self.traces[called] == 1:
+            self._twice[called] = (end_ns, end_ns)
+        elif self.traces[called] == 2:
+            self._twice[called] = (self._twice[called][0], begin_ns)
+
     def _sample(self, item: list[Any]) -> None:
         if item[0] == "rate":
             self._rate_ns = int(item[2])
         elif item[0] == "stack":
-            self._stacks[int(item[1])] = part_of(str(item[4]))
+            self._stacks[int(item[1])] = "imports" if _imports(item[2]) else part_of(str(item[4]))
         elif item[0] == "s":
             part = self._stacks.get(int(item[2]))
             if part is not None:
                 self.parts_ms[part] += self._rate_ns / 1e6
+
+
+def _imports(frames: list[list[Any]]) -> bool:
+    """Whether the body of a library's module runs: importing ``keras.saving`` saves nothing."""
+    return any(str(call).endswith(":<module>") for frame in frames for call in frame[5:])

@@ -70,6 +70,20 @@ def test_parts_are_those_since_the_warm_up() -> None:
     assert "graph 75 %" in panel(made, 1.0, Screen(width=80))[2].plain
 
 
+def test_of_one_step_there_is_no_median() -> None:
+    rows = [row.plain for row in panel(progress_of(event("agent"), *SITES, *markers(1)), 1.0, Screen(width=80))]
+    assert rows[1].startswith("step 1 · 15.0 ms (the first)")
+
+
+def test_what_imports_take_is_called_imports() -> None:
+    body = ["train.py", 1, "<module>", 3, [3, 3, 0, 9], "keras:<module>", "keras.saving:<module>"]
+    stack = line("session/samples", ["stack", 1, [body], "python", "saving", ""])
+    rate, seen = line("session/samples", ["rate", 0, 10 * MS]), line("session/samples", ["s", 0, 1, 7])
+    made = progress_of(event("agent"), rate, stack, seen)
+    rows = [row.plain for row in panel(made, 1.0, Screen(width=80))]
+    assert "imports 100 %" in rows[2] and "saving" not in rows[2]
+
+
 def test_windows_open_and_close() -> None:
     made = progress_of(event("agent"), event("warm", step=3), event("window", probe="lines", step=20, steps=28))
     assert panel(made, 1.0, Screen())[3].plain == "window of lines is open, steps 20 to 47"
@@ -78,11 +92,20 @@ def test_windows_open_and_close() -> None:
 
 
 def test_retraces_name_the_worst() -> None:
-    traced = [line("session/traces", ["/x/a.py", 9, "step", 0, 1])] * 4
-    made = progress_of(*traced, line("session/traces", ["/x/a.py", 20, "other", 0, 1]))
+    between = [*SITES, *markers(4)]
+    traced = [line("session/traces", ["/x/a.py", 9, "step", (20 * n + 1) * MS, (20 * n + 10) * MS]) for n in range(4)]
+    made = progress_of(*between, *traced, line("session/traces", ["/x/a.py", 20, "other", 0, 1]))
     assert "3 retraces (step, a.py:9)" in panel(made, 1.0, Screen())[3].plain
-    one = progress_of(*traced[:2])
+    one = progress_of(*traced[:2], *between)  # streams come in any order
     assert "1 retrace (step" in panel(one, 1.0, Screen())[3].plain
+
+
+def test_variables_made_in_the_first_call_are_no_retrace() -> None:
+    """TensorFlow traces such a function a second time within its first call."""
+    traced = [line("session/traces", ["/x/a.py", 9, "step", begin * MS, (begin + 2) * MS]) for begin in (1, 4)]
+    made = progress_of(*SITES, *markers(4), *traced)
+    assert made.traces.total() == 2 and not made.retraces
+    assert "retrace" not in panel(made, 1.0, Screen())[3].plain
 
 
 @pytest.mark.parametrize("width", [40, 80, 140])
@@ -113,7 +136,7 @@ def test_no_line_is_wider_than_the_screen_and_names_are_harmless(width: int, uni
 )
 def test_a_line_that_is_none_is_passed_over(content: bytes) -> None:
     made = progress_of(content)
-    assert (made.steps.count, made.retraces, made.phase) == (0, 0, "starting")
+    assert (made.steps.count, made.retraces.total(), made.phase) == (0, 0, "starting")
 
 
 @pytest.fixture

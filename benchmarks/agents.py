@@ -26,6 +26,9 @@ from benchmarks.ratios import words
 #: How long the program lets a script run under tfperf: what an agent would wait.
 PATIENCE_S = 150.0
 
+#: How long a script is waited for that is timed: it has to end by itself, also where others keep the machine busy.
+TIMED_S = 900.0
+
 
 class Mended(NamedTuple):
     """What became of one script. ``identity``: the finding whose patch was applied, "" for none; ``rank`` from 1."""
@@ -100,53 +103,61 @@ def _tfperf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-#: Runs a script as ``python`` does, and says how long it took without importing TensorFlow and Keras.
+#: Runs a script as ``python`` does, and says how long it took without importing TensorFlow and Keras: by the clock,
+#: and of processors by all of its threads.
 _TIMED = """
 import builtins, runpy, sys, time
-kept, inside, spent = builtins.__import__, False, 0.0
+def now():
+    return time.perf_counter(), time.process_time()
+def since(begin):
+    return [here - there for here, there in zip(now(), begin)]
+kept, inside, spent = builtins.__import__, False, [0.0, 0.0]
 def timed(name, *words, **named):
     global inside, spent
     if inside or name.partition(".")[0] not in ("tensorflow", "keras"):
         return kept(name, *words, **named)
-    inside, begin = True, time.perf_counter()
+    inside, begin = True, now()
     try:
         if name.partition(".")[0] == "tensorflow":
             kept("tensorflow"); kept("keras")
         return kept(name, *words, **named)
     finally:
-        inside, spent = False, spent + time.perf_counter() - begin
+        inside, spent = False, [a + b for a, b in zip(spent, since(begin))]
 builtins.__import__ = timed
 sys.argv = sys.argv[1:]
-begin = time.perf_counter()
+begin = now()
 runpy.run_path(sys.argv[0], run_name="__main__")
-print("\\nseconds", time.perf_counter() - begin - spent, file=sys.stderr)
+print("\\nseconds", *[a - b for a, b in zip(since(begin), spent)], file=sys.stderr)
 """
 
 
-def seconds(script: Path, case: Case, folder: Path) -> float:
-    """Of a script under plain Python, without the import of TensorFlow."""
+def seconds(script: Path, case: Case, folder: Path) -> tuple[float, float]:
+    """Of a script under plain Python, without the import of TensorFlow: by the clock, and of processors."""
     done = subprocess.run(
         [sys.executable, "-c", _TIMED, str(script), *case.arguments],
         cwd=folder,
         env=environment(),
         check=True,
-        timeout=PATIENCE_S,
+        timeout=TIMED_S,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
     )
-    return float(re.findall(r"^seconds ([\d.]+)$", done.stderr, re.M)[-1])
+    clock, processor = re.findall(r"^seconds ([\d.]+) ([\d.]+)$", done.stderr, re.M)[-1]
+    return float(clock), float(processor)
 
 
-def gains(before: Path, after: Path, case: Case, folder: Path, rounds: int) -> list[float]:
-    """Time of the whole script without that import, before over after, a pair of runs each, in turn."""
-    found = []
+def gains(before: Path, after: Path, case: Case, folder: Path, rounds: int) -> tuple[list[float], list[float]]:
+    """Time of the whole script without that import, before over after, a pair of runs each, in turn: by the clock, and
+    of processors, which tells less where a patch lets both work and more where others keep them busy."""
+    clock, processor = [], []
     for _ in range(rounds):
-        times = [seconds(script, case, folder) for script in (before, after)]
-        found.append(times[0] / times[1])
-    return found
+        old, new = (seconds(script, case, folder) for script in (before, after))
+        clock.append(old[0] / new[0])
+        processor.append(old[1] / new[1])
+    return clock, processor
 
 
 def row(case: Case, rounds: int) -> str:
@@ -158,15 +169,15 @@ def row(case: Case, rounds: int) -> str:
         mended = mend(case, folder)
         seen = " ".join(mended.identities[:3]) or "none"
         if not mended.identity:
-            return _row(case.name, seen, "–", f"no patch: {mended.reason}", "", "–")
+            return _row(case.name, seen, "–", f"no patch: {mended.reason}", "", "–", "–")
         before = folder / f"{case.name}_before.py"
         shutil.copy(case.script, before)
         try:
-            measured = words(gains(before, after, case, folder, rounds))
+            measured = [words(ratios) for ratios in gains(before, after, case, folder, rounds)]
         except subprocess.CalledProcessError as error:
             last = (error.stderr or "").strip().splitlines() or [""]
-            measured = f"the patched script fails: {last[-1][:80]}"
-        return _row(case.name, seen, f"{mended.identity} ({mended.rank})", mended.patch, mended.predicted, measured)
+            measured = [f"the patched script fails: {last[-1][:80]}", "–"]
+        return _row(case.name, seen, f"{mended.identity} ({mended.rank})", mended.patch, mended.predicted, *measured)
 
 
 def _row(*cells: str) -> str:
@@ -184,7 +195,7 @@ def main() -> None:
         try:
             text = row(known[name], options.rounds)
         except Exception as error:
-            text = _row(name, "", "–", f"failed: {error}"[:160], "", "–")
+            text = _row(name, "", "–", f"failed: {error}"[:160], "", "–", "–")
         print(text, flush=True)
         if options.out:
             with options.out.open("a", encoding="utf-8") as file:

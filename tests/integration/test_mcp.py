@@ -152,6 +152,19 @@ def test_it_ends_with_its_input(stored: Tfperf) -> None:
         assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
+def test_it_ends_in_silence_with_a_client_that_was_killed(stored: Tfperf) -> None:
+    """Nobody reads the answer."""
+    process = stored.start("mcp", stdin=subprocess.PIPE)
+    assert process.stdin and process.stdout and process.stderr
+    process.stdout.close()
+    told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": told}
+    process.stdin.write(msgspec.json.encode(asked).decode() + "\n")
+    process.stdin.close()
+    said = process.stderr.read()
+    assert process.wait(100) == 0 and said == ""
+
+
 def _fed(tfperf: Tfperf, text: str) -> subprocess.CompletedProcess[str]:
     process = tfperf.start("mcp", stdin=subprocess.PIPE)
     out, err = process.communicate(text, timeout=200)

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,9 +109,15 @@ def plain(script: Path, arguments: Sequence[str], folder: Path) -> float:
     return time.perf_counter() - begin
 
 
-def profiled(case: Case, folder: Path, timeout: float = TIMEOUT, script: Path | None = None) -> dict[str, Any]:
+def profiled(
+    case: Case,
+    folder: Path,
+    timeout: float = TIMEOUT,
+    script: Path | None = None,
+    alone: tuple[Sequence[str], Mapping[str, str]] | None = None,
+) -> dict[str, Any]:
     """The JSON report of ``tfperf run`` on the script, with the default probes, in ``folder``. ``script``: another form
-    of the case's own.
+    of the case's own. ``alone``: the words for tfperf and its environment where the script is not launched as workers.
 
     Raises ``RuntimeError`` if there is no report or the script failed.
     """
@@ -119,12 +125,13 @@ def profiled(case: Case, folder: Path, timeout: float = TIMEOUT, script: Path | 
     tfperf = [sys.executable, "-m", "tfperfkit"]
     words = ["--out", str(run), *(["--json", str(report)] if case.ranks == 1 else []), str(script or case.script), "--"]
     how = ["run"] if case.ranks == 1 else ["launch", "-n", str(case.ranks)]
-    command = [*tfperf, *how, *words, *case.arguments]
+    started, asked = alone if alone and case.ranks == 1 else (tfperf, environment())
+    command = [*started, *how, *words, *case.arguments]
     # In a session of its own: when the time is up, the script must go with tfperf.
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env=environment(),
+        env=asked,
         start_new_session=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -12,5 +12,5 @@ from tfperf_runner import Tfperf  # noqa: E402  (after its assertions were regis
 
 
 @pytest.fixture
-def tfperf(tmp_path: Path) -> Tfperf:
-    return Tfperf(tmp_path)
+def tfperf(tmp_path: Path, request: pytest.FixtureRequest) -> Tfperf:
+    return Tfperf(tmp_path, warm=getattr(request.module, "WARM", False))

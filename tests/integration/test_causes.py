@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tfperf_runner import Tfperf
 
+WARM = True
+
 BEGIN = """
 import numpy as np
 import tensorflow as tf

@@ -13,6 +13,8 @@ import pytest
 from tfperf_runner import Tfperf
 from warm import run_warm
 
+WARM = True
+
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed here"
 )
@@ -109,7 +111,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 @pytest.fixture(scope="module")
 def split(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The report of the training on two processors."""
-    return profiled(Tfperf(tmp_path_factory.mktemp("split")), SPLIT + TRAIN)
+    return profiled(Tfperf(tmp_path_factory.mktemp("split"), warm=True), SPLIT + TRAIN)
 
 
 def line_of(source: str, text: str) -> int:

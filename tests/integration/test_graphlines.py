@@ -112,7 +112,7 @@ model.fit(x, y, batch_size=16, verbose=0)
 
 def run(folder: Path, script: str | Path, *arguments: str, probes: str = "lines,tfprof") -> dict[str, Any]:
     """Run a script (its source or its path) and give the report."""
-    tfperf = Tfperf(folder)
+    tfperf = Tfperf(folder, warm=True)
     if isinstance(script, str):
         script = tfperf.script(script)
     windows = [f"--window={name}={start}:{count}" for name, start, count in WINDOWS if name in probes]

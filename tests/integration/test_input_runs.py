@@ -6,10 +6,13 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tfperf_runner import Tfperf
+
+WARM = True
 
 needs_stage_times = pytest.mark.skipif(
     importlib.metadata.version("tensorflow").startswith("2.16."), reason="TensorFlow 2.16 tells no times of stages"
@@ -229,7 +232,8 @@ show([float(v).hex() for v in history.history["val_loss"]], ops.uid())
 )
 
 
-def test_the_script_does_not_feel_it(tfperf: Tfperf) -> None:
+def test_the_script_does_not_feel_it(tmp_path: Path) -> None:
+    tfperf = Tfperf(tmp_path)
     script = tfperf.script(UNTOUCHED)
     plain = subprocess.run(
         [sys.executable, str(script)], cwd=tfperf.folder, env=tfperf.environment, capture_output=True, text=True

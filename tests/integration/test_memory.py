@@ -11,6 +11,8 @@ from tfperf_runner import Tfperf
 
 from tfperfkit.storage.run_directory import RunDirectory
 
+WARM = True
+
 KEEPS = """
 import gc, sys
 import numpy as np

@@ -7,6 +7,8 @@ from typing import Any
 
 from tfperf_runner import Tfperf
 
+WARM = True
+
 TRAIN = """
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]

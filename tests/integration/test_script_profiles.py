@@ -6,6 +6,8 @@ import json
 
 from tfperf_runner import Tfperf
 
+WARM = True
+
 SCRIPT = """
 import tensorflow as tf
 

@@ -6,6 +6,8 @@ import json
 
 from tfperf_runner import Tfperf
 
+WARM = True
+
 SCRIPT = """\
 import glob
 import time

@@ -1,4 +1,8 @@
-"""The command in a process of its own, in a folder and an environment of its own; see the fixture ``tfperf``."""
+"""The command in a process of its own, in a folder and an environment of its own; see the fixture ``tfperf``.
+
+Where ``warm`` is asked for, what is run to its end has a script that begins in a fork of a warm interpreter: see
+``warm_run``. A module's tests ask for it by ``WARM = True``.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,22 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from warm_run import warm_tfperf
 
 
 class Tfperf:
     """``tfperf("run", "train.py")`` runs ``tfperf run train.py`` in ``folder``; see ``start`` for the keywords."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, warm: bool = False) -> None:
         self.folder = folder
         self.runs = folder / "runs"
         self.python = sys.executable
         self.flags: tuple[str, ...] = ()
+        self.warm = warm
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
         self.environment = {
             **kept,
@@ -36,6 +44,9 @@ class Tfperf:
 
     def start(self, *arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
         """Start it in a session of its own, so that signals to its group don't hit the tests."""
+        return self._start(["-m", "tfperfkit"], arguments, options)
+
+    def _start(self, words: Sequence[str], arguments: Sequence[str | Path], options: Any) -> subprocess.Popen[str]:
         environment = {**self.environment, **options.pop("env", {})}
         options = {
             "cwd": self.folder,
@@ -48,11 +59,15 @@ class Tfperf:
             "errors": "replace",
             **options,
         }
-        command = [self.python, *self.flags, "-m", "tfperfkit", *map(str, arguments)]
-        return subprocess.Popen(command, env=environment, **options)
+        if words:
+            words = [self.python, *self.flags, *words]
+        else:
+            words, environment = warm_tfperf(environment)
+        return subprocess.Popen([*words, *map(str, arguments)], env=environment, **options)
 
     def __call__(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        process = self.start(*arguments, **options)
+        warm = self.warm and arguments[0] == "run" and not self.flags
+        process = self._start([] if warm else ["-m", "tfperfkit"], arguments, options)
         try:
             out, err = process.communicate(timeout=200)
         except BaseException:

@@ -56,6 +56,7 @@ from tfperfkit.records.events import of_kind
 from tfperfkit.records.trials import PROOF
 from tfperfkit.rule import Evidence, Offer, Offers
 from tfperfkit.storage.run_directory import PHASES, Exit, Manifest, RunDirectory
+from tfperfkit.xplane import sharing
 
 #: More than any run has: each is looked at once for each of the other, and the files may have been damaged.
 _MAX_PROBES = 200
@@ -90,6 +91,19 @@ def study(
     of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
     ``pictures``: with what can be drawn (``Report.album``).
     """
+    with sharing():
+        return _study(path, options, shown, show_all=show_all, ended=ended, pictures=pictures)
+
+
+def _study(
+    path: Path,
+    options: Mapping[str, Mapping[str, Any]] | None,
+    shown: tuple[str, ...] | None,
+    *,
+    show_all: bool,
+    ended: Exit | None,
+    pictures: bool,
+) -> tuple[Report, Evidence]:
     run, manifest = RunDirectory.open(path)
     if manifest.child is not None and not manifest.child.trains:
         whole = path.absolute().parents[1]

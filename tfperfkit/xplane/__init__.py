@@ -7,8 +7,18 @@ from tfperfkit.xplane.reader import (
     Plane,
     Space,
     StatValue,
-    open_space,
     profile_options,
 )
+from tfperfkit.xplane.shared import open_space, sharing
 
-__all__ = ["DEFAULT_LIMIT_BYTES", "Event", "Line", "Plane", "Space", "StatValue", "open_space", "profile_options"]
+__all__ = [
+    "DEFAULT_LIMIT_BYTES",
+    "Event",
+    "Line",
+    "Plane",
+    "Space",
+    "StatValue",
+    "open_space",
+    "profile_options",
+    "sharing",
+]

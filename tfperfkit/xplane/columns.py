@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfperfkit.errors import Unavailable
+from tfperfkit.xplane.intervals import in_order
 from tfperfkit.xplane.reader import Plane, StatValue
 
 Ints = npt.NDArray[np.int64]
@@ -31,6 +32,8 @@ _HELD = 1 << 25
 _MAX_STATS = 64
 #: More events than this are refused: they take 4 GB.
 MAX_EVENTS = 100_000_000
+#: What a session's times stay below: 53 days.
+_MAX_PS = 1 << 62
 
 _EVENTS = 4 << 3 | 2
 _METADATA, _OFFSET, _OCCURRENCES, _DURATION, _STATS = 0x08, 0x10, 0x28, 0x18, 0x22
@@ -48,7 +51,10 @@ class LineColumns:
         # One column after the other, so that a long line is never there twice.
         self.kind: Ints = _joined(parts, 0)
         self.begin_ps: Ints = _joined(parts, 1)
-        self.begin_ps += header.timestamp_ns * 1000
+        origin = header.timestamp_ns * 1000
+        if abs(origin) >= _MAX_PS:
+            raise Unavailable(f"the trace {plane.space.path.name} is damaged: a line of it begins at {origin} ps")
+        self.begin_ps += origin
         self.duration_ps: Ints = _joined(parts, 2)
         self._stats: Ints = _joined(parts, 3)
         self._size: npt.NDArray[np.int32] = _joined(parts, 4)
@@ -59,6 +65,15 @@ class LineColumns:
     @property
     def end_ps(self) -> Ints:
         return self.begin_ps + self.duration_ps
+
+    def sort(self) -> None:
+        """Put the events in order: by begin, longer ones first, so that one comes before those within it. The profiler
+        writes them so, mostly."""
+        order = in_order(self.begin_ps, self.duration_ps)
+        if order is not None:
+            self.kind, self.begin_ps = self.kind[order], self.begin_ps[order]
+            self.duration_ps = self.duration_ps[order]
+            self._stats, self._size = self._stats[order], self._size[order]
 
     def name_of(self, kind: int) -> str:
         return self.plane.event_name(int(kind))
@@ -242,32 +257,29 @@ def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[t
         size = len(piece)
         limit = size if last else size - 16
         position = 0
+        short: list[int] = []  # events of less than 16 KB, which are skipped without much ado: there are millions
         while position < limit:
-            # Nearly all fields are short events: these are skipped without much ado, for there are millions.
             if piece[position] == _EVENTS and position + 2 < size:
                 length = piece[position + 1]
-                position += 2
-                if length >= 0x80:
-                    more = piece[position]
-                    if more >= 0x80:
-                        field = next(plane.space.fields(base + position - 2, end))
-                        begins.append(field.value)
-                        ends.append(field.end)
-                        position = field.end - base
-                        continue
-                    length = (length & 0x7F) | more << 7
-                    position += 1
-                begins.append(base + position)
-                position += length
-                ends.append(base + position)
+                if length < 0x80:
+                    short.append(position)
+                    position += 2 + length
+                    continue
+                more = piece[position + 2]
+                if more < 0x80:
+                    short.append(position)
+                    position += 3 + (length & 0x7F | more << 7)
+                    continue
+            field = next(plane.space.fields(base + position, end))
+            position = field.end - base
+            if field.number == 4:
+                _add_short(piece, short, base, begins, ends)
+                short = []
+                begins.append(field.value)
+                ends.append(field.end)
             else:
-                field = next(plane.space.fields(base + position, end))
-                position = field.end - base
-                if field.number == 4:
-                    begins.append(field.value)
-                    ends.append(field.end)
-                else:
-                    others += data[field.start : field.end]
+                others += data[field.start : field.end]
+        _add_short(piece, short, base, begins, ends)
         base += position
         if base > end:
             raise Unavailable(f"the trace {plane.space.path.name} is damaged: it ends too early")
@@ -278,6 +290,19 @@ def _events(plane: Plane, start: int, end: int, others: bytearray) -> Iterator[t
                 np.frombuffer(ends[:_BLOCK], dtype=np.int64).copy(),
             )
             del begins[:_BLOCK], ends[:_BLOCK]
+
+
+def _add_short(piece: bytes, tags: list[int], base: int, begins: array[int], ends: array[int]) -> None:
+    """Where the events that begin with these tags have their values, whose lengths take a byte or two."""
+    if tags:
+        bytes_ = np.frombuffer(piece, dtype=np.uint8)
+        at = np.array(tags, dtype=np.int64)
+        first = bytes_[at + 1].astype(np.int64)
+        two = first >= 0x80
+        length = np.where(two, first & 0x7F | bytes_[at + 2].astype(np.int64) << 7, first)
+        at += base + 2 + two
+        begins.frombytes(at.tobytes())
+        ends.frombytes((at + length).tobytes())
 
 
 def _decode(plane: Plane, begins: Ints, ends: Ints, unwanted: Ints) -> list[Any]:

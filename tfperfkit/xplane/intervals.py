@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+_MAX_PS = 1 << 62
 
 
 class Spans(NamedTuple):
@@ -59,6 +60,13 @@ def gaps(busy: Spans, begin: int, end: int) -> Spans:
     return Spans(first[there], last[there])
 
 
+def without(spans: Spans, others: Spans) -> Spans:
+    """The parts of ``spans`` that are not within ``others``; both from ``union``."""
+    if not len(spans) or not len(others):
+        return spans
+    return within(spans, gaps(others, int(spans.begin[0]), int(spans.end[-1])))
+
+
 def within(spans: Spans, windows: Spans) -> Spans:
     """The parts of ``spans`` that are within ``windows``; both from ``union``."""
     if not len(spans) or not len(windows):
@@ -72,6 +80,29 @@ def within(spans: Spans, windows: Spans) -> Spans:
     return Spans(
         np.maximum(spans.begin[which], windows.begin[window]), np.minimum(spans.end[which], windows.end[window])
     )
+
+
+def inside(spans: Spans, moments: Ints) -> npt.NDArray[np.bool_]:
+    """Whether each moment is within the ``spans`` (from ``union``)."""
+    if not len(spans):
+        return np.zeros(len(moments), dtype=bool)
+    last = np.searchsorted(spans.begin, moments, side="right") - 1
+    return (last >= 0) & (moments < spans.end[last])
+
+
+def overlap(spans: Spans, begin: Ints, end: Ints) -> npt.NDArray[np.bool_]:
+    """Whether the ``spans`` (from ``union``) cover any part of each ``[begin, end)``."""
+    touched = inside(spans, begin)
+    following = np.searchsorted(spans.begin, begin, side="right")
+    there = following < len(spans)
+    touched[there] |= spans.begin[following[there]] < end[there]
+    return touched
+
+
+def spans_of(pairs: Iterable[tuple[int, int]]) -> Spans:
+    """A few spans as arrays; what is beyond any session's time (damaged records) is cut to it."""
+    found = [[min(max(moment, -_MAX_PS), _MAX_PS) for moment in pair] for pair in pairs]
+    return Spans(*np.array(found, dtype=np.int64).T.copy()) if found else NONE
 
 
 def covered(spans: Spans, begin: Ints, end: Ints) -> Ints:

@@ -23,7 +23,10 @@ class Kind(enum.Enum):
     FREEING = "freeing"
     MARKER = "marker"  # a step's
     COMPILE = "compile"  # XLA making machine code; its passes come before
+    MEMORY = "memory"  # an allocator giving memory out or taking it back
     MAYBE_THUNK = "thunk"  # an XLA kernel if it carries the stat ``hlo_op``
+
+    __hash__ = object.__hash__  # Enum's is a function of Python's, and kinds are looked up for millions of events
 
 
 class Named(NamedTuple):
@@ -51,6 +54,7 @@ DERIVED_LINES = frozenset(
 #: Prefix of the names of compiled functions: ``__inference_step_60``, ``__forward_...``, ``__backward_...``.
 FUNCTION_PREFIX = "__"
 STEP_MARKER = "train"
+ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 #: The plane of what the profiler saw of the host.
 HOST = "/host:CPU"
 #: As XProf's ``ParseTfOpFullname`` (tsl/profiler/utils/tf_op_utils.cc) tells an operation from another event.
@@ -65,7 +69,11 @@ _EXACT = {
     "KernelAndDeviceFunc::Run": Kind.KERNEL,
     "tf.function-graph_building": Kind.TRACING,
     "TFE_DeleteTensorHandle": Kind.FREEING,
+    ALLOCATION: Kind.MEMORY,
+    DEALLOCATION: Kind.MEMORY,
 }
+#: A stretch in which XLA's kernels run, and the start of the name of what notes the end of one on another thread.
+XLA_EXECUTE, XLA_END = "ThunkExecutor::Execute", "end: "
 _EAGER = "EagerLocalExecute: "
 #: One for each XLA compilation: ``CpuCompiler::RunBackend``, ``GpuCompiler::RunBackend`` (seen on 2.21).
 _BACKEND = "Compiler::RunBackend"
@@ -79,7 +87,7 @@ def parse(event: str) -> Named | None:
         return Named(_EXACT[event])
     if event.endswith(_BACKEND):
         return Named(Kind.COMPILE)
-    if event.startswith(("$", "ThreadpoolListener::", "end: ")):
+    if event.startswith(("$", "ThreadpoolListener::", XLA_END)):
         return None
     if event.startswith(("Iterator::", "ReduceIterator::")):
         return Named(Kind.ITERATOR, name=event)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError
 
@@ -40,6 +40,7 @@ MAX_SORTED = 4_000_000  # events of a line that is out of order
 _BEHIND = 16
 
 StatValue = int | float | str | bytes
+_Made = TypeVar("_Made")
 
 
 class Event:
@@ -158,6 +159,7 @@ class Plane:
         self.space = space
         self._lines: list[tuple[int, int]] = []
         self._cuts: dict[int, _Cut] = {}
+        self._made: dict[object, Any] = {}
         rest = bytearray()
         names = 0
         for field in space.fields(start, end):
@@ -189,6 +191,13 @@ class Plane:
         """The lines, parsed one at a time: keep none and no more than one is in memory."""
         for start, end in self._lines:
             yield Line(self, start, end)
+
+    def once(self, make: Callable[[Plane], _Made]) -> _Made:
+        """What ``make`` gives of this plane; made once, for whoever asks."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
 
     def cut(self, start: int, end: int) -> _Cut:
         """How to read a large line; found once."""
@@ -227,6 +236,7 @@ class Space:
     def __init__(self, path: Path, data: Any, size: int) -> None:
         self.path = path
         self.data = data
+        self.size = size
         spans = list(islice(self.fields(0, size), MAX_PLANES + 1))
         self.limit(len(spans), MAX_PLANES, "planes")
         rest = b"".join(data[field.start : field.end] for field in spans if field.number != 1)

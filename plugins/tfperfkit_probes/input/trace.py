@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
-from tfperfkit.xplane import Event, open_space
+from tfperfkit.xplane import open_space
 from tfperfkit.xplane.names import HOST
+from tfperfkit.xplane.tracks import Tracks, read_tracks
 
 _PREFIX = "Iterator::"
 _TURN = re.compile(r"\[\d+\]")
@@ -47,32 +48,35 @@ def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
         with open_space(found[-1]) as space:
             plane = space.plane(HOST)
             sums: dict[int, _Sum] = {}
-            for line in plane.lines() if plane is not None else ():
-                _add(line.in_order(lambda name: name.startswith(_PREFIX)), sums)
+            if plane is not None:
+                _read(read_tracks(plane), sums)
     except Unavailable:
         return ()  # tfprof says what is wrong with it
     return _pipelines(sums)
 
 
-def _add(events: Iterable[Event], sums: dict[int, _Sum]) -> None:
-    """The events of one thread: those inside of others took part of the others' time."""
-    open_events: list[tuple[int, _Sum]] = []
-    for event in events:
-        number = event.stat("id")
-        if not isinstance(number, int) or (number not in sums and len(sums) >= _MAX_NODES):
-            continue
-        entry = sums.setdefault(number, _Sum())
-        while open_events and open_events[-1][0] <= event.begin_ps:
-            open_events.pop()
-        if open_events:
-            open_events[-1][1].own -= event.duration_ps
-        parent = event.stat("parent_id")
-        entry.parent = parent if isinstance(parent, int) else entry.parent
-        entry.path = event.name.partition("#")[0]
-        entry.total += event.duration_ps
-        entry.own += event.duration_ps
-        entry.count += 1
-        open_events.append((event.end_ps, entry))
+def _read(tracks: Tracks, sums: dict[int, _Sum]) -> None:
+    """The events of each thread: those inside of others took part of the others' time."""
+    wanted = np.array([name.startswith(_PREFIX) for name in tracks.names])
+    paths = [name.partition("#")[0] for name in tracks.names]
+    for track in tracks.lines():
+        which = track.where(wanted)
+        iterators, parents = track.numbers("id", which), track.numbers("parent_id", which)
+        open_events: list[tuple[int, _Sum]] = []
+        for (begin, end, code), number, parent in zip(track.events(which), iterators, parents, strict=True):
+            if number is None or (number not in sums and len(sums) >= _MAX_NODES):
+                continue
+            entry = sums.setdefault(number, _Sum())
+            while open_events and open_events[-1][0] <= begin:
+                open_events.pop()
+            if open_events:
+                open_events[-1][1].own -= end - begin
+            entry.parent = parent if parent is not None else entry.parent
+            entry.path = paths[code]
+            entry.total += end - begin
+            entry.own += end - begin
+            entry.count += 1
+            open_events.append((end, entry))
 
 
 def _pipelines(sums: dict[int, _Sum]) -> tuple[TracedPipeline, ...]:

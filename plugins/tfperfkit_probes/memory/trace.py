@@ -6,11 +6,12 @@ from pathlib import Path
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.storage.safe_reader import trace_files
-from tfperfkit.xplane import Event, Space, open_space
-from tfperfkit.xplane.names import HOST
+from tfperfkit.xplane import Space, open_space
+from tfperfkit.xplane.names import ALLOCATION, HOST, Kind
+from tfperfkit.xplane.tracks import read_tracks
 from tfperfkit_probes.memory.model import Allocator, OpMemory
 
-_ALLOCATION, _DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
+_NUMBERS = ("addr", "allocation_bytes", "requested_bytes", "bytes_allocated", "peak_bytes_in_use")
 _MAX_OPS = 10
 #: More events than this are not replayed: that is a trace of many hundred steps.
 MAX_EVENTS = 2_000_000
@@ -62,29 +63,21 @@ _Change = tuple[bool, int, int, str, int, int]
 def _events(space: Space) -> list[tuple[int, str, _Change]]:
     found: list[tuple[int, str, _Change]] = []
     plane = space.plane(HOST)
-    for line in plane.lines() if plane is not None else ():
-        for event in line.events(lambda name: name in (_ALLOCATION, _DEALLOCATION)):
-            if len(found) >= MAX_EVENTS:
-                return found
-            found.append((event.begin_ps, str(event.stat("allocator_name") or "?"), _change(event)))
+    if plane is None:
+        return found
+    tracks = read_tracks(plane)
+    allocates = [name == ALLOCATION for name in tracks.names]
+    for track in tracks.lines():
+        which = track.where(tracks.of({Kind.MEMORY}))[: MAX_EVENTS - len(found)]
+        if not len(which):
+            continue
+        numbers = [[number or 0 for number in track.numbers(stat, which)] for stat in _NUMBERS]
+        texts = track.texts(("allocator_name", "tf_op"), which)
+        rows = zip(track.events(which), texts, *numbers, strict=True)
+        for (begin, _, code), (allocator, op), address, size, asked, in_use, peak in rows:
+            change = (allocates[code], address, size or asked, op or "?", in_use, peak)
+            found.append((begin, allocator or "?", change))
     return found
-
-
-def _change(event: Event) -> _Change:
-    stats = event.stats
-
-    def number(name: str) -> int:
-        value = stats.get(name)
-        return int(value) if isinstance(value, (int, float)) else 0
-
-    return (
-        event.name == _ALLOCATION,
-        number("addr"),
-        number("allocation_bytes") or number("requested_bytes"),
-        str(stats.get("tf_op") or "?"),
-        number("bytes_allocated"),
-        number("peak_bytes_in_use"),
-    )
 
 
 def _replay(name: str, changes: list[_Change]) -> Allocator:

@@ -10,9 +10,9 @@ import msgspec
 
 from tfperfkit.records.parts import TRACED
 from tfperfkit.records.steps import StepTable
-from tfperfkit.xplane import Space, profile_options
+from tfperfkit.xplane import Space, intervals, profile_options
 from tfperfkit.xplane.names import HOST, is_fetch
-from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
+from tfperfkit.xplane.spans import Span, SpanIndex, intersect, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
 from tfperfkit_probes.tfprof.host import Host, Marker, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
@@ -77,7 +77,8 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     reader = OpReader(host, window)
     if plane is not None:
         reader.read(plane)
-    waits = subtract(union(host.fetches), union(reader.busy)) if host.fetches else []
+    fetches = intervals.union([intervals.spans_of(host.fetches)])
+    waits = intervals.without(fetches, reader.busy)
     wall = total(union(window))
     devices = []
     for device in space.devices():
@@ -88,7 +89,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         devices.append(DeviceRow(device=device.name, busy_ms=_ms(total(busy)), busy_share=share))
     if len(devices) and wall:
         notes.append("with an accelerator, python includes the waits for its results")
-    parts = breakdown(window, timeline.events, waits)
+    parts = breakdown(intervals.spans_of(window), timeline.events, waits)
     count = sum(counts)
     compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
     compute, feeding, rest = _rows(reader.ops)
@@ -96,7 +97,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     seen = {name for _, name in reader.exchanges}
     unseen = [row for row in reader.handed if row[1] not in seen]
     exchanged = intersect(union(span for span, _ in (*reader.exchanges, *reader.handed)), union(window))
-    hidden = intersect(exchanged, union(reader.computing)) if exchanged else []
+    hidden = intervals.within(intervals.spans_of(exchanged), reader.computing).total if exchanged else 0
     return TraceFacts(
         steps=count,
         first_step=chosen[0].number if chosen else None,
@@ -118,7 +119,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         notes=tuple(notes),
         exchanges=_exchanges([*reader.exchanges, *unseen], chosen),
         exchange_ms=_ms(total(exchanged)) / max(count, 1),
-        exchange_hidden_ms=_ms(total(hidden)) / max(count, 1),
+        exchange_hidden_ms=_ms(hidden) / max(count, 1),
         run_clock=_run_clock(chosen, table),
     )
 
@@ -229,7 +230,8 @@ def _shares(ops: dict[OpKey, OpTime]) -> list[OpRow]:
 
 def whole(host: Host) -> list[Span]:
     """What counts of a trace without steps: from the first that the busiest thread did on."""
-    begin = min((event.begin for event in host.training.events), default=0)
+    begins = host.training.events.begin
+    begin = int(begins.min()) if len(begins) else 0
     return [Span(begin, host.end)] if host.end > begin else []
 
 

@@ -17,45 +17,56 @@ The parts are integers in picoseconds and add up to the steps' wall time exactly
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
 
 from tfperfkit.records.parts import TRACED, PartName
-from tfperfkit.xplane.spans import Span, intersect, subtract, total, union
+from tfperfkit.xplane.intervals import Ints, Spans, union, within
 
 Label = Literal["input", "eager_ops", "graph", "tracing", "other"]
+LABELS: tuple[Label, ...] = get_args(Label)
 
 
 class Labelled(NamedTuple):
-    """A span of the training thread's timeline and what it counts as."""
+    """Spans of the training thread's timeline in order of their begin, longer ones first, and what each counts as, by
+    its place in ``LABELS``."""
 
-    begin: int
-    end: int
-    label: Label
+    begin: Ints
+    end: Ints
+    label: npt.NDArray[np.int8]
 
 
-def breakdown(steps: Iterable[Span], events: Iterable[Labelled], waits: Sequence[Span] = ()) -> dict[PartName, int]:
+def breakdown(steps: Spans, events: Labelled, waits: Spans) -> dict[PartName, int]:
     """Split the steps' wall time (ps) into the parts that a trace tells (``TRACED``).
 
     ``steps`` and ``events`` are of one thread; ``waits`` are the moments, on any thread, in which a compiled
     function had nothing to do but wait for its input. Steps that overlap are counted once.
     """
-    wall = union(steps)
+    wall = union([steps])
     parts = dict.fromkeys(TRACED, 0)
-    outer: dict[Label, list[Span]] = {}
-    cursor: int | None = None
-    for begin, end, label in sorted(events, key=lambda event: (event.begin, -event.end)):
-        start = begin if cursor is None else max(begin, cursor)
-        if end <= start:
-            continue  # within an event that is counted already, or empty
-        outer.setdefault(label, []).append(Span(start, end))
-        cursor = end
-    for kind, spans in outer.items():
-        inside = intersect(union(spans), wall)
-        if kind == "graph" and waits:
-            waiting = intersect(inside, union(waits))
-            parts["input"] += total(waiting)
-            inside = subtract(inside, waiting)
-        parts[kind] += total(inside)
-    parts["python"] = total(wall) - sum(parts.values())
+    for label, spans in _outermost(events):
+        inside = within(union([spans]), wall)
+        if label == "graph":
+            waiting = within(inside, union([waits])).total
+            parts["input"] += waiting
+            parts["graph"] += inside.total - waiting
+        else:
+            parts[label] += inside.total
+    parts["python"] = wall.total - sum(parts.values())
     return parts
+
+
+def _outermost(events: Labelled) -> Iterable[tuple[Label, Spans]]:
+    """Of each event what is not within one that came before it."""
+    if not len(events.begin):
+        return
+    covered = np.maximum.accumulate(events.end)
+    begin = events.begin.copy()
+    begin[1:] = np.maximum(begin[1:], covered[:-1])
+    for number, label in enumerate(LABELS):
+        mine = (events.label == number) & (events.end > begin)
+        if mine.any():
+            yield label, Spans(begin[mine], events.end[mine])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from tfperfkit.records.pipelines import READING
-from tfperfkit.xplane import Event, Line, Plane, Space
-from tfperfkit.xplane.names import HOST, STEP_MARKER, Kind, Named, is_function, is_input, parse
+from tfperfkit.xplane import Plane, Space
+from tfperfkit.xplane.intervals import Ints
+from tfperfkit.xplane.names import HOST, STEP_MARKER, Kind, Named, is_function, is_input
 from tfperfkit.xplane.spans import Span
-from tfperfkit_probes.tfprof.breakdown import Label, Labelled
+from tfperfkit.xplane.tracks import Flags, Track, Tracks, read_tracks
+from tfperfkit_probes.tfprof.breakdown import LABELS, Label, Labelled
 
 #: tf.data's own threads: ``tf_data_private_threadpool``, ``tf_data_iterator_get_next`` ...
 DATA_THREADS = "tf_data"
@@ -26,12 +30,15 @@ class Marker(NamedTuple):
     span: Span
 
 
+NOTHING = Labelled(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8))
+
+
 @dataclass
 class Timeline:
     """The events of one thread that count in the breakdown, and the steps marked on it."""
 
     markers: list[Marker] = field(default_factory=list)
-    events: list[Labelled] = field(default_factory=list)
+    events: Labelled = NOTHING
     calls: list[tuple[Span, str]] = field(default_factory=list)  # of compiled functions, by their runtime name
 
 
@@ -54,43 +61,20 @@ class Host:
         marked = max(self.timelines, key=lambda line: len(line.markers), default=Timeline())
         if marked.markers:
             return marked
-        return max(self.timelines, key=lambda line: sum(e.end - e.begin for e in line.events), default=Timeline())
+        return max(self.timelines, key=_busy, default=Timeline())
 
-    def is_own(self, event: Event, named: Named) -> bool:
-        """Whether an event and what is within it is tfperf's reading of a pipeline: no work of the script's."""
+    def is_own(self, named: Named, call: object) -> bool:
+        """Whether an event and what is within it is tfperf's reading of a pipeline: no work of the script's. ``call``:
+        the execution of an executor."""
         if named.kind is Kind.EXECUTOR:
-            return bool(self.own_calls) and event.stat("id") in self.own_calls
-        return named.kind is Kind.EAGER and named.type == READING
+            return call in self.own_calls
+        return named.type == READING and named.kind is Kind.EAGER
 
-
-class Names:
-    """``parse`` with a memory: an event's name is looked at once."""
-
-    def __init__(self, wanted: Callable[[Named], bool]) -> None:
-        self._wanted = wanted
-        self._known: dict[str, Named | None] = {}
-
-    def keep(self, name: str) -> bool:
-        return self[name] is not None
-
-    def __getitem__(self, name: str) -> Named | None:
-        if name not in self._known:
-            named = parse(name)
-            self._known[name] = named if named is not None and self._wanted(named) else None
-        return self._known[name]
-
-
-def nested(line: Line, names: Names) -> Iterator[tuple[Event, Named, list[tuple[int, Named]]]]:
-    """The wanted events of a line by time, each with those around it, outermost first: (end in ps, what it is)."""
-    stack: list[tuple[int, Named]] = []
-    for event in line.in_order(names.keep):
-        named = names[event.name]
-        if named is None:
-            continue
-        while stack and event.begin_ps >= stack[-1][0]:
-            stack.pop()
-        yield event, named, stack
-        stack.append((event.end_ps, named))
+    def is_of_data(self, call: int | None) -> bool | None:
+        """Whether tf.data asked for an execution; None where it is not known who did."""
+        if call in self.data_calls:
+            return True
+        return False if call in self.script_calls else None
 
 
 _FIRST = frozenset(
@@ -115,44 +99,93 @@ def has_steps(space: Space) -> bool:
 
 
 def read_host(plane: Plane) -> Host:
-    """Read the plane ``/host:CPU`` for everything but its operations."""
+    """Read the plane ``/host:CPU`` for everything but its operations; once for all who ask."""
+    return plane.once(_read)
+
+
+def _read(plane: Plane) -> Host:
     host = Host()
-    names = Names(lambda named: named.kind in _FIRST)
+    tracks = read_tracks(plane)
+    first = tracks.of(_FIRST)
+    labels = [_label(named) if named is not None else None for named in tracks.named]
+    label_of = np.array([LABELS.index(label) if label is not None else -1 for label in labels], dtype=np.int8)
+    inner = tracks.of({Kind.CALL, Kind.GET_NEXT})
     sources: dict[str, list[Span]] = {}
-    for line in plane.lines():
-        timeline = Timeline()
-        on_data_thread = line.name.startswith(DATA_THREADS)
-        for event, named, around in nested(line, names):
-            span = Span(event.begin_ps, event.end_ps)
-            host.end = max(host.end, span.end)
-            if named.kind is Kind.MARKER:
-                number = event.stat("step_num")
-                # Other tools and scripts mark steps by the same name; ours also carry "tfperf".
-                if isinstance(number, int) and event.stat("tfperf") is not None:
-                    timeline.markers.append(Marker(number, span))
-            elif named.kind is Kind.COMPILE:
-                host.compiles.append(span)
-            elif named.kind is Kind.CALL:
-                number = event.stat("id")
-                if isinstance(number, int):
-                    of_data = _is_of_data(around, on_data_thread)
-                    own = any(outer.kind is Kind.EAGER and outer.type == READING for _, outer in around)
-                    (host.own_calls if own else host.data_calls if of_data else host.script_calls).add(number)
-            elif named.kind is Kind.GET_NEXT:
-                if not any(outer.kind is Kind.EAGER and is_input(outer.type) for _, outer in around):
-                    host.fetches.append(span)
-            elif named.kind is Kind.ITERATOR:
-                host.prefetches |= named.name.startswith(_PREFETCHED)
-                if named.name.startswith("ReduceIterator::"):
-                    sources.setdefault(named.name, []).append(span)
-            elif (label := _label(named)) is not None:
-                timeline.events.append(Labelled(span.begin, span.end, label))
-                if label == "graph":
-                    timeline.calls.append((span, named.type))
-        if timeline.markers or timeline.events:
+    for track in tracks.lines():
+        which = track.where(first)
+        if not len(which):
+            continue
+        host.end = max(host.end, int(track.end_ps[which].max()))
+        timeline = Timeline(_markers(tracks, track))
+        host.compiles += _spans(track, track.where(tracks.of({Kind.COMPILE})))
+        for span, named in _named(tracks, track, tracks.of({Kind.ITERATOR})):
+            host.prefetches |= named.name.startswith(_PREFETCHED)
+            if named.name.startswith("ReduceIterator::"):
+                sources.setdefault(named.name, []).append(span)
+        counted = label_of[track.code[which]]
+        label = counted[counted >= 0]
+        there = which[counted >= 0]
+        timeline.events = Labelled(track.begin_ps[there], track.end_ps[there], label)
+        graphs = there[label == LABELS.index("graph")]
+        types = [tracks.named[code] for code in track.code[graphs].tolist()]
+        timeline.calls = [
+            (span, named.type) for span, named in zip(_spans(track, graphs), types, strict=True) if named is not None
+        ]
+        if inner[track.code[which]].any():
+            _read_calls(host, tracks, track, which)
+        if timeline.markers or len(there):
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)
     return host
+
+
+def _busy(line: Timeline) -> int:
+    return int((line.events.end - line.events.begin).sum())
+
+
+def _spans(track: Track, which: Ints) -> list[Span]:
+    return [Span(begin, end) for begin, end, _ in track.events(which)]
+
+
+def _named(tracks: Tracks, track: Track, wanted: Flags) -> Iterator[tuple[Span, Named]]:
+    for begin, end, code in track.events(track.where(wanted)):
+        named = tracks.named[code]
+        if named is not None:
+            yield Span(begin, end), named
+
+
+def _markers(tracks: Tracks, track: Track) -> list[Marker]:
+    """Other tools and scripts mark steps by the same name; ours also carry "tfperf"."""
+    which = track.where(tracks.of({Kind.MARKER}))
+    if not len(which):
+        return []
+    numbers = track.numbers("step_num", which)
+    ours = track.coded(("tfperf",), which)["tfperf"].codes >= 0
+    found = zip(numbers, _spans(track, which), ours.tolist(), strict=True)
+    return [Marker(number, span) for number, span, is_ours in found if is_ours and number is not None]
+
+
+def _read_calls(host: Host, tracks: Tracks, track: Track, which: Ints) -> None:
+    """Who asked for each execution, and the fetches of graphs: by the events around them, outermost first."""
+    on_data_thread = track.name.startswith(DATA_THREADS)
+    calls = iter(track.numbers("id", track.where(tracks.of({Kind.CALL}))))
+    stack: list[tuple[int, Named]] = []
+    for begin, end, code in track.events(which):
+        named = tracks.named[code]
+        assert named is not None
+        while stack and begin >= stack[-1][0]:
+            stack.pop()
+        if named.kind is Kind.CALL:
+            number = next(calls)
+            if number is not None:
+                of_data = _is_of_data(stack, on_data_thread)
+                own = any(outer.kind is Kind.EAGER and outer.type == READING for _, outer in stack)
+                (host.own_calls if own else host.data_calls if of_data else host.script_calls).add(number)
+        elif named.kind is Kind.GET_NEXT and not any(
+            outer.kind is Kind.EAGER and is_input(outer.type) for _, outer in stack
+        ):
+            host.fetches.append(Span(begin, end))
+        stack.append((end, named))
 
 
 def _label(named: Named) -> Label | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from tfperfkit.xplane import Event, Line, Plane
+import numpy as np
+
+from tfperfkit.xplane import Plane
+from tfperfkit.xplane.intervals import NONE, Spans, inside, overlap, spans_of, union
 from tfperfkit.xplane.names import DERIVED_LINES, Kind, Named, function_name, is_function, is_input
 from tfperfkit.xplane.spans import Span, SpanIndex
-from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
+from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
+from tfperfkit_probes.tfprof.host import DATA_THREADS, Host
 from tfperfkit_probes.tfprof.kernels import Kernel, undisturbed
 
 #: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
@@ -41,23 +45,30 @@ class OpTime:
 
 
 class _Open:
-    """An event on the stack: an operation that is counted, or a context that tells who runs what is in it."""
+    """An event on the stack: an operation, or a context that tells who runs what is in it.
 
-    __slots__ = ("begin", "end", "inner", "key", "named", "of_data")
+    ``key``, ``op``: of an operation that counts; what begins outside of the window does not. ``of_data``: whether
+    tf.data runs what is within. ``operation``: the innermost that counts, itself or around it.
+    """
 
-    def __init__(self, begin: int, end: int, named: Named, key: OpKey | None, of_data: bool | None) -> None:
+    __slots__ = ("begin", "end", "inner", "key", "named", "of_data", "op", "operation")
+
+    def __init__(self, begin: int, end: int, named: Named, key: OpKey | None, of_data: bool) -> None:
         self.begin = begin
         self.end = end
         self.named = named
         self.key = key
         self.of_data = of_data
         self.inner = 0
+        self.op: OpTime | None = None
+        self.operation: _Open | None = None
 
 
 _SECOND = frozenset({Kind.EAGER, Kind.OP, Kind.ASYNC, Kind.EXECUTOR, Kind.GET_NEXT, Kind.ITERATOR, Kind.MAYBE_THUNK})
 _SECOND |= {Kind.KERNEL}
+_CONTEXTS = frozenset({Kind.ITERATOR, Kind.EXECUTOR})
 #: Lines of the host plane that hold the driver's calls; the kernels themselves stand on the device's lines.
-_DRIVER_LINES = "Host Threads"
+DRIVER_LINES = "Host Threads"
 
 
 class OpReader:
@@ -69,139 +80,166 @@ class OpReader:
 
     def __init__(self, host: Host, window: Iterable[Span]) -> None:
         self.ops: dict[OpKey, OpTime] = {}
-        self.busy: list[Span] = []
         self.exchanges: list[tuple[Span, str]] = []  # with other replicas, and the operation's name
         self.handed: list[tuple[Span, str]] = []  # the same, as they were handed over to whoever waits
-        # What computes, in a graph: numbers, not objects, for there may be millions.
-        self._begins, self._ends = array("q"), array("q")
+        # What computes, in a graph, and what runs for the script: numbers, not objects, for there may be millions.
+        self._computing = (array("q"), array("q"))
+        self._busy: list[Spans] = []
         self._host = host
-        self._window = SpanIndex(window)
-        self._fetches = SpanIndex(host.fetches)
+        self._window = union([spans_of(window)])
+        self._fetches = union([spans_of(host.fetches)])
         self._thunks = False
         self._kernels: list[list[Kernel]] = []
+        self._keys: dict[tuple[int, bool], OpKey] = {}
 
     @property
-    def computing(self) -> Iterator[Span]:
+    def computing(self) -> Spans:
         """When an operation of a graph computed: with none inside of it, and no exchange."""
-        return map(Span, self._begins, self._ends)
+        return union([_spans(*self._computing)])
+
+    @property
+    def busy(self) -> Spans:
+        """When an operation of the script's own functions ran beside a fetch."""
+        return union(self._busy)
 
     def read(self, plane: Plane) -> None:
         """Read the plane ``/host:CPU``."""
         self._thunks = "hlo_op" in plane.stat_ids
-        names = Names(lambda named: named.kind in _SECOND and (self._thunks or named.kind is not Kind.MAYBE_THUNK))
-        for line in plane.lines():
-            if not line.name.startswith(_DRIVER_LINES):
+        tracks = read_tracks(plane)
+        self._keys.clear()
+        for track in tracks.lines():
+            if not track.name.startswith(DRIVER_LINES):
                 self._kernels.append([])
-                self._read_line(line, names)
+                self._read_line(tracks, track)
         for kind, ps in undisturbed(self._kernels).items():
             op = self.ops.get(OpKey(kind, kind, "eager"))
             if op is not None:
                 op.kernel_ps = ps
 
-    def _read_line(self, line: Line, names: Names) -> None:
-        on_data_thread = line.name.startswith(DATA_THREADS)
+    def _read_line(self, tracks: Tracks, track: Track) -> None:
+        which = track.where(tracks.of(_SECOND))
+        told: dict[Kind, Iterator[Any]] = {
+            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.of({Kind.EXECUTOR})))),
+            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.of({Kind.ASYNC}))),
+            Kind.MAYBE_THUNK: track.texts(("hlo_op",), track.where(tracks.of({Kind.MAYBE_THUNK}))),
+        }
+        on_data_thread = track.name.startswith(DATA_THREADS)
+        counts = inside(self._window, track.begin_ps[which]).tolist()
+        beside = (array("q"), array("q"))  # what may have run beside a fetch
         stack: list[_Open] = []
         own_until = 0
-        for event in line.in_order(names.keep):
-            named = names[event.name]
-            if named is None or event.begin_ps < own_until:
+        for (begin, end, code), counted in zip(track.events(which), counts, strict=True):
+            named = tracks.named[code]
+            assert named is not None
+            kind = named.kind
+            stat = next(told[kind]) if kind in told else None
+            if begin < own_until:
                 continue
-            if self._host.is_own(event, named):
-                own_until = event.end_ps
+            if self._host.is_own(named, stat):
+                own_until = end
                 continue
-            while stack and event.begin_ps >= stack[-1].end:
+            while stack and begin >= stack[-1].end:
                 self._close(stack.pop())
-            if named.kind is Kind.KERNEL:
-                self._kernel(event, stack)
+            if kind is Kind.KERNEL:
+                self._kernel(end - begin, stack)
                 continue
-            owner = next((outer.of_data for outer in reversed(stack) if outer.of_data is not None), on_data_thread)
-            opened = self._open(event, named, stack, owner)
-            if opened is None:
-                continue
-            if opened.key is not None:
-                self._count(event, opened, stack, owner)
+            around = stack[-1] if stack else None
+            of_data = around.of_data if around is not None else on_data_thread
+            if kind in _CONTEXTS:
+                known = kind is Kind.ITERATOR or self._host.is_of_data(stat)
+                opened = _Open(begin, end, named, None, of_data if known is None else known)
+            elif kind is Kind.EAGER and is_function(named.type):
+                opened = _Open(begin, end, named, None, of_data)
+            else:
+                key = self._key(code, named, stat, around.operation if around is not None else None, of_data)
+                if key is None:
+                    continue
+                opened = _Open(begin, end, named, key, of_data)
+                if kind is not Kind.GET_NEXT and not of_data:
+                    beside[0].append(begin)
+                    beside[1].append(end)
+            self._count(opened, around, counted)
             stack.append(opened)
         while stack:
             self._close(stack.pop())
+        if len(self._fetches):
+            ran = _spans(*beside)
+            touched = overlap(self._fetches, ran.begin, ran.end)
+            self._busy.append(union([Spans(ran.begin[touched], ran.end[touched])]))
 
-    def _open(self, event: Event, named: Named, stack: list[_Open], of_data: bool) -> _Open | None:
-        """What the event puts on the stack; None if it is part of what is there already."""
-        begin, end, kind = event.begin_ps, event.end_ps, named.kind
-        if kind is Kind.ITERATOR:
-            return _Open(begin, end, named, None, True)
-        if kind is Kind.EXECUTOR:
-            return _Open(begin, end, named, None, self._is_of_data(event.stat("id")))
-        operation = next((outer.named for outer in reversed(stack) if outer.key is not None), None)
-        if kind is Kind.EAGER:
-            if is_function(named.type):
-                return _Open(begin, end, named, None, None)
-            place: Place = "input" if of_data or is_input(named.type) else "eager"
-            return _Open(begin, end, named, OpKey(named.type, named.type, place), None)
-        if kind is Kind.GET_NEXT:
-            if operation is not None and operation.kind is Kind.EAGER:
-                return None
-            return _Open(begin, end, named, OpKey(named.type, named.type, "input"), None)
+    def _key(self, code: int, named: Named, stat: Any, operation: _Open | None, of_data: bool) -> OpKey | None:
+        """What an event counts as; None if it is part of what is on the stack already, or says too little."""
+        kind = named.kind
         if kind is Kind.ASYNC:
-            name, op_type = event.stat("name"), event.stat("kernel_type")
-            if not isinstance(name, str) or not isinstance(op_type, str):
-                return None
+            name, op_type = stat
             # The whole of a fetch or of a loop over a dataset has an event of its own.
-            if is_input(op_type) or op_type == "ReduceDataset":
+            if name is None or op_type is None or is_input(op_type) or op_type == "ReduceDataset":
                 return None
-            return _Open(begin, end, named, OpKey(name, op_type, "input" if of_data else "graph"), None)
+            return OpKey(name, op_type, "input" if of_data else "graph")
         if kind is Kind.MAYBE_THUNK:
-            name = event.stat("hlo_op")
-            if not isinstance(name, str):
+            (name,) = stat
+            return OpKey(name, "XLA", "input" if of_data else "xla") if name is not None else None
+        if operation is not None and operation.named.kind is Kind.EAGER:
+            if kind is Kind.GET_NEXT:
                 return None
-            return _Open(begin, end, named, OpKey(name, "XLA", "input" if of_data else "xla"), None)
+            if kind is Kind.OP and operation.named.type == named.type and not is_function(named.type):
+                return None  # the kernel of the eager operation around it
+        key = self._keys.get((code, of_data))
+        if key is None:
+            key = self._keys[code, of_data] = self._named_key(named, of_data)
+        return key if key.type else None
+
+    def _named_key(self, named: Named, of_data: bool) -> OpKey:
+        """The same where the event's name says it all; without a type where it is none."""
+        if named.kind is Kind.EAGER:
+            return OpKey(named.type, named.type, "input" if of_data or is_input(named.type) else "eager")
+        if named.kind is Kind.GET_NEXT:
+            return OpKey(named.type, named.type, "input")
         if is_function(named.type):  # how an eager call of a jit-compiled function reads
-            if self._thunks:
-                return None
             # TensorFlow 2.16 tells no kernels of XLA on a CPU: the function is one piece.
-            return _Open(begin, end, named, OpKey(function_name(named.type), "XLA function", "xla"), None)
-        if operation is not None and operation.kind is Kind.EAGER and operation.type == named.type:
-            return None  # the kernel of the eager operation around it
-        return _Open(begin, end, named, OpKey(named.name, named.type, "input" if of_data else "graph"), None)
+            return OpKey(function_name(named.type), "" if self._thunks else "XLA function", "xla")
+        return OpKey(named.name, named.type, "input" if of_data else "graph")
 
-    def _count(self, event: Event, opened: _Open, stack: list[_Open], of_data: bool) -> None:
-        assert opened.key is not None
-        for outer in reversed(stack):
-            if outer.key is not None:
-                outer.inner += min(event.end_ps, outer.end) - event.begin_ps
-                break
-        if event.begin_ps in self._window:
-            op = self.ops.setdefault(opened.key, OpTime())
-            op.count += 1
-            op.self_ps += event.duration_ps
-            if opened.key.place == "graph" and opened.key.type.startswith(EXCHANGES):
-                spans = self.handed if opened.named.kind is Kind.ASYNC else self.exchanges
-                spans.append((Span(event.begin_ps, event.end_ps), opened.key.name))
-        else:
-            opened.key = None
-        if not of_data and opened.named.kind is not Kind.GET_NEXT and self._fetches.spans:
-            span = Span(event.begin_ps, event.end_ps)
-            if self._fetches.overlaps(*span):
-                self.busy.append(span)
-
-    def _kernel(self, event: Event, stack: list[_Open]) -> None:
-        """The kernel of the eager operation around it, if that is counted; what runs a graph is none."""
-        key = stack[-1].key if stack else None
-        if key is not None and key.place == "eager" and stack[-1].named.kind is Kind.EAGER:
-            self._kernels[-1].append(Kernel(key.type, event.duration_ps))
-
-    def _close(self, opened: _Open) -> None:
+    def _count(self, opened: _Open, around: _Open | None, counted: bool) -> None:
+        """Count an operation, where it ``counted`` by its begin; set the innermost operation."""
+        outer = opened.operation = around.operation if around is not None else None
         key = opened.key
         if key is None:
             return
-        self.ops[key].self_ps -= opened.inner
-        if key.place in ("graph", "xla") and not opened.inner and not key.type.startswith(EXCHANGES):
-            self._begins.append(opened.begin)
-            self._ends.append(opened.end)
+        if outer is not None:
+            outer.inner += min(opened.end, outer.end) - opened.begin
+        if not counted:
+            return
+        op = self.ops.get(key)
+        if op is None:
+            op = self.ops[key] = OpTime()
+        op.count += 1
+        op.self_ps += opened.end - opened.begin
+        opened.op, opened.operation = op, opened
+        if key.place == "graph" and key.type.startswith(EXCHANGES):
+            spans = self.handed if opened.named.kind is Kind.ASYNC else self.exchanges
+            spans.append((Span(opened.begin, opened.end), key.name))
 
-    def _is_of_data(self, number: object) -> bool | None:
-        if number in self._host.data_calls:
-            return True
-        return False if number in self._host.script_calls else None
+    def _kernel(self, ps: int, stack: list[_Open]) -> None:
+        """The kernel of the eager operation around it, if that is counted; what runs a graph is none."""
+        around = stack[-1] if stack else None
+        if around is not None and around.op is not None and around.named.kind is Kind.EAGER:
+            assert around.key is not None
+            if around.key.place == "eager":
+                self._kernels[-1].append(Kernel(around.key.type, ps))
+
+    def _close(self, opened: _Open) -> None:
+        op, key = opened.op, opened.key
+        if op is None or key is None:
+            return
+        op.self_ps -= opened.inner
+        if key.place in ("graph", "xla") and not opened.inner and not key.type.startswith(EXCHANGES):
+            self._computing[0].append(opened.begin)
+            self._computing[1].append(opened.end)
+
+
+def _spans(begin: array[int], end: array[int]) -> Spans:
+    return Spans(np.frombuffer(begin, dtype=np.int64), np.frombuffer(end, dtype=np.int64)) if begin else NONE
 
 
 def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, OpTime]) -> list[Span]:

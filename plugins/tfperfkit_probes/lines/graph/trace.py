@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tfperfkit.xplane import Event, Line, Plane
-from tfperfkit.xplane.names import Kind, Named, is_function
+import numpy as np
+
+from tfperfkit.xplane import Plane
+from tfperfkit.xplane.intervals import inside, spans_of, union
+from tfperfkit.xplane.names import XLA_END, XLA_EXECUTE, Kind, Named, is_function
 from tfperfkit.xplane.spans import Span, SpanIndex
-from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, Names
+from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
+from tfperfkit_probes.tfprof.host import DATA_THREADS, Host
+from tfperfkit_probes.tfprof.ops import DRIVER_LINES
 
 #: How close the end of a kernel is noted after the work that its end set off, in ps.
 _CONTINUATION = 50_000_000
-_EXECUTE = "ThunkExecutor::Execute"
-_END = "end: "
 
 
 class Key(NamedTuple):
@@ -91,25 +94,25 @@ Cost = Callable[[str, str], float | None]
 def read_activity(plane: Plane, host: Host, window: list[Span], cost: Cost) -> Activity:
     """Read the plane ``/host:CPU``."""
     reader = _Reader(host, window, cost)
-    names = Names(lambda named: named.kind in _WANTED)
-    keep = names.keep
-    for line in plane.lines():
-        if not line.name.startswith("Host Threads"):
-            reader.read(line, names, lambda name: keep(name) or name == _EXECUTE or name.startswith(_END))
+    tracks = read_tracks(plane)
+    for track in tracks.lines():
+        if not track.name.startswith(DRIVER_LINES):
+            reader.read(tracks, track)
     reader.finish()
     return reader.activity
 
 
 class _Open:
-    __slots__ = ("begin", "end", "first", "key", "of_data", "thunk", "waits")
+    __slots__ = ("begin", "counted", "end", "first", "key", "of_data", "thunk", "waits")
 
-    def __init__(self, begin: int, end: int, key: Key | None, of_data: bool, waits: bool) -> None:
+    def __init__(self, begin: int, end: int, key: Key | None, of_data: bool, waits: bool, counted: bool) -> None:
         self.begin = begin  # of the part that is not written yet
         self.end = end
         self.key = key
         self.of_data = of_data
         self.waits = waits
         self.first = True
+        self.counted = counted  # whether that part begins within the window
         self.thunk: _Thunk | None = None
 
 
@@ -129,93 +132,107 @@ class _Reader:
         self.activity = Activity()
         self._host = host
         self._window = SpanIndex(window)
+        self._spans = union([spans_of(window)])
         self._cost = cost
-        self._keys: dict[str, Key] = {}
+        self._keys: dict[int, Key] = {}
         #: Kernels whose end is noted elsewhere: what follows their begin on the thread is other work.
         self._started: dict[int, _Thunk] = {}
         self._ended: dict[int, int] = {}
         self._thunks: list[_Thunk] = []
 
-    def read(self, line: Line, names: Names, keep: Callable[[str], bool]) -> None:
-        on_data_thread = line.name.startswith(DATA_THREADS)
+    def read(self, tracks: Tracks, track: Track) -> None:
+        ends = np.array([name.startswith(XLA_END) for name in tracks.names])
+        executes = tracks.names.index(XLA_EXECUTE) if XLA_EXECUTE in tracks.names else -1
+        wanted = tracks.of(_WANTED) | ends
+        wanted[executes] |= executes >= 0
+        which = track.where(wanted)
+        told: dict[Kind, Iterator[Any]] = {
+            Kind.EXECUTOR: iter(track.numbers("id", track.where(tracks.of({Kind.EXECUTOR})))),
+            Kind.ASYNC: track.texts(("name", "kernel_type"), track.where(tracks.of({Kind.ASYNC}))),
+        }
+        thunks = track.where(tracks.of({Kind.MAYBE_THUNK}))
+        instructions = track.texts(("hlo_op", "hlo_module"), thunks)
+        told[Kind.MAYBE_THUNK] = zip(instructions, track.numbers("_p", thunks), strict=True)
+        ended = iter(track.numbers("_c", track.where(ends)))
+        on_data_thread = track.name.startswith(DATA_THREADS)
+        counts = inside(self._spans, track.begin_ps[which]).tolist()
         stack: list[_Open] = []
         executed = Span(0, 0)  # the last stretch of XLA's work that is complete
         executing: list[Span] = []
         own_until = 0
-        for event in line.in_order(keep):
-            begin, end = event.begin_ps, event.end_ps
+        for (begin, end, code), counted in zip(track.events(which), counts, strict=True):
             while executing and begin >= executing[-1].end:
                 executed = executing.pop()
-            if event.name == _EXECUTE:
+            named = tracks.named[code]
+            if code == executes:
                 executing.append(Span(begin, end))
                 continue
-            if event.name.startswith(_END):
-                self._note_end(event, executed)
+            if named is None:
+                self._note_end(next(ended), begin, executed)
                 continue
-            named = names[event.name]
-            if named is None or begin < own_until:
+            stat = next(told[named.kind]) if named.kind in told else None
+            if begin < own_until:
                 continue
-            if self._host.is_own(event, named):
+            if self._host.is_own(named, stat):
                 own_until = end
                 continue
             while stack and begin >= stack[-1].end:
                 self._close(stack)
             of_data = stack[-1].of_data if stack else on_data_thread
-            opened = self._open(event, named, of_data)
+            opened = self._open(begin, end, code, named, stat, of_data, counted)
             if opened is None:
                 continue
             if stack and opened.key is not None:
-                self._write(stack[-1], begin)
-                stack[-1].begin = min(end, stack[-1].end)
+                around = stack[-1]
+                self._write(around, begin)
+                around.begin = min(end, around.end)
+                around.counted = around.begin in self._window
             stack.append(opened)
         while stack:
             self._close(stack)
 
-    def _open(self, event: Event, named: Named, of_data: bool) -> _Open | None:
-        begin, end, kind = event.begin_ps, event.end_ps, named.kind
+    def _open(
+        self, begin: int, end: int, code: int, named: Named, stat: Any, of_data: bool, counted: bool
+    ) -> _Open | None:
+        kind = named.kind
         if kind is Kind.OP:
             if is_function(named.type):
                 return None  # how an eager call of a jit-compiled function reads
-            key = self._keys.get(event.name)
+            key = self._keys.get(code)
             if key is None:
-                key = self._keys[event.name] = Key(named.name, named.type)
-            return _Open(begin, end, key, of_data, key.type in _WAITING)
+                key = self._keys[code] = Key(named.name, named.type)
+            return _Open(begin, end, key, of_data, key.type in _WAITING, counted)
         if kind is Kind.ITERATOR:
-            return _Open(begin, end, None, True, False)
+            return _Open(begin, end, None, True, False, counted)
         if kind is Kind.EXECUTOR:
-            known = self._is_of_data(event.stat("id"))
-            return _Open(begin, end, None, of_data if known is None else known, False)
+            known = self._host.is_of_data(stat)
+            return _Open(begin, end, None, of_data if known is None else known, False, counted)
         if kind is Kind.EAGER:
-            if is_function(named.type) and begin in self._window and not of_data:
+            if is_function(named.type) and counted and not of_data:
                 self.activity.calls.append(Call(named.type, begin, end))
-            return _Open(begin, end, None, of_data, False)
+            return _Open(begin, end, None, of_data, False, counted)
         if kind is Kind.ASYNC:
-            name, op_type = event.stat("name"), event.stat("kernel_type")
-            if not isinstance(name, str) or not isinstance(op_type, str):
+            name, op_type = stat
+            if name is None or op_type is None:
                 return None
-            return _Open(begin, end, Key(name, op_type), of_data, op_type in _WAITING)
+            return _Open(begin, end, Key(name, op_type), of_data, op_type in _WAITING, counted)
         if kind is Kind.GET_NEXT:
-            return _Open(begin, end, Key(named.type, named.type), of_data, True)
-        instruction, module = event.stat("hlo_op"), event.stat("hlo_module")
-        if not isinstance(instruction, str) or not isinstance(module, str):
+            return _Open(begin, end, Key(named.type, named.type), of_data, True, counted)
+        (instruction, module), producer = stat
+        if instruction is None or module is None:
             return None
-        return self._kernel(event, Key(instruction, "XLA", module), of_data)
-
-    def _kernel(self, event: Event, key: Key, of_data: bool) -> _Open:
-        cost = self._cost(key.module, key.name)
-        opened = _Open(event.begin_ps, event.end_ps, key, of_data, cost is None)
+        cost = self._cost(module, instruction)
+        key = Key(instruction, "XLA", module)
+        opened = _Open(begin, end, key, of_data, cost is None, counted)
         if cost is not None and not of_data:
             opened.thunk = _Thunk(key, opened.begin, opened.end, cost, [])
             self._thunks.append(opened.thunk)
-            producer = event.stat("_p")
-            if isinstance(producer, int):
+            if producer is not None:
                 self._started[producer] = opened.thunk
         return opened
 
-    def _note_end(self, event: Event, executed: Span) -> None:
-        number = event.stat("_c")
-        if isinstance(number, int):
-            end = event.begin_ps
+    def _note_end(self, number: int | None, end: int, executed: Span) -> None:
+        if number is not None:
             # What waits for the kernel runs before its end is noted, on the same thread.
             if executed.end <= end < executed.end + _CONTINUATION:
                 end = executed.begin
@@ -226,7 +243,7 @@ class _Reader:
         self._write(closed, closed.end)
 
     def _write(self, opened: _Open, until: int) -> None:
-        if opened.key is not None and until > opened.begin and opened.begin in self._window:
+        if opened.key is not None and until > opened.begin and opened.counted:
             if opened.thunk is not None:
                 opened.thunk.spans.append(Span(opened.begin, until))
                 return
@@ -246,11 +263,6 @@ class _Reader:
                 rate = thunk.cost / length if length else 0.0
                 self.activity.segments.append(Segment(span.begin, span.end, thunk.key, False, index == 0, rate))
         self.activity.calls.sort(key=lambda call: (call.begin, -call.end))
-
-    def _is_of_data(self, number: object) -> bool | None:
-        if number in self._host.data_calls:
-            return True
-        return False if number in self._host.script_calls else None
 
 
 def outermost(calls: list[Call]) -> list[Call]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tfperfkit_probes.tfprof.analysis import TraceFacts, analyse
-from tfperfkit_probes.tfprof.breakdown import Labelled, breakdown
+from tfperfkit_probes.tfprof.breakdown import LABELS, Label, Labelled, breakdown
 from xspace_builder import SpaceBuilder, step
 
-from tfperfkit.records.parts import TRACED
+from tfperfkit.records.parts import TRACED, PartName
 from tfperfkit.records.pipelines import READING
 from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.xplane import open_space
+from tfperfkit.xplane.intervals import spans_of
 from tfperfkit.xplane.names import Kind, parse
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, subtract, total, union
 
@@ -26,9 +28,16 @@ spans = st.lists(
 labels = st.sampled_from(["input", "eager_ops", "graph", "tracing", "other"])
 
 labelled = st.lists(
-    st.tuples(st.integers(0, 200), st.integers(0, 60), labels).map(lambda t: Labelled(t[0], t[0] + t[1], t[2])),
+    st.tuples(st.integers(0, 200), st.integers(0, 60), labels).map(lambda t: (t[0], t[0] + t[1], t[2])),
     max_size=15,
 )
+
+
+def split(steps: list[Span], events: list[tuple[int, int, Label]], waits: list[Span]) -> dict[PartName, int]:
+    ordered = sorted(events, key=lambda event: (event[0], -event[1]))
+    columns = [np.array([event[part] for event in ordered], dtype=np.int64) for part in (0, 1)]
+    label = np.array([LABELS.index(event[2]) for event in ordered], dtype=np.int8)
+    return breakdown(spans_of(steps), Labelled(*columns, label), spans_of(waits))
 
 
 def moments(items: list[Any]) -> set[int]:
@@ -50,8 +59,10 @@ def test_spans_are_sets_of_moments(left: list[Span], right: list[Span]) -> None:
 
 
 @given(spans, labelled, spans)
-def test_the_parts_add_up_to_the_wall_time(steps: list[Span], events: list[Labelled], waits: list[Span]) -> None:
-    parts = breakdown(steps, events, waits)
+def test_the_parts_add_up_to_the_wall_time(
+    steps: list[Span], events: list[tuple[int, int, Label]], waits: list[Span]
+) -> None:
+    parts = split(steps, events, waits)
     assert set(parts) == set(TRACED)
     assert all(value >= 0 for value in parts.values())
     assert sum(parts.values()) == len(moments(steps))
@@ -59,20 +70,20 @@ def test_the_parts_add_up_to_the_wall_time(steps: list[Span], events: list[Label
 
 
 def test_a_moment_counts_once_under_the_outermost_event() -> None:
-    events = [
-        Labelled(10, 50, "tracing"),
-        Labelled(20, 30, "eager_ops"),  # an operation run while tracing
-        Labelled(50, 90, "graph"),
-        Labelled(60, 70, "eager_ops"),  # within a py_function
-        Labelled(90, 95, "input"),
-        Labelled(95, 97, "other"),
+    events: list[tuple[int, int, Label]] = [
+        (10, 50, "tracing"),
+        (20, 30, "eager_ops"),  # an operation run while tracing
+        (50, 90, "graph"),
+        (60, 70, "eager_ops"),  # within a py_function
+        (90, 95, "input"),
+        (95, 97, "other"),
     ]
-    parts = breakdown([Span(0, 100)], events, [Span(55, 60), Span(80, 200)])
+    parts = split([Span(0, 100)], events, [Span(55, 60), Span(80, 200)])
     assert parts == {"input": 5 + 5 + 10, "python": 13, "eager_ops": 0, "graph": 25, "tracing": 40, "other": 2}
 
 
 def test_waits_count_only_within_compiled_functions() -> None:
-    parts = breakdown([Span(0, 100)], [Labelled(0, 40, "eager_ops")], [Span(0, 100)])
+    parts = split([Span(0, 100)], [(0, 40, "eager_ops")], [Span(0, 100)])
     assert (parts["eager_ops"], parts["input"], parts["python"]) == (40, 0, 60)
 
 

@@ -1,8 +1,8 @@
 """Runs a script under plain Python in a fork of an interpreter that has imported TensorFlow: that import takes longer
 than most scripts of the tests.
 
-For what is compared with ``tfperf run``, or has nothing to do with it. A script under ``tfperf run`` always has a
-process of its own, and so has one that does something before it imports TensorFlow.
+For what is compared with ``tfperf run``, or has nothing to do with it; for scripts under ``tfperf run`` see
+``warm_run``. One that does something before it imports TensorFlow has a process of its own.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import gc
 import os
 import runpy
 import sys
@@ -83,6 +84,7 @@ def main() -> None:
             INSIDE[kind]()
 
         threading.Thread(target=strike, daemon=True).start()
+    gc.set_threshold(50_000)  # there is next to no garbage in an import of TensorFlow; looking for it takes a quarter
     sys.path[0] = str(GAN)
     sys.argv = [str(GAN / "train.py"), *arguments]
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -89,6 +89,12 @@ WINDOW_ERROR = Calibration(
     "what a share that was measured exactly may be wrong by",
     Chosen("the cost of the sampler while windows are open, 2 % of a processor (docs/overhead.md)"),
 )
+SELDOM_SHARE = Calibration(
+    SEVERITY_MEDIUM.value,
+    "share",
+    "of a loop, what work that is done rarely may take of it, for how often advice says to do it",
+    Chosen("from there on it would be a finding again"),
+)
 Z_95 = Calibration(1.96, "number", "normal quantile of a two-sided 95 % interval", Cited("Wilson 1927, JASA 22, 209"))
 
 # What samples and steps must show.

@@ -47,3 +47,12 @@ def interval(share: float, samples: int) -> tuple[float, float]:
 def severity(saved: float) -> Severity:
     """The severity of a finding whose fix saves this share."""
     return "high" if saved >= HIGH else "medium" if saved >= MEDIUM else "low" if saved >= LOW else "info"
+
+
+def every(share: float) -> int:
+    """At each how many turns to do what takes ``share`` of a loop that does it at each, so that it takes
+    ``SELDOM_SHARE`` or less: 100, 200, 500, 1000 and so on."""
+    most = calibration.SELDOM_SHARE.value
+    needed = share * speedup(share) * (1 - most) / most
+    turns = (step * 10**power for power in range(2, 9) for step in (1, 2, 5))
+    return next((number for number in turns if number >= needed), 10**9)

@@ -136,3 +136,13 @@ def without_statement(file: str, line: cst.SimpleStatementLine, parent: cst.CSTN
         else:
             edits.append(Edit(file, parent, lambda node: node.with_changes(footer=(*comments, *node.footer))))
     return edits
+
+
+def under_if(test: cst.BaseExpression) -> Callable[[Any], Any]:
+    """A change that puts a line into an ``if``; comments above it stay above."""
+
+    def change(node: cst.SimpleStatementLine) -> cst.If:
+        inner = node.with_changes(leading_lines=())
+        return cst.If(test, cst.IndentedBlock([inner]), leading_lines=node.leading_lines)
+
+    return change

@@ -17,6 +17,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import Bounds, waiting
 from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
 from tfperfkit_rules.measures.called import EVALUATE, LAYER, TRAINER, call_of, called_at, callee, calls, receiver
+from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached, sites
@@ -230,8 +231,8 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
                 Measurement("samples", float(samples.count), "count", "baseline"),
             ),
             advice=(
-                f"Compile the call once, before the loop: call = tf.function({model}, reduce_retracing=True), and give "
-                "it tensors. Where several inputs are there at a time, call it once for all of them."
+                f"{compile_once(evidence, *place, model)}; give it tensors. Where several inputs are there at a time, "
+                "call it once for all of them."
             ),
             detail="The update is compiled, this call is not: Python hands out each of its operations.",
             absorbs_here=("LIN001",),

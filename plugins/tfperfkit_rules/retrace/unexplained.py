@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S
@@ -52,7 +53,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
             title = _NEW_MODEL.format(loop=evidence.unit.loop)
             places = list(dict.fromkeys((SourceSpan(file, made), *places)))[: shared.MAX_PLACES.value]
         advice = (
-            _KEEP
+            _keep(evidence, SourceSpan(file, made))
             if made is not None
             else (
                 f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning "
@@ -63,8 +64,11 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         title = _NEW_MODEL.format(loop=evidence.unit.loop)
         if new.function:
             title = f"Each call of {new.function} makes a new model, whose functions Keras traces anew"
-        advice = _KEEP
+        advice = _keep(evidence, new)
         places = list(dict.fromkeys((new, *places)))[: shared.MAX_PLACES.value]
+    elif (jacobian := _jacobian(evidence, lines)) is not None:
+        title = f"{jacobian.method} is called outside of a tf.function, so it is traced anew each time"
+        advice = jacobian.advice
     else:
         many = f"{len(steps)} of {len(evidence.steps.clean)} clean steps"
         where = many if evidence.work is None else evidence.unit.loop
@@ -96,10 +100,49 @@ _NEW_MODEL = "Each turn of {loop} makes a new model, whose functions Keras trace
 #: What traces a Keras model's functions.
 _TRACES = ("fit", "train_on_batch", "evaluate", "predict")
 _KEEP = (
-    "Where turns differ in rates, data or seeds only, make and compile one model before the loop and begin anew with "
-    "its first weights: first = model.get_weights() once, then model.set_weights(first), zeros for the optimizer's "
-    "variables, and optimizer.learning_rate.assign(rate). Models of other shapes each need a trace of their own."
+    "Where turns differ in rates, data or seeds only, make and compile one model before the loop{made} and begin "
+    "each turn with its first values. Once, on the built model: {model}.optimizer.build({model}.trainable_variables); "
+    "state = [*{model}.variables, *{model}.optimizer.variables]; first = [v.numpy() for v in state]. At each turn: "
+    "for v, value in zip(state, first): v.assign(value). Then what the turn has of its own: {model}.set_weights, "
+    "{model}.optimizer.learning_rate.assign. Models of other shapes each need a trace of their own."
 )
+
+
+class _Jacobian(NamedTuple):
+    """``method``: as the person calls it."""
+
+    method: str
+    advice: str
+
+
+def _jacobian(evidence: Evidence, lines: list[Place]) -> _Jacobian | None:
+    """TensorFlow vectorises the loop of a jacobian by tracing it: in a compiled function once, else in each call."""
+    for file, call in methods(evidence, "jacobian", "batch_jacobian"):
+        if not any(file == where and call.lineno <= line <= (call.end_lineno or line) for where, line in lines):
+            continue
+        method, function = ast.unparse(call.func), enclosing(evidence, file, call.lineno)
+        put = "Put what the tape watches and this call into a function with @tf.function"
+        if function is not None:
+            put = f"Put @tf.function on {function.name} (line {function.line})"
+        return _Jacobian(
+            method,
+            f"{put}: {method} traces the loop over its rows, within a compiled function once, outside of one in each "
+            "call. Give the function tensors of the same shape; Python in it (print, .numpy()) runs at the trace only.",
+        )
+    return None
+
+
+def _keep(evidence: Evidence, new: SourceSpan) -> str:
+    """In the names of the statement that makes the model, which is to be moved."""
+    function, syntax = enclosing(evidence, new.file, new.line), evidence.syntax(new.file)
+    nodes = ast.walk(syntax.tree) if syntax is not None else ()
+    made = next((node for node in nodes if isinstance(node, ast.Assign) and node.lineno == new.line), None)
+    if made is None or not isinstance(made.targets[0], ast.Name):
+        return _KEEP.format(made="", model="model")
+    model, text = made.targets[0].id, ast.unparse(made.value)
+    text = f"{model} = {text}" if len(text) <= shared.MAX_LINE.value else f"line {new.line}"
+    out = f", out of {function.name}, which gets {model} as an argument" if function is not None else ""
+    return _KEEP.format(made=f" ({text}{out})", model=model)
 
 
 def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan | None:

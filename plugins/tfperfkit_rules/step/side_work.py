@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, every, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
@@ -20,9 +20,9 @@ from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, TRAINER, called_at, calls, doing
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
 from tfperfkit_rules.measures.source_calls import given
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import Loop, loops
 from tfperfkit_rules.measures.step_place import reached
-from tfperfkit_rules.measures.step_shares import line_shares, span
+from tfperfkit_rules.measures.step_shares import line_shares, span, text_of
 from tfperfkit_rules.measures.turns import basis
 
 #: It takes this share; what rarer writing leaves of it, at best and at worst.
@@ -58,7 +58,9 @@ class _Kind(NamedTuple):
 _WRITES: tuple[PartName, ...] = ("python", "saving", "host_sync")
 _KINDS = {
     "saving": _Kind(
-        "Saving", "Save once an epoch or every few minutes ({example}), not at each step", ("saving", "dispatch")
+        "Saving",
+        "Save once an epoch or every few minutes ({example}), not at each step{last}. A crash then loses up to {lost}",
+        ("saving", "dispatch"),
     ),
     "loading": _Kind(
         "Loading a model", "Load it once, before the loop, and use the same object in it", ("saving", "dispatch", "gc")
@@ -82,6 +84,12 @@ _KINDS = {
 }
 
 
+#: Text is written, which takes many times as long as the bytes of the array.
+_AS_TEXT = "numpy.savetxt"
+_BINARY = (
+    " np.save(name + '.npy', array) in place of np.savetxt writes the same array as bytes: what reads the files needs "
+    "np.load then, and nobody reads them by eye."
+)
 #: What the loop is there for can't be done more seldom.
 _OF_WORK = {
     "writing": "Write fewer and larger pieces: one file opened once, many rows in one call, a binary format in place "
@@ -178,8 +186,15 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     worst = LEFT[1] if evidence.work is None else LEFT_OF_WORK
     bounds = speedups(low * (1 - worst), high * (1 - LEFT[0]))
     words = _KINDS[kind]
-    where, example = _where(evidence, kind, found.at)
-    advice = words.advice.format(example=example) + "."
+    seldom = every(share)
+    where, example = _where(evidence, kind, found.at, seldom)
+    by_epoch = _BY_DEFAULT in example
+    advice = words.advice.format(
+        example=example,
+        last="" if by_epoch else ", and once behind the loop for the last weights",
+        lost="an epoch" if by_epoch else f"{seldom:,} steps",
+    )
+    advice += "."
     named = next((api(evidence, found.frames, item) for item in KINDS if item.word == kind), "")
     return Finding(
         code="STP001",
@@ -202,7 +217,8 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
             Measurement(_seen(evidence), float(found.steps), "count", "baseline"),
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=_OF_WORK.get(kind, advice) if evidence.work is not None else advice,
+        advice=(_OF_WORK.get(kind, advice) if evidence.work is not None else advice)
+        + (_BINARY if _AS_TEXT in named else ""),
         detail=f"{'The next step' if evidence.work is None else 'The rest of the work'} waits until it is done.",
         absorbs=_ABSORBS.get(kind, ()),
         absorbs_here=("LIN001", "SYN001", "STP008"),
@@ -233,11 +249,13 @@ def _made_anew(evidence: Evidence) -> float:
     return again / samples.count if samples.count else 0.0
 
 
-def _where(evidence: Evidence, kind: str, at: Counter[tuple[str, int]]) -> tuple[tuple[SourceSpan, ...], str]:
+def _where(
+    evidence: Evidence, kind: str, at: Counter[tuple[str, int]], seldom: int
+) -> tuple[tuple[SourceSpan, ...], str]:
     """The callback's line where Keras does it in ``fit``, else the innermost own line; then the loop or the fit."""
     lines = [place for place, _ in at.most_common(3) if place[1]]
     spans = [span(evidence, *place) for place in lines]
-    example = "if step % 1000 == 0"
+    example = f"if step % {seldom} == 0"
     if kind in _CALLBACKS and lines and called_at(evidence, lines[0], FIT) is not None:
         classes, word = _CALLBACKS[kind]
         example = f'{word}="{_BY_DEFAULT}"'
@@ -250,4 +268,11 @@ def _where(evidence: Evidence, kind: str, at: Counter[tuple[str, int]]) -> tuple
         around = loops(evidence, *lines[0])
         if around:
             spans.append(span(evidence, lines[0][0], around[-1].line))
+            example = f"if {_counter(around[-1])} % {seldom} == 0: {text_of(evidence, lines[0])}"
     return tuple(dict.fromkeys(spans)), example
+
+
+def _counter(loop: Loop) -> str:
+    """What counts a loop's turns; where nothing does, a name for what should."""
+    counts = loop.over.startswith(("range(", "enumerate(")) and loop.names
+    return loop.names[0] if counts else "step"

@@ -22,6 +22,7 @@ from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span, text_of
 from tfperfkit_rules.measures.trend import Trend, trend
+from tfperfkit_rules.measures.written_whole import written_whole
 
 
 class _Cause(NamedTuple):
@@ -162,23 +163,39 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
             *(Measurement(f"of the {word} third, at the line", share, "share", "samples") for word, share in shares),
             *([Measurement("elements more per step", grower.per_step, "number", "run")] if grower is not None else []),
         ),
-        advice=_advice(grower),
+        advice=_advice(evidence, cause),
         detail=f"The longer the run, the more it costs. What takes more and more: {text_of(evidence, cause.lines[0])}",
         absorbs_here=("LIN001", "SYN001"),
         parts=cause.parts,
     )
 
 
-def _advice(grower: Grower | None) -> str:
+def _advice(evidence: Evidence, cause: _Cause) -> str:
+    grower = cause.grower
     if grower is None:
         return (
             "Something that this line goes through gets longer at each turn. Keep a running value instead (a sum, a "
             "mean), write into an array of full size made once, or bound it: collections.deque(maxlen=100)."
         )
-    name = grower.name
+    name, (file, line) = grower.name, cause.lines[0]
+    syntax = evidence.syntax(file)
+    written = written_whole(syntax, line, name) if syntax is not None else None
+    if written is not None:
+        by_line = "a file for each part, or one that can be added to"
+        if written.row:
+            by_line = (
+                f'in a file that is opened with "a", out.write({written.row} + "\\n"), a line for each, which '
+                "json.loads reads line by line"
+            )
+        return (
+            f"{written.text} gets longer at each turn, and line {line} writes all of it each time. Write only what is "
+            f"new: {by_line}. Or write all of it once, behind the loop, or every few hundred turns. What reads the "
+            "file has to follow."
+        )
     return (
         f"{name} gets longer at each turn, and all of it is gone through each time. Keep a running value instead (a "
-        f"sum, a mean), or the newest only: {name} = collections.deque(maxlen=100)."
+        f"sum, a mean), or the newest only: {name} = collections.deque(maxlen=100), which can't be sliced, and is no "
+        "list to json: there list(...) of it."
     )
 
 

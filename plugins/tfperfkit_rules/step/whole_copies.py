@@ -12,6 +12,7 @@ from tfperfkit.records.samples import MIN, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.whole_copies import Copied, whole_copies
 
@@ -21,7 +22,8 @@ _Place = tuple[str, Copied]  # the file
 
 
 def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
-    """By the samples that were in such a call, or at its line where it stands alone there."""
+    """By the samples that were in such a call, or at its line where it stands alone there; those of one function are
+    one finding, as the columns of a memory are."""
     if evidence.samples.count < MIN:
         return
     at: defaultdict[_Place, list[Stack]] = defaultdict(list)
@@ -29,13 +31,24 @@ def copied_to_grow(evidence: Evidence) -> Iterable[Finding]:
         copied = _in(evidence, stack) if part_of(stack.activity) in _PARTS else None
         if copied is not None:
             at[stack.frames[-1].file, copied].append(stack)
-    found = [(sum(evidence.samples.stacks[stack] for stack in stacks), place, stacks) for place, stacks in at.items()]
-    for number, (file, copied), stacks in sorted(found, key=lambda row: -row[0])[:1]:
+    together: defaultdict[tuple[str, object], list[_Place]] = defaultdict(list)
+    for file, copied in at:
+        together[file, enclosing(evidence, file, copied.call.lineno)].append((file, copied))
+    found = [(sum(_number(evidence, at[place]) for place in places), places) for places in together.values()]
+    for _, places in sorted(found, key=lambda row: -row[0])[:1]:
+        places.sort(key=lambda place: -_number(evidence, at[place]))
+        grown = [place for place in places if _is_the_copying(evidence, place[1], at[place])]
+        stacks = [stack for place in grown for stack in at[place]]
+        number = _number(evidence, stacks)
         share = number / evidence.samples.count
-        if share < MEDIUM or number < calibrated.MIN_SAMPLES.value or not _is_the_copying(evidence, copied, stacks):
+        if share < MEDIUM or number < calibrated.MIN_SAMPLES.value:
             continue
         parts = Counter(part for stack in stacks if (part := part_of(stack.activity)) is not None)
-        yield _finding(evidence, file, copied, share, tuple(part for part, _ in parts.most_common()))
+        yield _finding(evidence, grown, share, tuple(part for part, _ in parts.most_common()))
+
+
+def _number(evidence: Evidence, stacks: list[Stack]) -> int:
+    return sum(evidence.samples.stacks[stack] for stack in stacks)
 
 
 def _in(evidence: Evidence, stack: Stack) -> Copied | None:
@@ -63,39 +76,52 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
     return late >= calibrated.COPIES_GROW.value * early
 
 
-def _finding(evidence: Evidence, file: str, copied: Copied, share: float, parts: tuple[PartName, ...]) -> Finding:
+def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
     low, high = interval(share, evidence.samples.count)
     left = calibrated.COPIES_LEFT.value
     bounds = speedups(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value))
-    line, unit = copied.call.lineno, evidence.unit
+    unit = evidence.unit
+    lines = [(file, copied.call.lineno) for file, copied in places]
+    names = list(dict.fromkeys(copied.name for _, copied in places))
+    some = f"{', '.join(names[:-1])} and {names[-1]} are" if names[1:] else f"{names[0]} is"
+    them = "them" if names[1:] else "it"
     return Finding(
         code="STP014",
         family="step",
-        title=f"{copied.name} is copied whole each time to make it longer: {100 * share:.0f} % of {unit.a}",
+        title=f"{some} copied whole each time to make {them} longer: {100 * share:.0f} % of {unit.a}",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=tuple(dict.fromkeys((span(evidence, file, line), *callers(evidence, (file, line))))),
+        where=tuple(dict.fromkeys((*(span(evidence, *at) for at in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", "samples"),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
-        advice=_advice(copied),
+        advice=_advice([copied for _, copied in places]),
         detail="A join makes a new array of all that it is given, so each turn copies all that came before it.",
         absorbs_here=("LIN001", "EAG008", "STP003", "STP007"),
         parts=parts,
     )
 
 
-def _advice(copied: Copied) -> str:
+def _advice(places: list[Copied]) -> str:
+    copied = places[0]
+    others = ", ".join(dict.fromkeys(item.name for item in places if item.name != copied.name))
     if copied.kept:
+        owner, size = copied.name.rpartition(".")[0], copied.size or "size"
+        added = f"{owner}.added" if owner else "added"
+        also = f"Likewise, with the same position: {others}. " if others else ""
         return (
-            f"Make {copied.name} once, in its full size, and write into it: {copied.name}[position] = row, with "
-            "position = (position + 1) % size, as in a ring."
+            f"Make {copied.name} once, in full size (np.zeros, {size} rows), with {added} = 0, and write into it as "
+            f"into a ring: {copied.name}[{added} % {size}] = {copied.new}; {added} += 1. {also}What reads its length "
+            f"reads min({added}, {size}) instead; once full, the oldest row stands at {added} % {size}, not in front. "
+            f"What fills it at once writes {copied.name}[:n] and adds n."
         )
+    also = f" Likewise: {others}." if others else ""
     return (
-        "Put what is new into a list and join it once: parts = [] before the loop, parts.append(new) in it, "
-        f"{copied.name} = {copied.join} behind it. Where the number of rows is known, write into an array "
+        f"Put what is new into a list and join it once: parts = [{copied.name}] before the loop, "
+        f"parts.append({copied.new}) in line {copied.call.lineno}, {copied.name} = {copied.join} behind the "
+        f"loop.{also} Where the loop itself reads {copied.name}, and the number of rows is known, write into an array "
         "that has them all from the start."
     )

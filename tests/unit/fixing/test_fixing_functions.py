@@ -172,6 +172,86 @@ def test_switches_for_debugging_go(tmp_path: Path) -> None:
     assert fixed(tmp_path, source, "EAG003") == "import tensorflow as tf\nif debug:\n    pass\n"
 
 
+def test_float64_for_all_layers_goes(tmp_path: Path) -> None:
+    source = 'from tensorflow import keras\n\nkeras.backend.set_floatx("float64")  # here\nx = 1\n'
+    assert fixed(tmp_path, source, "OPS003") == "from tensorflow import keras\nx = 1\n"
+    assert "no line" in reason(tmp_path, source.replace('"float64"', "floats"), "OPS003")
+
+
+POLICY = """\
+import tensorflow as tf
+from tensorflow.keras import mixed_precision
+
+# Half of the memory.
+mixed_precision.set_global_policy("mixed_float16")  # here
+"""
+
+
+def test_half_precision_stays_for_a_gpu(tmp_path: Path) -> None:
+    guarded = (
+        'if tf.config.list_physical_devices("GPU"):\n    mixed_precision.set_global_policy("mixed_float16")  # here\n'
+    )
+    after = fixed(tmp_path, POLICY.replace("# Half of the memory.\n", ""), "PRC003")
+    assert after.endswith(f"mixed_precision\n\n{guarded}")
+    assert "# Half of the memory.\nif tf.config" in fixed(tmp_path, POLICY, "PRC003")
+    assert "not imported" in reason(tmp_path, POLICY.replace("import tensorflow as tf\n", ""), "PRC003")
+
+
+JACOBIAN = """\
+import tensorflow as tf
+
+
+def sensitivity(angles):
+    with tf.GradientTape() as tape:
+        tape.watch(angles)
+        where = tip(angles)
+    return tape.jacobian(where, angles)  # here
+"""
+
+
+def test_the_function_of_a_jacobian_is_compiled(tmp_path: Path) -> None:
+    assert fixed(tmp_path, JACOBIAN, "RET014") == JACOBIAN.replace("def sens", "@tf.function\ndef sens")
+    assert ".numpy()" in reason(tmp_path, JACOBIAN.replace("angles)  #", "angles).numpy()  #"), "RET014")
+    assert "no jacobian" in reason(tmp_path, JACOBIAN.replace("jacobian", "gradient"), "RET014")
+
+
+SAVING = """\
+for step, (x, y) in enumerate(data):
+    loss = train_step(x, y)
+    # For tomorrow.
+    manager.save(checkpoint_number=step)  # here
+"""
+
+
+def test_saving_becomes_rare(tmp_path: Path) -> None:
+    after = fixed(tmp_path, SAVING, "STP001")  # half of the loop: every 100 turns it takes less than 5 %
+    assert after.endswith(
+        "    # For tomorrow.\n    if step % 100 == 0:\n        manager.save(checkpoint_number=step)  # here\n"
+    )
+    assert "counts its turns" in reason(tmp_path, SAVING.replace("enumerate(data)", "data"), "STP001")
+    assert "no line that only saves" in reason(tmp_path, SAVING.replace("    manager", "    path = manager"), "STP001")
+
+
+def test_a_callback_saves_once_an_epoch(tmp_path: Path) -> None:
+    source = "import keras\n\nkept = keras.callbacks.BackupAndRestore(folder, save_freq=3)  # here\n"
+    assert '(folder, save_freq="epoch")' in fixed(tmp_path, source, "STP001")
+
+
+@pytest.mark.parametrize(
+    "call, after",
+    [
+        ('np.savetxt(name + ".txt", u.numpy())', 'np.save(name + ".npy", u.numpy())'),
+        ('np.savetxt("frame_%d.csv" % n, u)', 'np.save("frame_%d.npy" % n, u)'),
+        ('np.savetxt(f"frame_{n}.dat", u)', 'np.save(f"frame_{n}.npy", u)'),
+        ("np.savetxt(path, u)", "np.save(path, u)"),
+    ],
+)
+def test_arrays_are_written_as_bytes(tmp_path: Path, call: str, after: str) -> None:
+    assert f"{after}  # here" in fixed(tmp_path, f"import numpy as np\n{call}  # here\n", "STP001")
+    told = call[:-1] + ', fmt="%d")'
+    assert "how the text is to look" in reason(tmp_path, f"import numpy as np\n{told}  # here\n", "STP001")
+
+
 @pytest.mark.parametrize("imports, call", [("import gc", "gc.collect()"), ("from gc import collect as tidy", "tidy()")])
 def test_collections_go(tmp_path: Path, imports: str, call: str) -> None:
     source = f"{imports}\n\nfor x in data:\n    step(x)\n    # Frees memory.\n    {call}  # here\nprint(1)\n"

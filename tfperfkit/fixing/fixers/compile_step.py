@@ -6,6 +6,7 @@ import libcst as cst
 
 from tfperfkit.fixing.case import Case, Fixer
 from tfperfkit.fixing.edit import Edit, NoFix
+from tfperfkit.fixing.module import Module
 from tfperfkit.fixing.traceable import obstacle
 
 
@@ -15,6 +16,11 @@ def fix(case: Case) -> list[Edit]:
     function = module.function_at(span.line, span.function)
     if function is None:
         raise NoFix("the step is no function of its own: make one of the loop's body first")
+    return compiled(module, function)
+
+
+def compiled(module: Module, function: cst.FunctionDef) -> list[Edit]:
+    """Raises NoFix where it is compiled already, or can't be."""
     if any("function" in (module.imported(_bare(item)) or "").split(".") for item in function.decorators):
         raise NoFix(f"{function.name.value} is a tf.function already")
     reason = obstacle(module, function)

@@ -18,6 +18,7 @@ from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.eager.work.place import Model, beside, function_of, inside_of, model_of, times_of
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
+from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.making import making
@@ -128,12 +129,13 @@ def _is(model: Model) -> str:
     return "are" if model.others else "is"
 
 
-def _compile(model: Model) -> str:
+def _compile(evidence: Evidence, model: Model) -> str:
     if model.others:
         return (
-            f"Call {model.names} in one function with @tf.function(reduce_retracing=True), made before the loop, and "
+            f"Call {model.names} in one function with @tf.function(reduce_retracing=True), made once before the loop, "
+            "not in a function that is called in it"
         )
-    return f"Compile the call once, before the loop: call = tf.function({model.name}, reduce_retracing=True), and "
+    return compile_once(evidence, model.file, model.line, model.name)
 
 
 def _called(evidence: Evidence, part: EagerPart, model: Model, rest: Left, bounds: tuple[float, float]) -> Finding:
@@ -156,7 +158,8 @@ def _called(evidence: Evidence, part: EagerPart, model: Model, rest: Left, bound
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
         advice=(
-            _compile(model) + "give it tensors. Where several inputs are there at a time, call it once for all of them."
+            f"{_compile(evidence, model)}; give it tensors. Where several inputs are there at a time, call it once for "
+            "all of them."
         ),
         detail="Outside of a compiled function Python hands out each operation of the model.",
         absorbs_here=("LIN001",),

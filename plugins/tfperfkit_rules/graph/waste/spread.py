@@ -11,8 +11,9 @@ from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
 
 _LOOK_UP = (
     "Look the rows up: tf.gather(table, ids) in place of tf.one_hot(ids, n) @ table; in place of a Dense layer on "
-    "one-hot vectors a keras.layers.Embedding(n, width), whose weights are the same kernel, called on the ids. A sum "
-    "over the ids of an example then is tf.reduce_sum of the rows."
+    "one-hot vectors a keras.layers.Embedding(n, width, embeddings_initializer='glorot_uniform'), whose weights are "
+    "the same kernel and begin as it did, called on the ids. A sum over the ids of an example then is tf.reduce_sum "
+    "of the rows."
 )
 _SUM_UP = (
     "Sum by row: tf.math.unsorted_segment_sum(values, ids, n) in place of the mask, its multiplication and the sum "

@@ -63,11 +63,36 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
     }
     (found,) = traced_again(make_evidence(source=SEARCH, **given))  # type: ignore[arg-type]
     assert found.title == "Each turn of the training loop makes a new model, whose functions Keras traces anew"
-    assert found.where[0].line == 3 and "model.set_weights(first)" in found.advice
+    assert found.where[0].line == 3 and "(model = keras.Sequential([keras.layers.Dense(units)]))" in found.advice
+    assert "first = [v.numpy() for v in state]" in found.advice and "zeros" not in found.advice
+    made = "import keras\ndef part(n):\n    net = build()\n    net.fit(x, y)\nfor n in (8, 16):\n    part(n)\n"
+    inner = {**given, "samples": make_samples([(40, "tracing", [Frame(FILE, 5, "part", 4)])])}
+    (found,) = traced_again(make_evidence(source=made, **inner))  # type: ignore[arg-type]
+    assert "(net = build(), out of part, which gets net as an argument)" in found.advice
+    assert "net.optimizer.build(net.trainable_variables)" in found.advice
     kept = SEARCH.replace("    model = keras.Sequential([keras.layers.Dense(units)])\n", "    x = x * units\n")
     kept = kept.replace("for units", "model = keras.Sequential()\nfor units")
     (found,) = traced_again(make_evidence(source=kept, **given))  # type: ignore[arg-type]
     assert found.title.startswith("compile() is called in")
+
+
+def test_a_jacobian_outside_of_a_compiled_function_is_named() -> None:
+    source = (
+        "import tensorflow as tf\ndef slopes(x):\n    with tf.GradientTape() as tape:\n        y = f(x)\n"
+        "    return tape.jacobian(y, x)\nfor x in points:\n    slopes(x)\n"
+    )
+    line = [Frame(FILE, 6, "<module>", 7), Frame(FILE, 2, "slopes", 5)]
+    (found,) = traced_again(
+        make_evidence(
+            source=source,
+            parts_ms={"tracing": 80.0, "graph": 20.0},
+            samples=make_samples([(40, "tracing", line), (10, "graph", line)]),
+            tracing=[(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)],
+            steps=make_steps(each_ms=100.0),
+        )
+    )
+    assert found.title.startswith("tape.jacobian is called outside of a tf.function")
+    assert found.advice.startswith("Put @tf.function on slopes (line 2)")
 
 
 def test_models_that_are_each_traced_once_are_no_fault() -> None:

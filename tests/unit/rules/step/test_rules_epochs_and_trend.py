@@ -135,6 +135,25 @@ def test_steps_that_get_longer_are_told_with_the_line_and_what_grows() -> None:
     assert finding.predicted_range and finding.predicted_range[0] < 2 <= finding.predicted_range[1] < 3
 
 
+DUMPED = """\
+import json
+for x in data:
+    record = {"loss": float(step(x))}
+    kept.append(record)
+    json.dump(kept, out)
+"""
+
+
+def test_what_is_written_whole_each_time_is_to_be_added_to() -> None:
+    """A deque would be nothing that json can write."""
+    (finding,) = slowing.grows_slower(grown(source=DUMPED))
+    assert "line 5 writes all of it each time" in finding.advice and "deque" not in finding.advice
+    assert 'opened with "a", out.write(json.dumps(record) + "\\n")' in finding.advice
+    pickled = DUMPED.replace("json", "pickle")
+    (finding,) = slowing.grows_slower(grown(source=pickled))
+    assert "one that can be added to" in finding.advice
+
+
 def test_the_container_tells_the_line_where_samples_do_not() -> None:
     (finding,) = slowing.grows_slower(grown(sampled=False))
     assert finding.where[0] == SourceSpan(FILE, 5)

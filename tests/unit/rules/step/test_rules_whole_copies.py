@@ -44,7 +44,8 @@ def test_a_copy_that_grows_is_reported_with_its_line_and_how_to_join_once() -> N
     (finding,) = copied_to_grow(looped())
     assert (finding.code, finding.severity, finding.where[0]) == ("STP014", "high", SourceSpan(FILE, 4))
     assert finding.title == "kept is copied whole each time to make it longer: 60 % of a step"
-    assert "kept = np.concatenate(parts)" in finding.advice
+    assert "kept = np.concatenate(parts, axis=0) behind the loop" in finding.advice
+    assert "parts = [kept] before the loop, parts.append(embed(batch)) in line 4" in finding.advice
     low, high = finding.predicted_range or (0, 0)
     assert 1.5 < low < high < 4
 
@@ -60,7 +61,48 @@ def test_a_copy_that_takes_as_long_at_the_end_is_left_in_peace() -> None:
 def test_a_memory_of_a_fixed_size_need_not_grow() -> None:
     ring = LOOP.replace("axis=0)", "axis=0)[-500:]")
     (finding,) = copied_to_grow(looped(ring, first=30, last=30))
-    assert "as in a ring" in finding.advice
+    assert "as into a ring: kept[added % 500] = embed(batch); added += 1." in finding.advice
+
+
+COLUMNS = (
+    HEAD
+    + """\
+class Memory:
+    def add(self, state, action):
+        self.states = np.vstack([self.states, state])[-self.size :]
+        self.actions = np.append(self.actions, action)[-self.size :]
+"""
+)
+
+
+def test_the_columns_of_a_memory_are_one_finding() -> None:
+    states = Stack((Frame(FILE, 3, "add", 5, (5, 5, 22, 53)),), "numpy", "python")
+    actions = Stack((Frame(FILE, 3, "add", 6, (6, 6, 23, 54)),), "numpy", "python")
+    evidence = looped(COLUMNS, copying=states)
+    evidence.samples.add(actions, 20)
+    (finding,) = copied_to_grow(evidence)
+    assert (
+        finding.title == "self.states and self.actions are copied whole each time to make them longer: 67 % of a step"
+    )
+    assert [place.line for place in finding.where] == [5, 6]
+    assert "self.states[self.added % self.size] = state; self.added += 1." in finding.advice
+    assert "Likewise, with the same position: self.actions." in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("line", "join"),
+    [
+        ("for x in d: kept = np.append(kept, x)", "np.hstack(parts)"),
+        ("for x in d: kept = np.append(kept, x, axis=1)", "np.concatenate(parts, axis=1)"),
+        ("for x in d: kept = tf.concat([kept, x], 1)", "tf.concat(parts, axis=1)"),
+        ("for x in d: kept = tf.concat([kept, x], axis=-1)", "tf.concat(parts, axis=-1)"),
+    ],
+)
+def test_parts_are_joined_along_the_axis_of_the_copy(line: str, join: str) -> None:
+    syntax = parse((*HEAD.splitlines(keepends=True), f"{line}\n"))
+    assert syntax is not None
+    (copied,) = whole_copies(syntax)
+    assert (copied.join, copied.new) == (join, "x")
 
 
 @pytest.mark.parametrize(

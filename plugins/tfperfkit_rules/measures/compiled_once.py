@@ -1,0 +1,49 @@
+"""How a call that runs operation by operation is compiled once, in the person's own names and lines."""
+
+from __future__ import annotations
+
+import ast
+
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import loops
+
+
+def compile_once(evidence: Evidence, file: str, line: int, name: str) -> str:
+    """Without its end: ``, and`` may follow. ``name``: what is called at the line, as it is written there.
+
+    A ``tf.function`` made in a loop, or in a function that one calls, is traced anew each time; so the line is named
+    behind which it belongs, where the source has but one that binds the name."""
+    call = next((item for item in _calls(evidence, file, line) if ast.unparse(item.func) == name), None)
+    made = _made(evidence, file, line, call)
+    if call is None or made is None:
+        return (
+            f"Compile the call once, where {name} is made, not in a loop or in a function that one calls, which "
+            f"would trace it anew each time: call = tf.function({name}, reduce_retracing=True)"
+        )
+    owner, _, last = name.rpartition(".")
+    compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"
+    after = ast.unparse(ast.Call(ast.parse(compiled, mode="eval").body, call.args, call.keywords))
+    after = after if len(after) <= shared.MAX_LINE.value else f"{compiled}(...)"
+    return (
+        f"Compile the call once, behind line {made}, which sets {name}: {compiled} = tf.function({name}, "
+        f"reduce_retracing=True). Line {line} then calls {after}"
+    )
+
+
+def _calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
+    syntax = evidence.syntax(file)
+    return syntax.calls_at(line) if syntax is not None else []
+
+
+def _made(evidence: Evidence, file: str, line: int, call: ast.Call | None) -> int | None:
+    """The last line of the one statement that binds what is called; None where there are several, where it is an
+    argument, or where it stands in a loop around the call."""
+    syntax = evidence.syntax(file)
+    if syntax is None or call is None or not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return None
+    bound = syntax.bound_to(call.func)
+    if len(bound) != 1:
+        return None
+    first, last = bound[0].lineno, bound[0].end_lineno or bound[0].lineno
+    return None if any(row.line <= first <= row.last for row in loops(evidence, file, line)) else last

@@ -1,0 +1,61 @@
+"""Where a call is to be compiled: in the person's own lines and names."""
+
+from __future__ import annotations
+
+import pytest
+from evidence_builder import FILE, make_evidence
+from tfperfkit_rules.measures.compiled_once import compile_once
+
+IN_CLASS = """\
+import tensorflow as tf
+class Decoder:
+    def __init__(self, speller):
+        self.speller = speller
+    def decode(self, beams):
+        for tokens in beams:
+            logits = self.speller(tokens[-1])
+"""
+AT_TOP = """\
+import tensorflow as tf
+policy = tf.keras.Sequential(
+    [tf.keras.layers.Dense(2)]
+)
+for state in states:
+    action = policy(state[None], training=False)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "name", "said"),
+    [
+        (
+            IN_CLASS,
+            7,
+            "self.speller",
+            "behind line 4, which sets self.speller: self.speller_compiled = tf.function(self.speller, "
+            "reduce_retracing=True). Line 7 then calls self.speller_compiled(tokens[-1])",
+        ),
+        (
+            AT_TOP,
+            6,
+            "policy",
+            "behind line 4, which sets policy: policy_compiled = tf.function(policy, reduce_retracing=True). Line 6 "
+            "then calls policy_compiled(state[None], training=False)",
+        ),
+    ],
+)
+def test_the_line_behind_which_a_compiled_call_belongs_is_named(source: str, line: int, name: str, said: str) -> None:
+    assert compile_once(make_evidence(source=source), FILE, line, name) == f"Compile the call once, {said}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def play(policy, states):\n    for state in states:\n        action = policy(state)\n",
+        "for seed in seeds:\n    policy = make(seed)\n    action = policy(state)\n",
+        "policy = one()\npolicy = other()\naction = policy(state)\n",
+    ],
+)
+def test_of_an_argument_or_several_models_no_line_is_named(source: str) -> None:
+    said = compile_once(make_evidence(source=source), FILE, 3, "policy")
+    assert said.startswith("Compile the call once, where policy is made, not in a loop or in a function that one calls")

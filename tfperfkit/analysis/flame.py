@@ -7,6 +7,7 @@ function, so that both stand on one axis.
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from tfperfkit.rule import Evidence
 
 #: Boxes under this share of the step are left out: on a wide screen they are no pixel wide.
 _MIN_SHARE = 0.0008
+#: A sample this soon behind a garbage collection tells what it interrupted: twice the pause between two samples.
+_BEHIND_NS = 20_000_000
 _MAX_DEPTH = 60
 _MAX_HEAT = 3_000
 _MAX_LINES = 6
@@ -58,11 +61,17 @@ def flame(evidence: Evidence) -> Tree | None:
     root = _Box()
     for stack, count in samples.stacks.items():
         _add(root, stack, count * weights[_part(stack)])
-    for part, ms in _not_sampled(evidence).items():
+    collected = _collected(evidence)
+    for stack, ms in collected:
+        _add(root, stack._replace(library=PARTS["gc"].label, activity="python"), ms)
+    unsampled = _not_sampled(evidence)
+    if collected:
+        unsampled["gc"] -= sum(ms for _, ms in collected)
+    for part, ms in unsampled.items():
         root.below[_Key(f"{PARTS[part].label} (not in samples)", _LIBRARY)].value += ms
     if compiled is not None:
         _open(root, {(item.file, item.line): item for item in compiled.functions})
-    nodes: list[Node] = [Node(-1, "the mean step" if mean else "the run", round(whole, 4), _ROOT)]
+    nodes: list[Node] = [Node(-1, "the mean step" if mean else "the sampled part of the run", round(whole, 4), _ROOT)]
     _flatten(root, 0, nodes, whole * _MIN_SHARE, 0)
     caption = f"{samples.count:,} stack samples of {'clean steps' if evidence.steps.clean else 'the run'}"
     caption += ", each part as long as in the account" if evidence.account is not None else ""
@@ -87,6 +96,9 @@ def heat(evidence: Evidence) -> list[LineHeat]:
         for stack, count in samples.stacks.items():
             for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
                 python[place] += count * weights[_part(stack)]  # type: ignore[assignment]
+        for stack, ms in _collected(evidence):
+            for place in dict.fromkeys((frame.file, frame.line) for frame in stack.frames):
+                python[place] += ms  # type: ignore[assignment]
     compiled = evidence.offer(CompiledFunctions)
     inside = {(row.file, row.line): row for row in compiled.own} if compiled is not None else {}
     rows = []
@@ -141,6 +153,25 @@ def _not_sampled(evidence: Evidence) -> dict[PartName, float]:
         return {}
     seen = {_part(stack) for stack in evidence.samples.stacks}
     return {part: ms for part, ms in evidence.account.parts_ms.items() if ms > 0 and part not in seen}
+
+
+def _collected(evidence: Evidence) -> list[tuple[Stack, float]]:
+    """Garbage collections by what ran: a collection holds the interpreter's lock, so no sample falls into it, and the
+    first one behind it is of the line that asked for it, or in which Python began it by itself."""
+    ms = evidence.account.parts_ms.get("gc", 0.0) if evidence.account is not None else 0.0
+    clean = [(step.begin_ns, step.end_ns) for step in evidence.steps.clean]
+    samples, index, begun = evidence.log.inside(clean), 0, [first for first, _ in clean]
+    found, whole = list[tuple[Stack, int]](), 0
+    for begin, end in evidence.collections[:] if ms and samples else ():
+        step = bisect.bisect_right(begun, begin) - 1
+        if step < 0 or begin >= clean[step][1]:
+            continue
+        whole += end - begin
+        while index < len(samples) and samples[index][0] < begin:
+            index += 1
+        if index < len(samples) and samples[index][0] <= end + _BEHIND_NS:
+            found.append((samples[index][1], end - begin))
+    return [(stack, ms * took / whole) for stack, took in found]
 
 
 def _add(root: _Box, stack: Stack, value: float) -> None:

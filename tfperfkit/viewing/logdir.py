@@ -42,7 +42,8 @@ def build(logdir: Path, runs: list[Path]) -> list[Shown]:
 
 
 def sessions(run: RunDirectory) -> list[list[Path]]:
-    """The trace files of a run by profiler session; raises UsageError when there is none, or a file can't be used."""
+    """The trace files of a run by profiler session, the latest first: what was traced before the first step has no
+    steps to show. Raises UsageError when there is none, or a file can't be used."""
     files = trace_files(run.trace)
     if not files:
         tracer = registry.tracer()
@@ -54,7 +55,7 @@ def sessions(run: RunDirectory) -> list[list[Path]]:
     by_folder: dict[Path, list[Path]] = {}
     for file in files:
         by_folder.setdefault(file.parent, []).append(file)
-    return list(by_folder.values())
+    return [by_folder[folder] for folder in sorted(by_folder, reverse=True)]  # folders are named by the time
 
 
 def check(file: Path) -> None:

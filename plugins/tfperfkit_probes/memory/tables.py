@@ -25,7 +25,10 @@ def summary(data: MemoryData) -> str:
     if data.growth_bytes_per_step is None or data.growth_range is None:
         return words
     if not data.growth_is_significant:
-        return f"{words}; no growth with the steps"
+        if not data.growers:
+            return f"{words}; no growth with the steps"
+        names, more = ", ".join(grower.name for grower in data.growers[:2]), len(data.growers) > 1
+        return f"{words}; {names} get{'s' * (not more)} longer with the steps, the process does not grow measurably"
     low, high = data.growth_range
     words += f"; grows by {_size_words(data.growth_bytes_per_step)} a step ({_size_words(low)} to {_size_words(high)})"
     if data.steps_to_limit is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
 
 from tfperfkit.analysis.flame import flame, heat, part_lines
 from tfperfkit.analysis.pictures import album
@@ -27,7 +27,8 @@ from tfperfkit.model import (
 from tfperfkit.offers import CompiledFunction, CompiledFunctions, CompiledLine, LineInGraph
 from tfperfkit.picture import Series
 from tfperfkit.records.pictures import MAX_BARS, Album
-from tfperfkit.records.samples import Frame
+from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.spans import Spans
 from tfperfkit.report.html.render import page
 
 SOURCE = "def train():\n    load()\n    step()\n"
@@ -88,6 +89,31 @@ def test_the_flame_graph_is_as_wide_as_the_account() -> None:
     assert by_name["garbage collection (not in samples)", 0] == 2.0
     top = sum(node.value for node in tree.nodes if node.parent == 0)
     assert top == pytest.approx(10.0)
+
+
+def test_collections_stand_at_the_line_behind_which_they_are_seen() -> None:
+    """Of half the steps: behind the collections of the others no sample was taken in time."""
+    table, stack, spans, taken = make_steps(60), Stack((Frame(FILE, 1, "train", 2, None, ()),), "", "python"), [], []
+    for step in table.steps:
+        spans.append((step.begin_ns, step.begin_ns + 4 * MS))
+        taken += [(step.begin_ns + 4 * MS + 1000 * n, 1) for n in range(1, 3)]
+    log = SampleLog({1: stack}, taken[: len(taken) // 2])
+    given = make_evidence(
+        parts_ms={"python": 6.0, "gc": 4.0},
+        steps=table,
+        source=SOURCE,
+        log=log,
+        samples=log.samples([(0, table.steps[-1].end_ns)]),
+        collections=Spans(spans),
+    )
+    tree = flame(given)
+    assert tree is not None
+    by_name = {node.name: node for node in tree.nodes}
+    assert by_name["garbage collection"].value == pytest.approx(2.0, abs=0.2)
+    assert tree.nodes[by_name["garbage collection"].parent] is by_name["train"]
+    assert by_name["garbage collection (not in samples)"].value == pytest.approx(2.0, abs=0.2)
+    (row,) = [row for row in heat(given) if row.line == 2]
+    assert row.python_ms == pytest.approx(8.0, abs=0.2)
 
 
 def test_compiled_lines_stand_below_the_python_that_called_them() -> None:

@@ -87,6 +87,14 @@ def epoch():
     for a, b in tf.data.Dataset.from_tensor_slices((x, y)).batch(16):
         step(a, b)
 epoch()
+@tf.function
+def both(first, more):
+    for a, b in first:
+        step(a, b)
+    for a, b in more["second"]:
+        step(a, b)
+scaled = tf.data.Dataset.from_tensor_slices((x, y)).map(lambda a, b: (a * 2, b)).batch(16)
+both(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), {"second": scaled})
 files = tf.data.Dataset.from_tensor_slices(["part0.tfr", "part1.tfr"])
 data = files.interleave(lambda f: tf.data.TFRecordDataset(f).map(parse), num_parallel_calls=2).repeat().batch(8)
 it = iter(data)
@@ -160,6 +168,16 @@ def test_a_loop_in_a_graph_and_files_read_in_turn(tfperf: Tfperf) -> None:
     assert (inside["in_graph"], inside["measured"]) == ("epoch", "")
     assert [item["kind"] for item in inside["stages"]] == ["Batch", "TensorSlice"]
     assert stage(inside, "TensorSlice")["memory_bytes"] == 480 * 9 * 4
+    assert [item["in_graph"] for item in inside["stages"]] == [True, True]
+    # What a compiled function gets as an argument is what the script made.
+    first, second = (item for item in data["pipelines"] if item["in_graph"] == "both")
+    assert [item["kind"] for item in first["stages"]] == ["Batch", "TensorSlice"]
+    assert [item["kind"] for item in second["stages"]] == ["Batch", "Map", "TensorSlice"]
+    assert (stage(first, "Batch")["line"], stage(second, "Map")["line"]) == (
+        line(GRAPH, "both(tf."),
+        line(GRAPH, "scaled ="),
+    )
+    assert not any(item["in_graph"] for item in (*first["stages"], *second["stages"]))
     main = next(item for item in data["pipelines"] if item["role"] == "training")
     assert main["line"] == line(GRAPH, "it = iter(data)") and main["measured"] == "model"
     own = [item for item in main["stages"] if not item["added"]]

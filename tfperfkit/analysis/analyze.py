@@ -50,7 +50,7 @@ from tfperfkit.model import (
     RunInfo,
     TrialReport,
 )
-from tfperfkit.offers import StepBreakdown
+from tfperfkit.offers import GraphWaits, StepBreakdown
 from tfperfkit.records.children import Children
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.trials import PROOF
@@ -147,7 +147,6 @@ def _study(
         outcomes,
         Offers(offers),
     )
-    breakdown = evidence.offer(StepBreakdown)
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     gap = bool(facts.steps.gaps)  # then what work took of the run is not known
     ours = pauses(run.records(f"session/{PHASES}.jsonl"), facts.steps)
@@ -197,10 +196,17 @@ def _study(
         run_account=evidence.run_account,
         children=family,
         history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
-        words={evidence.offered_by(StepBreakdown): breakdown.words} if breakdown and breakdown.words else {},
+        words=_words(evidence),
         album=album(evidence, outcomes, ranked, captured, beginning(agent, manifest.started_ns)) if pictures else None,
     )
     return report, evidence
+
+
+def _words(evidence: Evidence) -> dict[str, str]:
+    """What the report calls the windows that accounts come from."""
+    waits, breakdown = evidence.offer(GraphWaits), evidence.offer(StepBreakdown)
+    found = {evidence.offered_by(type(offered)): offered.words for offered in (waits, breakdown) if offered is not None}
+    return {name: words for name, words in found.items() if words}
 
 
 def _headline_of(folder: Path) -> str:

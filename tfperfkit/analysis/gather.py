@@ -10,10 +10,11 @@ from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.run_account import run_account
 from tfperfkit.analysis.run_parts import RunFacts
 from tfperfkit.analysis.step_account import Facts, account
+from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import ProbeOutcome, RunInfo
-from tfperfkit.offers import AcceleratorUse, GarbageCollections, RanOperations, StepBreakdown
+from tfperfkit.offers import AcceleratorUse, GarbageCollections, GraphWaits, RanOperations, StepBreakdown
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import read_log, steady_samples
@@ -54,6 +55,7 @@ def gather(
     tracing = _spans(run.records("session/tracing.jsonl"))
     collected, breakdown = offers.first(GarbageCollections), offers.first(StepBreakdown)
     used, ran = offers.first(AcceleratorUse), offers.first(RanOperations)
+    waits, waits_by = offers.first(GraphWaits), offers.maker(GraphWaits)
     collections = Spans(collected.spans if collected is not None else ())
     made = account(
         Facts(
@@ -63,7 +65,8 @@ def gather(
             tracing=tracing,
             collections=collections,
             trace_ms=breakdown.parts_ms if breakdown is not None else None,
-            traced_by=offers.maker(StepBreakdown),
+            traced_by=offers.maker(StepBreakdown) or waits_by,
+            waits=waits.share if waits is not None and _in_steps(waits_by, steps, events) else 0.0,
             # A trace without steps has what came before them: a few operations tell nothing of a step's.
             moved=_moved(ran, info.machine.get("devices")) if ran is not None and breakdown is not None else {},
             busy=used.busy_share if used is not None else {},
@@ -126,6 +129,13 @@ def lost_samples(events: Iterable[Any]) -> bool:
         and not event.get("full", str(event.get("reason")).startswith("more than"))  # older runs have the words only
         for event in events
     )
+
+
+def _in_steps(probe: str, steps: StepTable, events: list[dict[str, Any]]) -> bool:
+    """Whether the window of a probe lay in training steps, for the most part."""
+    ran = Spans((step.begin_ns, step.end_ns) for step in steps.steps)
+    spans = [(begin, end) for begin, end, name in window_spans(events) if name == probe]
+    return any(2 * ran.overlap(begin, end) > end - begin for begin, end in spans)
 
 
 def _moved(ran: RanOperations, devices: object) -> dict[PartName, float]:

@@ -41,8 +41,8 @@ class Facts:
     """What the account is made from. Spans are ns of ``clock.now_ns``, on the training thread.
 
     ``trace_ms``: the parts of a traced step, and ``traced_by`` the probe that offers them. ``moved``: of the time in
-    compiled functions, the shares that copies and collectives have, by the trace. ``busy``: accelerator -> the share of
-    the step it worked.
+    compiled functions, the shares that copies and collectives have, by the trace. ``waits``: of that time, the share
+    that is waiting for data, by a trace without a whole step. ``busy``: accelerator -> the share of the step it worked.
     """
 
     steps: StepTable
@@ -54,6 +54,7 @@ class Facts:
     traced_by: str = ""
     busy: Mapping[str, float] = dataclasses.field(default_factory=dict)
     moved: Mapping[PartName, float] = dataclasses.field(default_factory=dict)
+    waits: float = 0.0
     sampled: bool = True  # False: samples were lost, and what is left of them tells no shares
 
 
@@ -247,6 +248,9 @@ def _ordinary(facts: Facts, ordinary: Sequence[Step], typical_ms: float) -> tupl
     for name, inside in facts.steady.evaluating.items() if enough else ():
         key = part_of(name) or "other"
         _take(parts, "evaluate", parts[key] * inside / facts.steady.activities[name], (key,))
+    if facts.waits and not facts.trace_ms:
+        _take(parts, "input", parts["graph"] * facts.waits, ("graph",))
+        windows = (facts.traced_by, *windows)
     return _to_sum(parts, typical_ms), windows
 
 

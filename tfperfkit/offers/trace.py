@@ -19,6 +19,14 @@ class StepBreakdown(msgspec.Struct, frozen=True, kw_only=True):
     words: str = ""
 
 
+class GraphWaits(msgspec.Struct, frozen=True, kw_only=True):
+    """Of the time in compiled functions, the share (0 to 1) in which they waited for their data, by a trace that holds
+    no whole step. ``words``: its source, as the report should call it ("the trace")."""
+
+    share: float
+    words: str = ""
+
+
 class RanOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation over all traced steps. ``type`` is TensorFlow's; ``self_ms`` its own time, all threads together;
     ``kernel_ms``: of an eager one, what its kernels take where nothing disturbs them, None where that is not known."""

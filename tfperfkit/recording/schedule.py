@@ -33,6 +33,8 @@ TOGETHER = 10
 MAX_PUT_OFF = 10
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S
+#: So many steps in one slow call, and it is an epoch, or a good part of one.
+IN_ONE_CALL = 10
 
 
 class WindowSpec(msgspec.Struct, frozen=True):
@@ -114,6 +116,7 @@ class Scheduler:
         self._durations: list[int] = []
         self._put_off = 0
         self._settled_at = 0
+        self._number = self._together = 0  # the last boundary's, and how many steps came with it
         self.warm_at = 0  # the first step after warm-up; 0 while warm
 
     @property
@@ -151,6 +154,7 @@ class Scheduler:
     def boundary(self, number: int, last_step_ns: int, traced: bool) -> list[Action]:
         """The step ``number`` is about to begin; the one before took ``last_step_ns`` and ``traced`` or did not."""
         actions: list[Action] = []
+        self._number, self._together = number, number - self._number
         if self._open is not None:
             if number < self._close_at:
                 return []
@@ -180,11 +184,14 @@ class Scheduler:
         for spec in self._waiting:
             if spec.start is not None and number >= spec.start:
                 return spec
-        for spec in self._waiting:
-            if spec.start is None:
-                ready = self.warm_at and len(self._durations) >= baseline_count(self._median())
-                return spec if ready else None
-        return None
+        waiting = [spec for spec in self._waiting if spec.start is None]
+        least = baseline_count(self._median())
+        if self._median() >= SLOW_NS and self._together >= IN_ONE_CALL:
+            # An epoch in one call: few more may come. Only a trace sees into it, and one call is a baseline of many
+            # steps.
+            waiting.sort(key=lambda spec: not spec.wish.after_steps)
+            least = 1
+        return waiting[0] if waiting and self.warm_at and len(self._durations) >= least else None
 
     def _median(self) -> float:
         ordered = sorted(self._durations)

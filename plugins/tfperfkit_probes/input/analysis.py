@@ -269,7 +269,7 @@ def _notes(pipelines: Sequence[Pipeline], watched: Sequence[Watched]) -> tuple[s
     blind = [item for item in pipelines if item.in_graph and not item.measured]
     if blind:
         names = ", ".join(dict.fromkeys(item.in_graph for item in blind))
-        notes.append(f"the datasets made inside {names} can only be measured by a trace: add the probe tfprof")
+        notes.append(f"the datasets that {names} loops over can only be measured by a trace: add the probe tfprof")
     later = [row.step for row in watched[1:]]
     if later:
         notes.append(

@@ -50,18 +50,20 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int = 0
     filled: float | None = None
     trace_self_ms_per_step: float | None = None
+    in_graph: bool = False
 
 
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """A tf.data pipeline; ``stages`` from the end (what the step fetches from) to the source.
 
     ``in_training``: it feeds the training steps; None: unknown. ``role``: "training", "validation", "other" or
-    "unknown". ``in_graph``: it is made inside a compiled function of this name, so its arrays are constants of it.
+    "unknown". ``in_graph``: the name of the compiled function inside of which it is iterated over.
     ``datasets_made``: how often this pipeline was built. ``bound_by``: the index of the stage that sets the pace, see
     ``bound``. ``outputs_each``: elements that an iterator had given when it was last read. ``bound_ms_per_output``:
     the time that its slowest section takes for one batch.
     ``fetch_ms_per_step``: how long the step waits for it: seen by Python over all clean steps, or ("trace") by the
-    profiler in the steps that it traced; None where neither sees it.
+    profiler in the steps that it traced; None where neither sees it. ``fetches_per_s``: while a trace without steps
+    saw it at work.
     """
 
     stages: tuple[Stage, ...]
@@ -81,6 +83,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     bound_ms_per_output: float | None = None
     fetch_ms_per_step: float | None = None
     fetch_window: str = ""  # "baseline" or "trace"
+    fetches_per_s: float | None = None
     readings: int = 0
     measured: str = ""  # "model", "trace" or ""
 

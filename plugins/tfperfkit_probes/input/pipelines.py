@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.pipelines import Place
 from tfperfkit_probes.input.bound import PARALLEL, bound
@@ -56,9 +57,14 @@ def make(
         bound_ms_per_output=slowest,
         fetch_ms_per_step=traced.wait_ms / traced_steps if traced and traced_steps and role == "training" else None,
         fetch_window="trace" if traced and traced_steps and role == "training" else "",
+        fetches_per_s=_pace(traced) if traced and not traced_steps else None,
         readings=measurement.readings if measurement else 0,
         measured=measured,
     )
+
+
+def _pace(traced: TracedPipeline) -> float | None:
+    return traced.fetches * MS_PER_S / traced.wall_ms if traced.fetches > 1 and traced.wall_ms > 0 else None
 
 
 def _made(built: Built) -> dict[object, list[int]]:
@@ -124,6 +130,7 @@ def _described(link: Link, places: dict[int, int]) -> Stage:
         memory_bytes=about.memory_bytes,
         parallelism=_given(about.parameters.get("num_parallel_calls")),
         buffer=_given(about.parameters.get("buffer_size")) if kind in ("Prefetch", "Shuffle") else None,
+        in_graph=bool(made.graph),
     )
 
 

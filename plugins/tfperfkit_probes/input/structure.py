@@ -11,7 +11,8 @@ from tfperfkit_probes.input.nodes import kind_of
 
 _LONGEST = 80
 #: Layers that exist in Python only: no stage runs for them.
-_NO_STAGES = ("Options", "Restructured", "Variant")
+_PASSED = "Variant"  # a dataset that a compiled function gets as an argument
+_NO_STAGES = ("Options", "Restructured", _PASSED)
 #: TensorFlow's own functions around a loop over a dataset in a compiled function: the loop's body, not a stage.
 _LOOPS = ("Scan", "Reduce", "TakeWhile")
 
@@ -24,7 +25,8 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """A pipeline as it was built, ``times`` over; ``roots``: the numbers of the datasets at its end."""
+    """A pipeline as it was built, ``times`` over; ``roots``: the numbers of the datasets at its end. ``in_graph``: the
+    compiled function that iterates over it, wherever its datasets are made."""
 
     links: tuple[Link, ...]
     roots: frozenset[int]
@@ -44,7 +46,7 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
     for iterator in iterators:
         (ends.setdefault(iterator.dataset, []) if iterator.dataset in known else lost).append(iterator)
     for made in datasets:
-        if made.graph and made.graph not in inside and made.number not in consumed:
+        if made.graph and made.graph not in inside and made.number not in consumed and kind_of(made.cls) != _PASSED:
             ends.setdefault(made.number, [])
     grouped: dict[tuple[object, ...], list[int]] = {}
     chains: dict[int, tuple[Link, ...]] = {}
@@ -64,11 +66,25 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
                 links=chains[numbers[-1]],
                 roots=frozenset(numbers),
                 iterators=tuple(own),
-                times=len(numbers),
+                times=_times(
+                    datasets,
+                    [known[number] for number in numbers],
+                    [chains[number][0].dataset for number in numbers],
+                ),
                 in_graph=root.graph_name if root.graph else "",
             )
         )
     return tuple(found)
+
+
+def _times(datasets: Sequence[MadeDataset], roots: Sequence[MadeDataset], ends: Sequence[MadeDataset]) -> int:
+    """How often a pipeline was built. A loop in a compiled function is a root of its own, at which nothing is built;
+    what it gets in later calls is seen at the line that builds it alone."""
+    found = len({end.number for end in ends})
+    if not any(root.graph for root in roots):
+        return found
+    kinds = {(end.cls, end.origin) for end in ends}
+    return max(found, sum(not made.graph and (made.cls, made.origin) in kinds for made in datasets))
 
 
 def _key(link: Link) -> tuple[object, ...]:

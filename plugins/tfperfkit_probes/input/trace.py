@@ -15,6 +15,8 @@ from tfperfkit.xplane.names import HOST
 from tfperfkit.xplane.tracks import Tracks, read_tracks
 
 _PREFIX = "Iterator::"
+#: A loop over a dataset in a compiled function is a reduction for TensorFlow; AutoGraph puts its body into a stage.
+_REDUCED, _BODY = "ReduceIterator::", "::Scan"
 _TURN = re.compile(r"\[\d+\]")
 _PS_PER_MS = 1_000_000_000
 
@@ -26,6 +28,7 @@ class TracedPipeline(msgspec.Struct, frozen=True, kw_only=True):
     stages: tuple[tuple[str, float, int, bool], ...]
     wait_ms: float
     fetches: int
+    wall_ms: float = 0.0
 
 
 #: Nodes of all pipelines together; a real program has some dozens.
@@ -34,7 +37,7 @@ _MAX_NODES = 5000
 
 class _Sum:
     def __init__(self) -> None:
-        self.total = self.own = self.count = 0
+        self.total = self.own = self.count = self.begin = self.end = 0
         self.parent: int | None = None
         self.path = ""
 
@@ -57,7 +60,7 @@ def read_trace(trace_dir: Path) -> tuple[TracedPipeline, ...]:
 
 def _read(tracks: Tracks, sums: dict[int, _Sum]) -> None:
     """The events of each thread: those inside of others took part of the others' time."""
-    wanted = np.array([name.startswith(_PREFIX) for name in tracks.names])
+    wanted = np.array([name.startswith((_PREFIX, _REDUCED)) for name in tracks.names])
     paths = [name.partition("#")[0] for name in tracks.names]
     for track in tracks.lines():
         which = track.where(wanted)
@@ -75,6 +78,8 @@ def _read(tracks: Tracks, sums: dict[int, _Sum]) -> None:
             entry.path = paths[code]
             entry.total += end - begin
             entry.own += end - begin
+            entry.begin = begin if not entry.count else min(entry.begin, begin)
+            entry.end = max(entry.end, end)
             entry.count += 1
             open_events.append((end, entry))
 
@@ -88,7 +93,8 @@ def _pipelines(sums: dict[int, _Sum]) -> tuple[TracedPipeline, ...]:
             root = parent
         by_root.setdefault(root, {}).setdefault(entry.path, []).append(entry)
     grouped: dict[tuple[str, ...], list[dict[str, list[_Sum]]]] = {}
-    for paths in by_root.values():
+    for found in by_root.values():
+        paths = _without_loop(found)
         if f"{_PREFIX}Root" in paths:
             named: dict[str, list[_Sum]] = {}
             for path, entries in paths.items():
@@ -96,6 +102,17 @@ def _pipelines(sums: dict[int, _Sum]) -> tuple[TracedPipeline, ...]:
             top = tuple(sorted(path for path in named if "*" not in path and not path.endswith("Impl")))
             grouped.setdefault(top, []).append(named)
     return tuple(_joined(group) for group in grouped.values())
+
+
+def _without_loop(paths: dict[str, list[_Sum]]) -> dict[str, list[_Sum]]:
+    """Of a reduction what it takes its elements from, as if that were iterated over: not the loop around it."""
+    reduced = sorted((path for path in paths if path.startswith(_REDUCED)), key=len)
+    if not reduced:
+        return paths
+    loop = next((path for path in reduced if path.endswith(_BODY)), None) or f"{_REDUCED}Root"
+    inside = {path[len(loop) + 2 :]: sums for path, sums in paths.items() if path.startswith(f"{loop}::")}
+    ends = [item for path, sums in inside.items() if "::" not in path for item in sums]
+    return {f"{_PREFIX}Root": ends, **{f"{_PREFIX}Root::{path}": sums for path, sums in inside.items()}}
 
 
 def _joined(group: list[dict[str, list[_Sum]]]) -> TracedPipeline:
@@ -117,6 +134,7 @@ def _joined(group: list[dict[str, list[_Sum]]]) -> TracedPipeline:
         ),
         wait_ms=sum(item.total for item in root) / _PS_PER_MS,
         fetches=sum(item.count for item in root),
+        wall_ms=(max(item.end for item in root) - min(item.begin for item in root)) / _PS_PER_MS if root else 0.0,
     )
 
 

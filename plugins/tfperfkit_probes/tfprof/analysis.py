@@ -14,7 +14,7 @@ from tfperfkit.xplane import Space, intervals, profile_options
 from tfperfkit.xplane.names import HOST, is_fetch
 from tfperfkit.xplane.spans import Span, SpanIndex, intersect, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
-from tfperfkit_probes.tfprof.host import Host, Marker, read_host
+from tfperfkit_probes.tfprof.host import Host, Marker, calls_of, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
 from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
 
@@ -53,6 +53,7 @@ class TraceFacts(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[DeviceRow, ...]
     rest_ms: float
     options: dict[str, int] | None
+    graph_wait_share: float | None = None  # of the time in compiled functions, what is waiting for their data
     prefetches: bool = False
     calls: tuple[CallRow, ...] = ()
     xla_compiles: int = 0  # in the traced steps, in all
@@ -90,6 +91,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     if len(devices) and wall:
         notes.append("with an accelerator, python includes the waits for its results")
     parts = breakdown(intervals.spans_of(window), timeline.events, waits)
+    graph = intervals.within(calls_of(timeline), intervals.union([intervals.spans_of(window)]))
     count = sum(counts)
     compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
     compute, feeding, rest = _rows(reader.ops)
@@ -112,6 +114,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
         devices=tuple(devices),
         rest_ms=rest,
         options=profile_options(space),
+        graph_wait_share=intervals.within(graph, waits).total / graph.total if graph.total else None,
         prefetches=host.prefetches,
         calls=_calls(timeline.calls, window, count) if count else (),
         xla_compiles=len(compiles),

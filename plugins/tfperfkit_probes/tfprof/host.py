@@ -10,7 +10,7 @@ import numpy as np
 
 from tfperfkit.records.pipelines import READING
 from tfperfkit.xplane import Plane, Space
-from tfperfkit.xplane.intervals import Ints
+from tfperfkit.xplane.intervals import Ints, Spans, union
 from tfperfkit.xplane.names import HOST, STEP_MARKER, Kind, Named, is_function, is_input
 from tfperfkit.xplane.spans import Span
 from tfperfkit.xplane.tracks import Flags, Track, Tracks, read_tracks
@@ -136,6 +136,7 @@ def _read(plane: Plane) -> Host:
         if timeline.markers or len(there):
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)
+    _add_unfinished(host)
     return host
 
 
@@ -186,6 +187,29 @@ def _read_calls(host: Host, tracks: Tracks, track: Track, which: Ints) -> None:
         ):
             host.fetches.append(Span(begin, end))
         stack.append((end, named))
+
+
+def calls_of(timeline: Timeline) -> Spans:
+    """When a compiled function ran, by the thread that called it."""
+    mine = timeline.events.label == LABELS.index("graph")
+    return union([Spans(timeline.events.begin[mine], timeline.events.end[mine])])
+
+
+def _add_unfinished(host: Host) -> None:
+    """A call that was under way when the trace ended left no event. Where its graph fetches data, that tells of it."""
+    timeline = host.training
+    events = timeline.events
+    last = int(events.end.max()) if len(events.end) else 0
+    begins = [span.begin for span in host.fetches if span.begin >= last]
+    if timeline.markers or not begins:
+        return
+    timeline.events = Labelled(
+        np.append(events.begin, min(begins)),
+        np.append(events.end, host.end),
+        np.append(events.label, np.int8(LABELS.index("graph"))),
+    )
+    if all(timeline is not each for each in host.timelines):
+        host.timelines.append(timeline)
 
 
 def _label(named: Named) -> Label | None:

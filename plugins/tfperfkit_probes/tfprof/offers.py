@@ -10,6 +10,7 @@ from tfperfkit.offers import (
     Exchange,
     Exchanges,
     FunctionCalls,
+    GraphWaits,
     InputPrefetch,
     OperationsAfterSteps,
     RanOperation,
@@ -33,6 +34,8 @@ def offers(data: TfprofData, after: TraceFacts | None = None, clock: RunClock | 
     ]
     if data.breakdown_ms:
         made.append(StepBreakdown(parts_ms=data.breakdown_ms, steps=data.steps, words="the trace"))
+    elif data.graph_wait_share is not None:
+        made.append(GraphWaits(share=data.graph_wait_share, words="the trace"))
     if data.exchanges:
         rows = tuple(
             Exchange(step=row.step, name=row.name, ms=row.ms, ended_ns=_ended_ns(row, clock)) for row in data.exchanges

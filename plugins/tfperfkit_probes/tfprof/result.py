@@ -62,6 +62,7 @@ def result(capture: contract.Capture) -> ProbeResult:
         ended=ended,
         start_ms=recorded.start_ms if recorded else 0.0,
         stop_ms=recorded.stop_ms if recorded else 0.0,
+        graph_wait_share=facts.graph_wait_share,
         prefetches=facts.prefetches,
         calls=facts.calls,
         xla_compiles=facts.xla_compiles,

@@ -137,11 +137,13 @@ def _is_backward(evidence: Evidence, frame: Frame) -> bool:
 
 
 def _turns(hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
-    """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where the line
-    holds both."""
+    """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where one line
+    holds both: reached once more than there are turns."""
     body = max((hits.get((file, line), 0) for line in range(loop.line + 1, loop.last + 1)), default=0)
     head = hits.get((file, loop.line), 0)
-    if loop.last == loop.line or head <= body:
+    if loop.last == loop.line:
+        return max(head / steps - 1, 0.0)
+    if head <= body:
         return max(head, body) / steps
     return body / (head - body)
 

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.bound import PARALLEL
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
 from tfperfkit import gain
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
@@ -71,10 +72,16 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def left_over(self) -> Stage | None:
-        """A trace does not time what runs in parallel. It is the only such stage that computes where the others take
-        far less than is waited for."""
+        """A trace does not time what runs in parallel, as does a map that TensorFlow has joined with its batch. It is
+        the only such stage that computes where the others take far less than is waited for."""
         stages = self.pipeline.stages
-        unknown = [item for item in stages if item.kind.startswith(PARALLEL) and item.self_ms_per_output is None]
+        unknown = [
+            item
+            for item in stages
+            if item.self_ms_per_output is None
+            and not item.fused
+            and (item.kind.startswith(PARALLEL) or (item.elements is not None and not item.kind.startswith("Prefetch")))
+        ]
         known = sum(item.self_ms_per_output or 0.0 for item in stages)
         if self.pipeline.measured != "trace" or len(unknown) != 1 or self.filling:
             return None
@@ -111,9 +118,20 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         if not any(item.trace_self_ms_per_step for item in self.pipeline.stages):
             return False
         index = self.pipeline.bound_by
-        if index is not None and self.pipeline.stages[index].kind == "Prefetch":
+        if index is not None and self.pipeline.stages[index].kind == "Prefetch" and not self.forgotten:
             return False
         return slowest * self.batches < KEEPS_UP * self.section_ms
+
+    @property
+    def forgotten(self) -> bool:
+        """Below a ``repeat`` hardly anything was counted of what went on from there: each epoch's stages are new, and
+        the readings fell on its end, as they do where one call is one epoch."""
+        stages = [item for item in self.pipeline.stages if item.elements is not None and item.nested is None]
+        pairs = zip(stages, stages[1:], strict=False)
+        return any(
+            above.kind == "Repeat" and (below.elements or 0.0) < shared.MOSTLY.value * (above.elements or 0.0)
+            for above, below in pairs
+        )
 
     @property
     def filling(self) -> bool:
@@ -200,7 +218,7 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
         overlaps=overlaps(pipeline),
         cpus=evidence.cpus,
         stalled_ms=_stalled(evidence),
-        batches=inside.batches or pipeline.outputs_per_step or 1.0,
+        batches=inside.batches or pipeline.outputs_per_step or _fetched(evidence, pipeline) or 1.0,
     )
     return None if made.keeps_up and not inside.traced else made
 
@@ -219,7 +237,23 @@ def feeding(evidence: Evidence, data: InputData) -> list[Pipeline]:
         seen = evaluated.lines(evidence)
         found = [item for item in data.pipelines if item.way in evaluated.WAYS and (item.file, item.line) in seen]
     outside = [item for item in data.pipelines if not item.in_graph]
-    return found or (outside if len(outside) == 1 and not data.steps else [])
+    return found or (outside if len(outside) == 1 and not data.steps else _inside(evidence, data))
+
+
+def _inside(evidence: Evidence, data: InputData) -> list[Pipeline]:
+    """The pipeline over which a compiled function of a work iterates: the one that a trace saw there, else the only
+    one."""
+    inside = [item for item in data.pipelines if item.in_graph and not (data.steps and item.in_training)]
+    traced = [item for item in inside if item.fetches_per_s]
+    found = traced or inside
+    return found if len(found) == 1 and evidence.part("graph") else []
+
+
+def _fetched(evidence: Evidence, pipeline: Pipeline) -> float:
+    """Batches in all of a work, at the pace at which a trace saw them fetched."""
+    if evidence.work is None or evidence.work.iterations:
+        return 0.0
+    return (pipeline.fetches_per_s or 0.0) * (evidence.step_ms or 0.0) / MS_PER_S
 
 
 def _stalled(evidence: Evidence) -> float:

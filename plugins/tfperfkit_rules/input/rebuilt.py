@@ -160,7 +160,8 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
         size = stage.memory_bytes
         where = places(evidence, place(stage, pipeline))
         rows = (Measurement("arrays in the data set", size, "bytes", "run"),)
-        if pipeline.in_graph and size >= calibrated.IN_GRAPH_BYTES.value:
+        baked = bool(pipeline.in_graph) and stage.in_graph and stage.nested is None
+        if baked and size >= calibrated.IN_GRAPH_BYTES.value:
             yield Finding(
                 code="INP010",
                 family="input",
@@ -178,7 +179,7 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 absorbs=("OPS002",),
             )
         elif (
-            not pipeline.in_graph
+            not stage.in_graph
             and size >= calibrated.COPIED_BYTES.value
             and memory
             and size >= calibrated.COPIED_SHARE.value * memory

@@ -12,6 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, middle, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
+from tfperfkit_rules.measures.data_loops import calls
 
 CACHE_SHARE, MIN_PART = calibrated.CACHE_SHARE.value, calibrated.MIN_PART.value
 CACHED_LEFT = (0.0, calibrated.CACHED_LEFT_MAX.value)
@@ -22,7 +23,9 @@ BUFFER_SHARE, BUFFER_GRAVE = calibrated.BUFFER_SHARE.value, calibrated.BUFFER_GR
 def repeated(evidence: Evidence) -> Iterator[Finding]:
     """INP006: what is the same in each epoch is computed in each; INP008 when a cache() stands before it."""
     item = feed(evidence)
-    if item is None or not _epochs(item.pipeline) or (item.bound is not None and is_cheap(evidence, item, item.bound)):
+    if item is None or not _epochs(evidence, item.pipeline):
+        return
+    if item.bound is not None and is_cheap(evidence, item, item.bound):
         return
     last = _cacheable(item.pipeline)
     if last is None:
@@ -77,11 +80,14 @@ def _call(stage: Stage) -> str:
     return f"{name}({function}{parallel})"
 
 
-def _epochs(pipeline: Pipeline) -> bool:
-    """Whether the data are gone through more than once: several iterators, or a repeat."""
+def _epochs(evidence: Evidence, pipeline: Pipeline) -> bool:
+    """Whether the data are gone through more than once: several iterators, a repeat, or several calls of the compiled
+    function that loops over them."""
     repeats = any(stage.kind == "Repeat" and stage.parameters.get("count") != 1 for stage in pipeline.stages)
     many = pipeline.iterators >= 2 and (pipeline.iterators_per_step or 0.0) < calibrated.PER_STEP.value
-    return repeats or many
+    if repeats or many or not pipeline.in_graph:
+        return repeats or many
+    return pipeline.datasets_made == 1 and calls(evidence, pipeline.in_graph) >= 2
 
 
 def _cacheable(pipeline: Pipeline) -> int | None:

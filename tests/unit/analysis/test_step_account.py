@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +43,7 @@ def made(
     tracing: list[Span] | None = None,
     collections: list[Span] | None = None,
     trace_ms: dict[str, float] | None = None,
-    **more: dict[str, float],
+    **more: Any,
 ) -> StepAccount:
     samples = log(table, activity) if activity else SampleLog({}, [])
     result = account(
@@ -122,6 +124,14 @@ def test_samples_alone_make_an_account() -> None:
     found = made(steps([10.0] * 20), {"eager_ops": 50, "dispatch": 50})
     assert found.parts_ms["eager_ops"] == pytest.approx(5.0, rel=0.05)
     assert found.windows == ("samples",)
+
+
+def test_a_trace_without_a_whole_step_tells_what_compiled_functions_wait_for() -> None:
+    found = made(steps([10.0] * 20), {"graph": 80, "python": 20}, waits=0.75)
+    assert found.parts_ms["input"] == pytest.approx(6, rel=0.1)
+    assert found.parts_ms["graph"] == pytest.approx(2, rel=0.1)
+    whole = made(steps([10.0] * 20), {"graph": 100}, trace_ms={"graph": 10.0}, waits=0.75)
+    assert whole.parts_ms["input"] == 0  # a trace of whole steps has told it
 
 
 def test_without_trace_and_samples_nothing_is_guessed() -> None:

@@ -164,6 +164,13 @@ def test_several_steps_between_two_boundaries() -> None:
     assert [item for item in told if item[1] != "warm"] == [(21, "open"), (41, "close")]
 
 
+def test_of_epochs_in_one_call_the_third_is_traced_and_the_trace_comes_first() -> None:
+    """Few calls may come, and Python sees nothing in them: one is a baseline of many steps."""
+    scheduler = Scheduler([LINES, TFPROF])
+    told = [(n, a.kind, a.probe) for n in range(51, 301, 50) for a in scheduler.boundary(n, 3 * NS_PER_S, n == 51)]
+    assert [item for item in told if item[1] == "open"] == [(101, "open", "tfprof"), (151, "open", "lines")]
+
+
 @pytest.mark.parametrize("step_ns", [NS_PER_MS, 60 * NS_PER_S])
 @pytest.mark.parametrize("traces_until", [1, 7, 1000])
 def test_ranks_open_at_the_same_steps_however_fast_they_are(step_ns: int, traces_until: int) -> None:

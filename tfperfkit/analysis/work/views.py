@@ -10,7 +10,7 @@ from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.work.busy import Busy, busy
 from tfperfkit.analysis.work.iterations import iterations, went_on
 from tfperfkit.model import Work
-from tfperfkit.offers import ComputedStretch, StepBreakdown
+from tfperfkit.offers import ComputedStretch, GraphWaits, StepBreakdown
 from tfperfkit.records.samples import MIN, SampleLog, Samples, precise_spans
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import StepTable
@@ -69,6 +69,7 @@ def _view(
     breakdown, maker = evidence.offer(StepBreakdown), evidence.offered_by(StepBreakdown)
     inside = {name for begin, end, name in windows if item.spans.overlap(begin, end) * 2 > end - begin}
     traced = maker in inside
+    waits, waits_by = evidence.offer(GraphWaits), evidence.offered_by(GraphWaits)
     stretch = evidence.offer(ComputedStretch)
     made = account(
         Facts(
@@ -78,7 +79,8 @@ def _view(
             tracing=evidence.tracing,
             collections=evidence.collections,
             trace_ms=breakdown.parts_ms if breakdown is not None and traced else None,
-            traced_by=maker,
+            traced_by=maker or waits_by,
+            waits=waits.share if waits is not None and waits_by in inside else 0.0,
         )
     )
     counted = steps.count > 1  # else all of it is one

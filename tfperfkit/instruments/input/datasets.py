@@ -12,12 +12,13 @@ import weakref
 from collections import Counter
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.input.describe import describe, generator_of
+from tfperfkit.instruments.input.passed import Passed
 from tfperfkit.instruments.stacks import call_site
 from tfperfkit.records.pipelines import MadeDataset, MadeIterator, Maker, Origin, Place
 
@@ -25,6 +26,15 @@ from tfperfkit.records.pipelines import MadeDataset, MadeIterator, Maker, Origin
 MAX_ALIKE = 32
 MAX_DATASETS = 2_000
 _KERAS_WAYS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch")
+
+
+class _Token(NamedTuple):
+    """A dataset or an iterator that is being made. ``passed``: number of the dataset that it stands for."""
+
+    made: Any
+    origin: Origin
+    generator: Place | None
+    passed: int
 
 
 class Listener(Protocol):
@@ -44,6 +54,7 @@ class Pipelines:
         self._restores: list[Callable[[], None]] = []
         self._datasets: dict[int, tuple[int, weakref.ref[Any]]] = {}
         self._graphs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._passed = Passed()
         self._alike: Counter[tuple[Any, ...]] = Counter()
         self._iterators: Counter[tuple[Any, ...]] = Counter()
         self._last_dataset = self._last_graph = self._last_iterator = 0
@@ -74,25 +85,27 @@ class Pipelines:
 
     # --- seams --------------------------------------------------------------------------------------------------
 
-    def _before(self, instance: Any) -> tuple[Any, Origin, Place | None]:
+    def _before(self, instance: Any) -> _Token:
         begin = now_ns()
         frame = sys._getframe(2)
-        # The generator function of from_generator is in the reach of its frame only.
-        made = generator_of(frame) if type(instance).__name__ == "_GeneratorDataset" else None
-        token = (instance, self._origin(frame), made)
+        kind = type(instance).__name__
+        # The generator function of from_generator, and what is passed to a compiled function, are in the reach of
+        # their frames only.
+        made = generator_of(frame) if kind == "_GeneratorDataset" else None
+        passed = self._passed.number(frame, instance, self.number) if kind == "_VariantDataset" else 0
+        token = _Token(instance, self._origin(frame), made, passed)
         self.cost_ns += now_ns() - begin
         return token
 
-    def _after_dataset(self, token: tuple[Any, Origin, Place | None], called: bool) -> None:
+    def _after_dataset(self, token: _Token, called: bool) -> None:
         begin = now_ns()
-        dataset, origin, generator = token
-        if called and hasattr(dataset, "_variant_tensor_attr"):
-            self._describe(dataset, origin, generator, begin)
+        if called and hasattr(token.made, "_variant_tensor_attr"):
+            self._describe(token, begin)
         self.cost_ns += now_ns() - begin
 
-    def _after_iterator(self, token: tuple[Any, Origin, Any], called: bool) -> None:
+    def _after_iterator(self, token: _Token, called: bool) -> None:
         begin = now_ns()
-        iterator, origin, _ = token
+        iterator, origin = token.made, token.origin
         # One without a dataset is a handle of another, rebuilt where it enters a compiled function.
         dataset = getattr(iterator, "_dataset", None)
         if called and dataset is not None:
@@ -115,7 +128,8 @@ class Pipelines:
             )
         self.cost_ns += now_ns() - begin
 
-    def _describe(self, dataset: Any, origin: Origin, generator: Place | None, begin: int) -> None:
+    def _describe(self, token: _Token, begin: int) -> None:
+        dataset, origin = token.made, token.origin
         kind = type(dataset).__name__
         with self._lock:
             self.made[kind] += 1
@@ -126,12 +140,13 @@ class Pipelines:
             number = self._last_dataset
             self._datasets[id(dataset)] = (number, weakref.ref(dataset))
         graph = _building(dataset)
-        about, function_graph = describe(dataset, generator)
+        about, function_graph = describe(dataset, token.generator)
+        inputs = tuple(self.number(item) for item in dataset._inputs())
         self._listener.dataset(
             MadeDataset(
                 number=number,
                 cls=kind,
-                inputs=tuple(self.number(item) for item in dataset._inputs()),
+                inputs=(token.passed,) if token.passed else inputs,
                 origin=origin,
                 about=about,
                 function_graph=self._graph(function_graph),

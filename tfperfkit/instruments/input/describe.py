@@ -54,7 +54,7 @@ def describe(dataset: Any, generator: Place | None = None) -> tuple[Description,
         random_ops=random_ops,
         element=text,
         element_bytes=size,
-        memory_bytes=sum(_bytes(item.shape, item.dtype) or 0 for item in tensors),
+        memory_bytes=sum(_bytes(item.shape, item.dtype) or 0 for item in tensors if _is_held(item)),
         seed=bool(_value(getattr(dataset, "_seed", None)) or _value(getattr(dataset, "_seed2", None))),
     ), graph
 
@@ -155,6 +155,11 @@ def _bytes(shape: Any, dtype: Any, batch: int | None = None) -> int | None:
             return None
         size *= int(dimension)
     return int(size)
+
+
+def _is_held(tensor: Any) -> bool:
+    """Whether the dataset holds its numbers: in a graph only those of a constant, not what an argument will bring."""
+    return hasattr(tensor, "numpy") or tensor.op.type == "Const"
 
 
 def _batch(dataset: Any) -> int | None:

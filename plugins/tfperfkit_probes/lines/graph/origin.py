@@ -269,14 +269,17 @@ class _Walk:
         stack = origins.stack(*target)
         if stack < 0:
             return
-        items = origins.items(stack)
-        items = self._cut(items, target[0]) if self._base else origins.anchored(items)
+        whole = origins.items(stack)
+        items = self._cut(whole, target[0]) if self._base else origins.anchored(whole)
         name = origins.operation(*target)
         layers = origins.layers(target[0], name)
         self._layers = self._layers + [layer for layer in layers if layer not in self._layers]
         area = origins.area(stack)
         self.saved = self.saved or area == "saved_model"
-        nodes = _nodes(items, self._layers)
+        # What was traced may be a layer's own ``call``: then the layer is around the path, not in it.
+        around = sum(item is None for item in whole[: len(whole) - len(items)]) if not self._base else 0
+        surplus = max(len(self._layers) - sum(item is None for item in items), 0)
+        nodes = _nodes(items, self._layers[min(around, surplus) :])
         part = _PARTS.get(area)
         if part is not None:
             nodes.append(Node("part", part))

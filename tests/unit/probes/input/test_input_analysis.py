@@ -127,6 +127,20 @@ def test_a_pipeline_inside_a_compiled_function(tmp_path: Path) -> None:
     assert [stage.kind for stage in pipeline.stages] == ["Batch", "Map", "TensorSlice"]
 
 
+def test_a_pipeline_that_a_compiled_function_gets_as_an_argument(tmp_path: Path) -> None:
+    inside = {"graph": 1, "graph_name": "epoch"}
+    passed = dataset(5, "_VariantDataset", 4, line=12, **inside)
+    unused = dataset(6, "_VariantDataset", 4, line=12, **inside)
+    loop = dataset(7, "_ScanDataset", 5, function_graph=2, **inside)
+    (pipeline,) = analyzed(tmp_path, {DATASETS: [*chain(), passed, unused, loop]}).pipelines
+    assert (pipeline.in_graph, pipeline.in_training, pipeline.datasets_made) == ("epoch", True, 1)
+    assert [(stage.kind, stage.line, stage.in_graph) for stage in pipeline.stages] == [
+        ("Batch", 5, False),
+        ("Map", 5, False),
+        ("TensorSlice", 4, False),
+    ]
+
+
 def test_the_function_of_interleave_has_its_stages_below_it(tmp_path: Path) -> None:
     made = [
         dataset(1, "_TensorSliceDataset"),

@@ -282,6 +282,36 @@ def test_a_loop_over_a_dataset_within_a_compiled_function(tmp_path: Path) -> Non
     assert result.breakdown_ms is not None and result.breakdown_ms["input"] == pytest.approx(0.03)
 
 
+def test_a_loop_that_was_under_way_when_the_trace_ended(tmp_path: Path) -> None:
+    """The event of its call was never written: its fetches tell of it."""
+    builder = SpaceBuilder()
+    plane = builder.plane()
+    plane.line("python", ("EagerLocalExecute: AddV2", 0, 10_000))
+    plane.line(
+        "tf_data_prefetch/1",
+        *[
+            event
+            for begin in (20_000, 70_000)
+            for event in (
+                ("ReduceIterator::Root::Prefetch::Scan", begin, 50_000),
+                ("ReduceIterator::Root::Prefetch::Scan::Batch", begin, 40_000),
+                ("InstantiatedCapturedFunction::Run", begin + 40_000, 10_000, {"id": 2}),
+            )
+        ],
+    )
+    plane.line(
+        "tf_data_private_threadpool/1",
+        ("ExecutorState::Process", 60_000, 10_000, {"id": 2}),
+        ("MatMul:MatMul", 60_000, 10_000),
+        ("ExecutorState::Process", 110_000, 10_000, {"id": 2}),
+        ("MatMul:MatMul", 110_000, 10_000),
+    )
+    result = facts(tmp_path, builder)
+    assert result.breakdown_ms is None
+    assert (result.window_ms["input"], result.window_ms["graph"]) == (pytest.approx(0.08), pytest.approx(0.02))
+    assert result.graph_wait_share == pytest.approx(0.8)
+
+
 def test_without_steps_the_whole_window_is_split(tmp_path: Path) -> None:
     builder = SpaceBuilder()
     plane = builder.plane()

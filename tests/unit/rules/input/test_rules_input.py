@@ -10,8 +10,10 @@ from evidence_builder import FILE, make_account, make_evidence, make_steps
 from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import KerasInput, Pipeline, Stage
 from tfperfkit_rules.input import feed, python_batches, sequential_stages, stage_order, waiting
+from tfprof_builder import brief, graphs
 
 from tfperfkit.model import Outlier, SourceSpan, StepAccount
+from tfperfkit.records.steps import Marker, Site
 from tfperfkit.rule import Evidence
 
 SLOW = pipeline(PREFETCH, BATCH, mapped(stateful_or_random=True), bound_by=2, bound_ms_per_output=9.5)
@@ -49,6 +51,18 @@ def test_where_the_model_lost_its_times_the_trace_tells() -> None:
     assert one(sequential_stages.sequential(evidence(made))).where[0].line == 7
     seldom = evidence(made, parts_ms={"input": 1.0, "graph": 9.0})
     assert not codes(seldom)
+
+
+def test_where_each_call_is_an_epoch_the_model_has_just_forgotten_it() -> None:
+    """The readings fall on the ends of epochs: what stands below the repeat is new."""
+    repeat = stage("Repeat", 8, parameters={"count": -1}, self_ms_per_output=0.1, elements=1.0)
+    slow = mapped(own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True, elements=0.0)
+    ahead = stage("Prefetch", 9, self_ms_per_output=0.4, elements=1.0)
+    made = pipeline(ahead, repeat, BATCH, slow, bound_by=0, bound_ms_per_output=0.4)
+    assert one(sequential_stages.sequential(evidence(made))).where[0].line == 7
+    counted = msgspec.structs.replace(slow, elements=32.0)
+    kept = msgspec.structs.replace(made, stages=(ahead, repeat, BATCH, counted))
+    assert not codes(evidence(kept))
 
 
 def test_a_generator_sets_the_pace() -> None:
@@ -217,6 +231,18 @@ def test_what_each_epoch_repeats_is_to_be_cached() -> None:
     # The map's 9 ms kept two processors busy for 0.45 of 10 ms: at best the other 4 ms shrink by that.
     assert ranged(finding)[1] == pytest.approx(10 / (4 / 1.45))
     assert any(row.unit == "bytes" for row in finding.evidence)
+
+
+def test_each_call_of_a_function_that_loops_over_the_data_is_an_epoch() -> None:
+    made = decoded(iterators=0, in_graph="epoch")
+    call = Site(id=1, kind="loop_call", target=1, name="epoch", file=FILE, line=30)
+    functions = graphs(brief(function="epoch", callers=[SourceSpan(FILE, 30)]))
+    for calls, found in ((1, 0), (2, 1)):
+        markers = [Marker(1, n * 1000, n * 1000 + 900, 30) for n in range(calls)]
+        given = evidence(made, data={"ops": functions}, records={"sites": [call], "markers": markers})
+        assert len(list(stage_order.repeated(given))) == found
+    again = msgspec.structs.replace(made, datasets_made=2)  # other data in each call, it may be
+    assert not list(stage_order.repeated(evidence(again, data={"ops": functions}, records={"sites": [call]})))
 
 
 def test_a_cache_before_the_costly_map_is_in_the_wrong_place() -> None:

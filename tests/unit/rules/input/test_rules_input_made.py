@@ -57,9 +57,11 @@ def test_a_data_set_built_in_the_loop_costs_what_its_lines_take() -> None:
 
 
 def test_a_data_set_in_a_graph_is_a_constant_of_it() -> None:
-    arrays = stage("TensorSlice", 6, memory_bytes=60_000_000)
+    arrays = stage("TensorSlice", 6, memory_bytes=60_000_000, in_graph=True)
     finding = one(rebuilt.constant_data(evidence(pipeline(arrays, in_graph="train"))))
     assert (finding.code, finding.basis, finding.where[0].line) == ("INP010", "risk", 6)
-    assert not list(rebuilt.constant_data(evidence(pipeline(arrays))))
+    outside = stage("TensorSlice", 6, memory_bytes=60_000_000)  # and iterated over in there
+    assert not list(rebuilt.constant_data(evidence(pipeline(outside, in_graph="train"))))
+    assert not list(rebuilt.constant_data(evidence(pipeline(outside))))
     large = stage("TensorSlice", 6, memory_bytes=900_000_000)
     assert one(rebuilt.constant_data(evidence(pipeline(large)))).severity == "low"  # of 8 GB that it may hold

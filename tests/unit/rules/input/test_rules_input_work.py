@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from eager_builder import traced
-from evidence_builder import FILE, MS, make_samples, make_steps
+from evidence_builder import FILE, MS, make_account, make_samples, make_steps
 from input_builder import BATCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import InputData
 from tfperfkit_rules.input import reloading, sequential_stages, waiting
@@ -59,6 +59,47 @@ def test_the_training_pipeline_is_none_of_the_works() -> None:
 def test_a_call_takes_the_pipeline_of_its_line() -> None:
     assert "INP003" in codes(of_work(unmeasured(line=32), kind="call", line=32, iterations=None))
     assert "INP003" not in codes(of_work(pipeline(BATCH), unmeasured(line=33), kind="call", line=32, iterations=None))
+
+
+def looped(**fields: Any) -> Any:
+    """One that a compiled function loops over, as a trace saw it: its map was joined with the batch."""
+    joined = msgspec.structs.replace(mapped(own_ms=None, ops=400), elements=1.0)
+    return pipeline(
+        BATCH,
+        joined,
+        stage("Range", self_ms_per_output=0.1),
+        **{
+            "in_graph": "score",
+            "measured": "trace",
+            "fetches_per_s": 20.0,
+            "way": "",
+            "line": 8,
+            "outputs_per_step": None,
+            **fields,
+        },
+    )
+
+
+def test_a_work_takes_the_pipeline_that_a_compiled_function_was_traced_to_loop_over() -> None:
+    training = pipeline(BATCH, mapped(), line=20, in_graph="epoch", fetches_per_s=None)
+    other = looped(fetches_per_s=None, measured="", in_training=None)
+    finding = one(sequential_stages.sequential(of_work(training, other, looped(in_training=None))))
+    assert finding.code == "INP003" and finding.where[0].line == 7
+    assert not list(sequential_stages.sequential(of_work(training, other, other)))  # which of two, nobody has seen
+
+
+def test_a_pipeline_that_a_compiled_function_loops_over_and_that_keeps_up() -> None:
+    """By its pace in the trace it gave 20 batches in a second of the work."""
+
+    def taking(ms: float) -> Any:
+        stages = (stage("Prefetch", 9), BATCH, mapped(own_ms=ms), stage("Range"))
+        made = looped(in_training=None, bound_by=2, bound_ms_per_output=ms)
+        return msgspec.structs.replace(made, stages=stages)
+
+    account = make_account({"input": 200.0, "graph": 800.0})
+    steps = make_steps(1, 1000.0, warm=0, source="work")
+    assert not codes(of_work(taking(10.0), iterations=None, account=account, steps=steps))
+    assert "INP003" in codes(of_work(taking(45.0), iterations=None, account=account, steps=steps))
 
 
 def test_a_call_without_a_place_that_fetches_is_no_input_to_prepare_ahead() -> None:

@@ -109,6 +109,16 @@ def looped(source: str, hits: int, entries: int = 3) -> Any:
     return given
 
 
+def test_a_loop_on_one_line_is_reached_once_more_than_it_turns() -> None:
+    source = LOOP.replace("shape[0]):\n            loss", "shape[0]): loss") + "\n"
+    given = looped(source, 0, entries=99)  # in three steps
+    given.samples = make_samples([(30, "eager_ops", leaf(5, "train")), (70, "eager_ops", leaf(6, "train"))])
+    given.steps = msgspec.structs.replace(given.steps, loop=Loop(FILE, 8))
+    finding = one(python_loops.python_loop(given))
+    assert finding.where[0] == SourceSpan(FILE, 5, "train")
+    assert finding.evidence[0].value == 32
+
+
 def test_a_loop_over_the_examples_is_named_before_the_step() -> None:
     finding = one(python_loops.python_loop(looped(LOOP, 96)))
     assert finding.where[0] == SourceSpan(FILE, 5, "train")

@@ -57,6 +57,21 @@ def test_layers_stand_where_they_are_called() -> None:
     assert words(Origins(make.built()).origin(0, "net/dense/MatMul")) == [20, "net", 7, "dense"]
 
 
+def test_a_model_that_was_traced_itself_is_around_its_own_lines() -> None:
+    make = GraphsBuilder()
+    own = make.stack((90, "main"), "layer", (12, "step"))
+    inner = make.stack((90, "main"), "layer", (13, "step"), "layer", area="layers")
+    make.graph(
+        "step",
+        [("net/Sort", "TopKV2", own, "f"), ("net/dense/MatMul", "MatMul", inner, "f")],
+        function="__inference_step_1",
+        layers={"net": Layer("net", "Net"), "net/dense": Layer("dense", "Dense", "10")},
+    )
+    origins = Origins(make.built())
+    assert words(origins.origin(0, "net/Sort")) == [12]
+    assert words(origins.origin(0, "net/dense/MatMul")) == [13, "dense"]
+
+
 def test_parts_of_keras_end_a_path() -> None:
     make = GraphsBuilder()
     at = make.stack((90, "main"), (20, "step"), area="optimizers")

@@ -72,6 +72,32 @@ def test_a_table_looked_up_by_a_product(function: Makes) -> None:
 @pytest.mark.parametrize(
     "function",
     [
+        lambda ids, table, depth: tf.one_hot(ids, depth) @ table,
+        lambda ids, table, depth: tf.matmul(tf.one_hot(ids, depth), tf.transpose(table), transpose_b=True),
+        lambda ids, table, depth: tf.cast(tf.one_hot(ids, depth, dtype=tf.int32), tf.float32) @ table,
+        lambda ids, table, depth: tf.one_hot(ids, tf.shape(table)[0]) @ table,
+        lambda ids, table, depth: tf.one_hot(ids, tf.reduce_max(ids) + 1) @ table,
+    ],
+)
+def test_a_table_looked_up_by_a_product_of_a_length_that_the_graph_does_not_hold(function: Makes) -> None:
+    assert kinds(function, "i300", TABLE, tf.TensorSpec([], tf.int32)) == {"spread"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda ids, table, depth: tf.one_hot(ids, depth),
+        lambda ids, table, depth: tf.one_hot(ids, depth) @ table[:4],  # few classes
+        lambda ids, table, depth: tf.concat([tf.one_hot(ids, depth), tf.ones([300, 4])], 1) @ table,
+    ],
+)
+def test_one_hot_vectors_of_unknown_length_that_are_needed(function: Makes) -> None:
+    assert "spread" not in kinds(function, "i300", TABLE, tf.TensorSpec([], tf.int32))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
         lambda ids, x: tf.matmul(tf.one_hot(ids, 500), x, transpose_a=True),
         lambda ids, x: tf.einsum("nk,nd->kd", tf.one_hot(ids, 500), x),
         lambda ids, x: tf.reduce_sum(tf.where(ids[:, None] == tf.range(500)[None], x[:, :1], 0.0), 0),

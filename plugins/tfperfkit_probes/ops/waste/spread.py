@@ -64,12 +64,41 @@ def _is_mask(view: View, node: Node) -> int | None:
     """The numbers of a mask; None for what is none, or too small to matter."""
     if node.type not in ("OneHot", "Equal", *_ORDERS) or not node.inputs:
         return None
-    made = view.elements(node.name)
+    made = view.elements(node.name) or _by_product(view, node)
     sizes = [view.elements(*owner) for owner in node.inputs[: 1 if node.type == "OneHot" else 2]]
     if made is None or None in sizes or made < _WIDE * max(size or 0 for size in sizes):
         return None
     whole = view.graph.type_of(*node.inputs[0]).dtype.startswith(("int", "uint"))
     return made if whole or node.type in _ORDERS else None
+
+
+def _by_product(view: View, node: Node) -> int | None:
+    """The numbers of one-hot vectors whose length is an argument: the table that they are multiplied with tells it."""
+    rows = view.elements(*node.inputs[0]) if node.type == "OneHot" else None
+    for use in view.uses(node) if rows is not None else ():
+        length = _inner(view, _past_casts(view, use))
+        if length is not None and rows is not None:
+            return rows * length
+    return None
+
+
+def _past_casts(view: View, use: Use) -> Use:
+    for _ in range(_LONGEST):
+        after = view.uses(use.node) if use.node.type == "Cast" else []
+        if len(after) != 1:
+            break
+        use = after[0]
+    return use
+
+
+def _inner(view: View, use: Use) -> int | None:
+    """The rows of the table in a product whose first factor is not turned around."""
+    node = use.node
+    if node.type not in _PRODUCTS - {"Einsum"} or use.number != 0 or node.flag("transpose_a") or node.flag("adj_x"):
+        return None
+    shape = view.shape(*node.inputs[1])
+    length = shape[-1 if node.flag("transpose_b") or node.flag("adj_y") else -2] if shape and len(shape) > 1 else -1
+    return length if length > 0 else None
 
 
 def _ends(view: View, node: Node, way: tuple[Node, ...], made: int) -> tuple[list[_End], bool]:

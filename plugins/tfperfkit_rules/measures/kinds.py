@@ -188,6 +188,14 @@ KINDS: tuple[Kind, ...] = (
         r"^copy\.|^numpy\.copy$|^numpy\..*\(\)\.copy$|^\?\.copy$|^builtins\.(list|dict|set)\(\)\.copy$",
     ),
     _kind(
+        "joining",
+        "padding and joining arrays",
+        "Make one array of all rows once, before the loop, and pick from it; rows of different length are made once "
+        "into a tf.ragged.constant(rows), of which .to_tensor() pads those of a batch, or padded in tf.data "
+        "(padded_batch, with prefetch). What grows piece by piece is collected in a list and joined once",
+        r"^numpy\.(.*\.)?(pad|stack|vstack|hstack|dstack|column_stack|concatenate|append|block)$",
+    ),
+    _kind(
         "pandas",
         "pandas",
         "Take the columns out of pandas once, before the loop (df.to_numpy()), and pick batches from the arrays",

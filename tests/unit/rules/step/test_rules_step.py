@@ -182,6 +182,25 @@ def test_a_file_that_is_opened_to_be_written_is_not_read(line: str, word: str) -
     assert word in kind_of(evidence, Frame(FILE, 1, "<module>", 2, None, ())).words
 
 
+@pytest.mark.parametrize(
+    ("line", "called", "joins"),
+    [
+        ("x = np.stack([np.pad(row, (0, n - len(row))) for row in rows])", (), True),
+        ("x = np.vstack(rows)", ("numpy._core.shape_base:vstack",), True),
+        ("x = fill(rows)", ("numpy.lib._arraypad_impl:pad",), True),
+        ("x = np.append(x, row)", (), True),
+        ("x = np.linalg.norm(row)", ("numpy.linalg._linalg:norm",), False),
+        ("rows.append(np.sin(row))", (), False),
+        ("x = np.unpackbits(row)", (), False),
+    ],
+)
+def test_padding_and_joining_arrays_has_a_remedy_of_its_own(line: str, called: tuple[str, ...], joins: bool) -> None:
+    evidence = make_evidence(source=f"for rows in data:\n    {line}\n")
+    found = kind_of(evidence, Frame(FILE, 1, "<module>", 2, None, called))
+    assert (found.words == "padding and joining arrays") == joins
+    assert not joins or "padded_batch" in found.advice
+
+
 def test_what_ran_is_named_by_its_package() -> None:
     assert "is NumPy" in hot_line("x = f(x)", "numpy._core.fromnumeric:sum").title
     assert "is pandas" in hot_line("x = f(x)", "pandas.core.frame:apply").title

@@ -14,8 +14,10 @@ from tfperfkit.model import (
 )
 from tfperfkit.offers import StepBreakdown
 from tfperfkit.records.parts import TRACED
-from tfperfkit.records.steps import StepTable
+from tfperfkit.records.steps import IN_ONE_CALL, StepTable
 from tfperfkit.rule import Evidence
+
+_NOT_CLEAN = "no step ran clean of invasive probes: the times are of all steps but the first two"
 
 
 def of_work(evidence: Evidence) -> Work:
@@ -29,7 +31,7 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     clean = table.clean
     note = table.note
     if not clean and table.count:
-        note = note or "no step ran clean of invasive probes: the times are of all steps but the first two"
+        note = note or _few_calls(table) or _NOT_CLEAN
         clean = table.steps[2:] or table.steps
     durations = Weighted((step.duration_ns, step.count) for step in clean)
     if not durations.count:
@@ -55,6 +57,18 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         note=note,
         account=evidence.account,
         warm_up=evidence.warm_up,
+    )
+
+
+def _few_calls(table: StepTable) -> str:
+    """Where all steps ran in a call or two, as when one call of a compiled function is all of the training."""
+    if not all(step.count >= IN_ONE_CALL for step in table.steps):
+        return ""
+    calls = len(table.steps)
+    ran = "one call, with its" if calls == 1 else f"{calls} calls, the first with its"
+    return (
+        f"all {table.count:,} steps ran in {ran} tracing and compiling, and no window opens within a call: let one "
+        "make fewer steps (dataset.take(20)), and make five"
     )
 
 

@@ -11,7 +11,7 @@ from tfperfkit.model import WarmUp
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.samples import SampleLog
 from tfperfkit.records.spans import Span, Spans
-from tfperfkit.records.steps import StepTable
+from tfperfkit.records.steps import IN_ONE_CALL, StepTable
 
 _NS = 1e9
 
@@ -40,6 +40,8 @@ def warm_up(
     usual = sum(step.count for step in warm) * (ordinary_ms or 0.0) * 1e6
     parts["tracing"] += traced
     rest = max(0.0, steady - first - traced)
+    if ordinary_ms is None and warm and all(step.count >= IN_ONE_CALL for step in warm):
+        usual = rest  # an epoch in its first call: most of it are the steps, and what compiling took is not known
     parts["the steps themselves"] = min(rest, usual)
     parts["compile and first runs"] = rest - parts["the steps themselves"]
     found = {name: value / _NS for name, value in parts.items() if value > 0}

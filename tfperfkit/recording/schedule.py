@@ -14,7 +14,7 @@ import msgspec
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.errors import UsageError
 from tfperfkit.probe import WindowWish
-from tfperfkit.records.steps import WARMUP_MIN
+from tfperfkit.records.steps import IN_ONE_CALL, WARMUP_MIN
 
 #: Warm-up lasts at least 2 steps (the first traces, the second may trace again for variable creation) and goes on
 #: while steps trace, but no longer than 10: a script that retraces for ever is measured as it is.
@@ -33,8 +33,6 @@ TOGETHER = 10
 MAX_PUT_OFF = 10
 #: From this length on a step is slow: a window and the baseline make do with fewer.
 SLOW_NS = NS_PER_S
-#: So many steps in one slow call, and it is an epoch, or a good part of one.
-IN_ONE_CALL = 10
 
 
 class WindowSpec(msgspec.Struct, frozen=True):

@@ -46,6 +46,8 @@ PAUSE = 0
 
 #: The first steps, which trace and compile, are the warm-up: so many at least.
 WARMUP_MIN = 2
+#: So many steps in one call, and it is an epoch, or a good part of one.
+IN_ONE_CALL = 10
 
 
 class Loop(msgspec.Struct, frozen=True):

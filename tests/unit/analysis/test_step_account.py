@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from evidence_builder import make_evidence
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tfperfkit.analysis.step_account import Facts, account
+from tfperfkit.analysis.step_summary import summarize
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.model import StepAccount
 from tfperfkit.records.samples import SampleLog, Stack, steady_samples
@@ -377,3 +379,13 @@ def test_time_between_steps_is_weighed_where_samples_are_fewer() -> None:
     assert found is not None
     assert found.between_ms["saving"] == pytest.approx(5 * found.between_ms["python"])
     assert sum(found.between_ms.values()) == pytest.approx(found.between_total_ms)
+
+
+def test_an_epoch_in_its_first_call_is_steps_and_not_compiling() -> None:
+    agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
+    for count, part in ((150, "the steps themselves"), (1, "compile and first runs")):
+        table = StepTable(steps=(Step(1, 5000 * MS, 9000 * MS, count, window="warmup"),))
+        found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5500 * MS)]), None)
+        assert found is not None and found.parts_s[part] == pytest.approx(3.5)
+        told = summarize(table, make_evidence(steps=table)).note
+        assert ("ran in one call" in told) == (count == 150)

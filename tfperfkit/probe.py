@@ -214,3 +214,13 @@ class BriefProbe(Probe, Protocol):
 
     def brief(self, capture: Capture, /) -> tuple[Any, ...]:
         """In place of ``analyze``: what it offers, as in ``ProbeResult.offers``, of that alone."""
+
+
+@runtime_checkable
+class PreparedProbe(Probe, Protocol):
+    """A probe whose ``analyze`` begins with what does not depend on how the run ends."""
+
+    def prepare(self, capture: Capture, /) -> None:
+        """Called while the script still runs, in the parent, at the lowest priority, with the run as it is so far:
+        import what ``analyze`` will import, read what is complete. Once early and once when the windows are over.
+        Whatever it raises is left out; it writes nothing."""

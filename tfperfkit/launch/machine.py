@@ -20,6 +20,10 @@ _MIN_RUNS = 8
 #: A product had the processors for itself when its threads ran for so much of the time. On a busy machine some wait and
 #: the others spin: 16 GFLOP/s were read for 200, by the clock and by processor time.
 _UNDISTURBED = 0.9
+#: On a busy machine a run takes seconds, and tells nothing: then only so many.
+_MAX_S, _ANYHOW = 1.0, 2
+#: Looks at who else wants a processor, and the time between them.
+_LOOKS, _PAUSE_S = 3, 0.005
 #: Numbers that are copied: 64 MB, more than caches hold.
 _COPIED = 1 << 24
 _COPY_BUDGET_S = 0.1
@@ -45,7 +49,7 @@ def _measure(directory: RunDirectory) -> None:
     path = limits_file()
     limits = load(path).get(name, UNKNOWN)
     now: dict[str, Any] = {}
-    gflops = None if limits.steady else _product_gflops()
+    gflops = None if limits.steady or _is_busy() else _product_gflops()
     if gflops is not None:
         now["now_gflops"] = gflops
         limits = limits.with_one_more(gflops, _copy_gb_per_s())
@@ -62,6 +66,19 @@ def _measure(directory: RunDirectory) -> None:
             **now,
         },
     )
+
+
+def _is_busy() -> bool:
+    """Whether others keep wanting processors, by the kernel's count of who does; where it tells. We are one of them."""
+    wanting = []
+    for _ in range(_LOOKS):
+        time.sleep(_PAUSE_S)
+        try:
+            with open("/proc/loadavg", encoding="ascii") as file:
+                wanting.append(int(file.read().split()[3].partition("/")[0]))
+        except (OSError, ValueError, IndexError):
+            return False
+    return min(wanting) - 1 > (1 - _UNDISTURBED) * processors()
 
 
 def _product_gflops() -> float | None:
@@ -86,10 +103,10 @@ def _copy_gb_per_s() -> float:
 
 
 def _runs(work: Callable[[], object], budget_s: float) -> list[tuple[float, float]]:
-    """Time by the clock and processor time, in seconds, of ``_MIN_RUNS`` runs or more."""
+    """Time by the clock and processor time, in seconds, of ``_MIN_RUNS`` runs or more; fewer where these take long."""
     runs: list[tuple[float, float]] = []
     begun = time.perf_counter()
-    while len(runs) < _MIN_RUNS or time.perf_counter() - begun < budget_s:
+    while len(runs) < _ANYHOW or time.perf_counter() - begun < (budget_s if len(runs) >= _MIN_RUNS else _MAX_S):
         wall, used = time.perf_counter(), time.process_time()
         work()
         runs.append((time.perf_counter() - wall, time.process_time() - used))

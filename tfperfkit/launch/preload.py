@@ -1,4 +1,5 @@
-"""What the report will need is imported while the script runs, so that the report comes sooner after its end."""
+"""What the report will need is imported, and what is complete is read, while the script runs: the report comes sooner
+after its end."""
 
 from __future__ import annotations
 
@@ -6,11 +7,14 @@ import _thread
 import importlib
 import os
 import signal
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from tfperfkit import registry
-from tfperfkit.storage.run_directory import RunDirectory
+from tfperfkit.clock import NS_PER_S, now_ns
+from tfperfkit.storage.run_directory import PHASES, RunDirectory, read_stream
+from tfperfkit.storage.safe_reader import trace_files
 
 #: Half of the time of a usual report was their import (0.4 of 0.9 s of a processor, ``python -X importtime``).
 MODULES = (
@@ -27,6 +31,8 @@ MODULES = (
 #: The entry points of rules, as ``diagnosis.rules`` has them.
 RULES = "tfperfkit.rules"
 _GENTLE = 19
+#: So long after a window another one may open at once.
+_QUIET_NS = 2 * NS_PER_S
 
 
 class Preload:
@@ -34,40 +40,70 @@ class Preload:
     does: two threads that import the same packages may each see the other's half-made modules."""
 
     def __init__(self, run: RunDirectory, modules: Sequence[str] = MODULES) -> None:
-        self._sign = run.path / "agent.json"
+        self._run = run
         self._modules = modules
-        self._started = False
+        self._left = [self._prepare, self._load]
         self._done = _thread.allocate_lock()
 
     def look(self) -> None:
-        """Begin, once the script has TensorFlow: without it the report is two lines."""
-        if not self._started and self._sign.exists():
-            self._started = True
-            self._done.acquire()
+        """Begin, once the script has TensorFlow: without it the report is two lines. Again, once the windows are over:
+        then what they left is there to be read."""
+        if not self._left or not self._done.acquire(blocking=False):
+            return
+        begins = self._windows_are_over() if len(self._left) == 1 else (self._run.path / "agent.json").exists()
+        if begins:
             try:
-                _thread.start_new_thread(self._load, ())
+                _thread.start_new_thread(self._gently, (self._left.pop(),))
+                return
             except RuntimeError:
-                self._done.release()
+                self._left.clear()
+        self._done.release()
 
     def finish(self) -> None:
-        """Wait for what is under way; the report would import it anyway."""
-        if self._started:
-            self._done.acquire()
-            self._done.release()
-            self._started = False
+        """Wait for what is under way; the report would do it anyway."""
+        with self._done:
+            pass
 
-    def _load(self) -> None:
+    def _windows_are_over(self) -> bool:
+        """For now: none has opened for a while since the last one closed. There is a trace to read."""
+        rows = read_stream(self._run.session / f"{PHASES}.jsonl")
+        match list(deque(rows, maxlen=1)):
+            case [[_, "closed", int(when)]]:
+                return now_ns() - when > _QUIET_NS and bool(trace_files(self._run.trace))
+        return False
+
+    def _gently(self, work: Callable[[], None]) -> None:
         try:
             if hasattr(signal, "pthread_sigmask"):
                 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the thread that waits
             if hasattr(os, "setpriority"):  # on Linux of this thread alone
                 with suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, _thread.get_native_id(), _GENTLE)
-            for name in self._modules:
-                with suppress(BaseException):
-                    importlib.import_module(name)
-            for point in registry.installed(RULES):
-                with suppress(BaseException):  # the report says what can't be loaded
-                    point.load()
+            with suppress(BaseException):  # the report says what is wrong
+                work()
         finally:
             self._done.release()
+
+    def _load(self) -> None:
+        for name in self._modules:
+            with suppress(BaseException):
+                importlib.import_module(name)
+        for point in registry.installed(RULES):
+            with suppress(BaseException):  # the report says what can't be loaded
+                point.load()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Let each probe of the run that wants to prepare its part of the report. What it reads of a trace is kept for
+        the next report of this process."""
+        from tfperfkit.analysis.stored_run import open_run
+        from tfperfkit.probe import PreparedProbe
+        from tfperfkit.xplane import sharing
+
+        stored = open_run(self._run.path)
+        with sharing(keep=True):
+            for name in stored.manifest.probes:
+                with suppress(BaseException):
+                    probe = registry.load(name)
+                    if isinstance(probe, PreparedProbe):
+                        probe.prepare(stored.capture(name, probe))

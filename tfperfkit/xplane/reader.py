@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,9 @@ from tfperfkit.xplane.schema import message_class
 DEFAULT_LIMIT_BYTES = 512_000_000
 #: A line larger than this is parsed in parts. A parsed event takes about ten times its size in the file.
 PART_BYTES = 8 * 1024 * 1024
+#: What is made of larger traces is not kept for the next reader. Arrays take 36 bytes for an event that counts, about
+#: as much as it does in the file.
+KEPT_BYTES = 1 << 27
 #: Beyond these a trace is refused: no profiler writes so many, and each takes memory however small it is in the file.
 MAX_PLANES = 10_000
 MAX_LINES = 100_000  # of a plane
@@ -192,11 +195,13 @@ class Plane:
         for start, end in self._lines:
             yield Line(self, start, end)
 
-    def once(self, make: Callable[[Plane], _Made]) -> _Made:
-        """What ``make`` gives of this plane; made once, for whoever asks."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        made: _Made = self._made[make]
+    def once(self, make: Callable[..., _Made], *key: Hashable) -> _Made:
+        """What ``make(plane, *key)`` gives; made once for whoever asks, where the file is small enough to keep it."""
+        if self.space.size > KEPT_BYTES:
+            return make(self, *key)
+        if (make, key) not in self._made:
+            self._made[make, key] = make(self, *key)
+        made: _Made = self._made[make, key]
         return made
 
     def cut(self, start: int, end: int) -> _Cut:

@@ -15,23 +15,29 @@ from tfperfkit.xplane import reader
 from tfperfkit.xplane.reader import DEFAULT_LIMIT_BYTES, Space
 
 _Identity = tuple[int, int, int]
-_open: dict[Path, tuple[_Identity, Space]] | None = None
+_Opened = dict[Path, tuple[_Identity, Space]]
+_open: _Opened | None = None
+_kept: _Opened = {}
 
 
 @contextmanager
-def sharing() -> Iterator[None]:
-    """Files are kept open until the outermost of these ends. From one thread at a time."""
-    global _open
+def sharing(*, keep: bool = False) -> Iterator[None]:
+    """Files are kept open until the outermost of these ends; ``keep``: until the next one does. Of one thread at a
+    time."""
+    global _open, _kept
     if _open is not None:
         yield
         return
-    _open = {}
+    _open, _kept = _kept, {}
     try:
         yield
     finally:
-        kept, _open = _open, None
-        for _, space in kept.values():
-            space.close()
+        opened, _open = _open, None
+        if keep:
+            _kept = opened
+        else:
+            for _, space in opened.values():
+                space.close()
 
 
 def open_space(path: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> AbstractContextManager[Space]:

@@ -17,14 +17,12 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from tfperfkit.xplane import reader
 from tfperfkit.xplane.columns import Coded, Ints, LineColumns, columns
 from tfperfkit.xplane.names import XLA_END, XLA_EXECUTE, Kind, Named, parse
 from tfperfkit.xplane.reader import Plane
 
 Flags = npt.NDArray[np.bool_]
-#: The arrays of larger traces (36 bytes for an event, about as much as it takes in the file) are not kept: each reader
-#: decodes one line after the other.
-KEPT_BYTES = 1 << 27
 #: Events that are there as Python's numbers at a time.
 _BLOCK = 1 << 15
 _KINDS = {kind: number for number, kind in enumerate(Kind)}
@@ -95,7 +93,7 @@ class Tracks:
         """One after the other. Raises ``Unavailable`` for a damaged file."""
         if self._kept is not None:
             return iter(self._kept)
-        if self._plane.space.size > KEPT_BYTES:
+        if self._plane.space.size > reader.KEPT_BYTES:
             return self._decoded()
         self._kept = tuple(self._decoded())
         return iter(self._kept)

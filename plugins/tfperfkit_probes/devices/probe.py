@@ -36,6 +36,10 @@ class DevicesProbe:
 
         return window(recording, self._recorder)
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Import what ``analyze`` needs."""
+        from tfperfkit_probes.devices import analysis, offers, tables  # noqa: F401
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Add up."""
         from tfperfkit_probes.devices import tables

@@ -25,6 +25,10 @@ class InputProbe:
 
         return recorded(recording)
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Import what ``analyze`` needs."""
+        from tfperfkit_probes.input import analysis, offers, tables  # noqa: F401
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Stages, loaders, and what feeds the steps."""
         from tfperfkit_probes.input.analysis import analyse

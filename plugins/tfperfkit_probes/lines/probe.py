@@ -107,6 +107,13 @@ class LinesProbe:
             recording.append("functions", row)
         measurement.dump(recording.directory / "lines.lprof")
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Read what of the trace the lines of graphs need."""
+        from tfperfkit_probes.lines.graph.analysis import analyse
+        from tfperfkit_probes.lines.tables import report  # noqa: F401
+
+        analyse(capture)
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Tables by line, the functions that ran as graphs, and the lines that cost most."""
         from tfperfkit_probes.lines.offers import offers

@@ -28,6 +28,10 @@ class MemoryProbe:
 
         return recorded(recording)
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Import what ``analyze`` needs."""
+        from tfperfkit_probes.memory import analysis, offers, tables  # noqa: F401
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Growth, what grows, peaks. Findings are made elsewhere, across probes."""
         from tfperfkit.records.convert import read

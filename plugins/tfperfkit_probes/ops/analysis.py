@@ -33,7 +33,7 @@ from tfperfkit_probes.ops.stored import (
     VariableRecord,
     XlaRecord,
 )
-from tfperfkit_probes.ops.summary import Summary, is_backward
+from tfperfkit_probes.ops.summary import Precision, Summary, by_precision, is_backward
 from tfperfkit_probes.ops.unchanged import Unchanged
 from tfperfkit_probes.ops.walk import walk
 from tfperfkit_probes.ops.waste import wasted
@@ -141,7 +141,11 @@ def _function(
     open_size, note = _open_size(record, graph, run)
     summary = Summary(graph, open_size)
     # What Keras' own functions take from an iterator has no size in the graph: the steps' batch stands for it.
-    sized = Summary(graph, batch) if open_size is None and batch and summary.unknown else summary
+    sized = (
+        by_precision(graph, batch)
+        if open_size is None and batch and summary.unknown
+        else Precision(summary.flops, summary.float64_flops, summary.half_flops)
+    )
     outside = {(frame.file, frame.line) for frame in record.frames}
     own = (record.file, record.line) if record.owner == "user" and record.file else None
     loops, outside_measured = loops_of(graph, open_size)
@@ -194,7 +198,7 @@ def _function(
         constants_bytes=summary.constants_bytes,
         constants=sorted(summary.constants, key=lambda constant: -constant.bytes)[:50],
         float64=summary.marked("float64"),
-        float64_flops_share=sized.float64_flops / sized.flops if sized.flops else 0.0,
+        float64_flops_share=sized.float64 / sized.flops if sized.flops else 0.0,
         float64_sources=summary.marked("float64_source"),
         casts=summary.ops["Cast"],
         casts_by_line=summary.marked("cast"),
@@ -218,7 +222,7 @@ def _function(
         ),
         callers=callers,
         lines_known=summary.lines_known,
-        half_flops_share=sized.half_flops / sized.flops if sized.flops else None,
+        half_flops_share=sized.half / sized.flops if sized.flops else None,
         backward_operations=summary.backward_operations,
         jit_compile=record.jit_compile,
         xla=_xla(record, summary.graphs, records.xla.get(record.graph)),

@@ -134,6 +134,10 @@ class Graph:
         self.record = record
         self.name = record.name
         self.body = bodies
+        self._inputs: dict[str, tuple[Type, ...]] = {}
+        #: FLOPs and bytes of an operation's run, by its name and what stands for open dimensions: asked for again.
+        self.costs: dict[tuple[str, int | None], float | None] = {}
+        self.moved: dict[tuple[str, int | None], int] = {}
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
@@ -155,9 +159,13 @@ class Graph:
             raise Damaged(f"{record.name}: {error}") from error
         return nodes
 
-    def input_types(self, node: Node) -> list[Type]:
+    def input_types(self, node: Node) -> tuple[Type, ...]:
         """The types of a node's inputs; unknown ones have no dtype and no shape."""
-        return [self.type_of(owner, number) for owner, number in node.inputs]
+        found = self._inputs.get(node.name)
+        if found is None:
+            found = tuple(self.type_of(owner, number) for owner, number in node.inputs)
+            self._inputs[node.name] = found
+        return found
 
     def type_of(self, name: str, number: int = 0) -> Type:
         node = self.nodes.get(name)

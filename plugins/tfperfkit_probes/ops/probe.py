@@ -47,6 +47,10 @@ class OpsProbe:
 
         return recorded(recording)
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Import what ``analyze`` needs."""
+        import tfperfkit_probes.ops.result  # noqa: F401
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Count; write the dump that was asked for beside the records."""
         from tfperfkit_probes.ops.result import result

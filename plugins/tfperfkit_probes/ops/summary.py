@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.graph import Graph, Node, Type
@@ -14,6 +17,7 @@ from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, PASSING, cost, fil
 PYTHON_CALLS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless"})
 PRINTS = frozenset({"Print", "PrintV2", "LogSummary"})
 ASSERTS = frozenset({"Assert", "CheckNumerics", "CheckNumericsV2"})
+HALF = ("float16", "bfloat16")
 #: Constants from here on are listed.
 LISTED_CONSTANT_BYTES = 1024
 _MAX = 200
@@ -93,7 +97,7 @@ class Summary:
             self._with_line += node.place is not None
         self._look(node, kind, inputs, amount)
 
-    def _look(self, node: Node, kind: str, inputs: list[Type], amount: float) -> None:
+    def _look(self, node: Node, kind: str, inputs: Sequence[Type], amount: float) -> None:
         if kind == "Const" and node.outputs:
             size = _constant_bytes(node)
             self.constants_bytes += size
@@ -112,7 +116,7 @@ class Summary:
         if made is None or kind in PASSING:
             return
         self.int32_ops += made.dtype == "int32"
-        if made.dtype in ("float16", "bfloat16"):
+        if made.dtype in HALF:
             self.half_flops += amount
         if made.dtype == "float64":
             self.float64_flops += amount
@@ -187,8 +191,32 @@ def moved(graph: Graph, node: Node, open_size: int | None) -> int:
     """Bytes that one execution reads and writes, as far as sizes are known."""
     if node.type in _STRUCTURE:
         return 0
-    types = (*graph.input_types(node), *node.outputs)
-    return sum(filled(each, open_size).bytes or 0 for each in types if each.dtype != "resource")
+    key = (node.name, open_size)
+    if key not in graph.moved:
+        types = (*graph.input_types(node), *node.outputs)
+        graph.moved[key] = sum(filled(each, open_size).bytes or 0 for each in types if each.dtype != "resource")
+    return graph.moved[key]
+
+
+class Precision(NamedTuple):
+    """FLOPs of a function: all, those that make float64, those that make 16 bits."""
+
+    flops: float
+    float64: float
+    half: float
+
+
+def by_precision(graph: Graph, open_size: int | None) -> Precision:
+    """What ``Summary`` has of them, for another size."""
+    whole = float64 = half = 0.0
+    for visit in walk(graph, open_size):
+        node = visit.node
+        amount = (cost(visit.graph, node, open_size) or 0.0) * visit.times
+        whole += amount
+        if node.outputs and node.type not in PASSING:
+            half += amount if node.outputs[0].dtype in HALF else 0.0
+            float64 += amount if node.outputs[0].dtype == "float64" else 0.0
+    return Precision(whole, float64, half)
 
 
 def is_backward(node: Node, path: str) -> bool:
@@ -202,7 +230,12 @@ _NO_LAYER = re.compile(r"gradient_tape|gradients|(?:while|cond)(?:_\d+)?")
 
 def layer_of(node: Node, path: str) -> str:
     """The name scope of the forward operation, down to a layer: ``sequential/dense_1``; empty outside of scopes."""
-    parts = [part for part in node.name.split("/")[:-1] if not _NO_LAYER.fullmatch(part)]
+    return _layer(node.name.rpartition("/")[0])
+
+
+@lru_cache(4096)
+def _layer(scope: str) -> str:
+    parts = [part for part in scope.split("/") if not _NO_LAYER.fullmatch(part)]
     return "/".join(parts[:2])
 
 

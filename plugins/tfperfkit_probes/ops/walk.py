@@ -110,6 +110,13 @@ class _Walker:
 
 def cost(graph: Graph, node: Node, open_size: int | None = None) -> float | None:
     """FLOPs of one execution, with ``open_size`` in the place of open leading dimensions; None: not known."""
+    key = (node.name, open_size)
+    if key not in graph.costs:
+        graph.costs[key] = _cost(graph, node, open_size)
+    return graph.costs[key]
+
+
+def _cost(graph: Graph, node: Node, open_size: int | None) -> float | None:
     inputs = graph.input_types(node)
     count = flops(node, inputs)
     if count is not None or open_size is None:

@@ -28,6 +28,10 @@ class RetraceProbe:
 
         return recorded(recording)
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Import what ``analyze`` needs."""
+        import tfperfkit_probes.retrace.result  # noqa: F401
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """Number and judge the traces: why each happened, and which could have been avoided."""
         from tfperfkit_probes.retrace.result import result

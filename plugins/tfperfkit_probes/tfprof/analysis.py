@@ -16,7 +16,7 @@ from tfperfkit.xplane.spans import Span, SpanIndex, intersect, total, union
 from tfperfkit_probes.tfprof.breakdown import breakdown
 from tfperfkit_probes.tfprof.host import Host, Marker, calls_of, read_host
 from tfperfkit_probes.tfprof.model import CallRow, DeviceRow, ExchangeRow, OpRow
-from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device
+from tfperfkit_probes.tfprof.ops import OpKey, OpReader, OpTime, read_device, read_operations
 
 PS_PER_MS = 1_000_000_000
 PS_PER_NS = 1000
@@ -75,15 +75,14 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     notes += dropped
     steps = [marker.span for marker in chosen]
     window = steps or whole(host)
-    reader = OpReader(host, window)
-    if plane is not None:
-        reader.read(plane)
+    reader = plane.once(read_operations, *window) if plane is not None else OpReader(host, window)
+    ops = dict(reader.ops)
     fetches = intervals.union([intervals.spans_of(host.fetches)])
     waits = intervals.without(fetches, reader.busy)
     wall = total(union(window))
     devices = []
     for device in space.devices():
-        busy = union(read_device(device, window or None, reader.ops))
+        busy = union(read_device(device, window or None, ops))
         if window:
             busy = intersect(busy, union(window))
         share = total(busy) / wall if wall else 0.0
@@ -94,7 +93,7 @@ def analyse(space: Space, table: StepTable) -> TraceFacts:
     graph = intervals.within(calls_of(timeline), intervals.union([intervals.spans_of(window)]))
     count = sum(counts)
     compiles = [span for span in host.compiles if span.begin in SpanIndex(window)]
-    compute, feeding, rest = _rows(reader.ops)
+    compute, feeding, rest = _rows(ops)
     # A trace has an exchange twice: as it is handed over, and as it waits. The latter is the exchange.
     seen = {name for _, name in reader.exchanges}
     unseen = [row for row in reader.handed if row[1] not in seen]

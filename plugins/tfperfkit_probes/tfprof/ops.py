@@ -13,7 +13,7 @@ from tfperfkit.xplane.intervals import NONE, Spans, inside, overlap, spans_of, u
 from tfperfkit.xplane.names import DERIVED_LINES, Kind, Named, function_name, is_function, is_input
 from tfperfkit.xplane.spans import Span, SpanIndex
 from tfperfkit.xplane.tracks import Track, Tracks, read_tracks
-from tfperfkit_probes.tfprof.host import DATA_THREADS, Host
+from tfperfkit_probes.tfprof.host import DATA_THREADS, Host, read_host
 from tfperfkit_probes.tfprof.kernels import Kernel, undisturbed
 
 #: How an operation ran: one by one, in a graph, as an XLA kernel, on an accelerator, or for the input pipeline.
@@ -240,6 +240,13 @@ class OpReader:
 
 def _spans(begin: array[int], end: array[int]) -> Spans:
     return Spans(np.frombuffer(begin, dtype=np.int64), np.frombuffer(end, dtype=np.int64)) if begin else NONE
+
+
+def read_operations(plane: Plane, *window: Span) -> OpReader:
+    """The operations of the plane ``/host:CPU``, for ``Plane.once``."""
+    reader = OpReader(read_host(plane), window)
+    reader.read(plane)
+    return reader
 
 
 def read_device(plane: Plane, window: Iterable[Span] | None, ops: dict[OpKey, OpTime]) -> list[Span]:

@@ -47,6 +47,12 @@ class TfprofProbe:
 
         return Recorder(recording)
 
+    def prepare(self, capture: Capture, /) -> None:
+        """Read the trace, as far as it is there."""
+        from tfperfkit_probes.tfprof.result import result
+
+        result(capture)
+
     def analyze(self, capture: Capture, /) -> ProbeResult:
         """The step's breakdown, its operations, what it calls."""
         from tfperfkit_probes.tfprof.result import result

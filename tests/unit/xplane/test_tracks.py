@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from xspace_builder import SpaceBuilder
 
 from tfperfkit.errors import Unavailable
-from tfperfkit.xplane import open_space, sharing, tracks
+from tfperfkit.xplane import open_space, reader, sharing, tracks
 from tfperfkit.xplane.intervals import NONE, inside, overlap, spans_of, union, without
 from tfperfkit.xplane.names import Kind
 from tfperfkit.xplane.tracks import read_tracks
@@ -36,11 +36,11 @@ def test_any_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list
     for number, events in enumerate(lines):
         plane.line(f"line {number}", *events)
     monkeypatch.setattr(tracks, "_BLOCK", block)
-    monkeypatch.setattr(tracks, "KEPT_BYTES", 1 << 20 if kept else 0)
+    monkeypatch.setattr(reader, "KEPT_BYTES", 1 << 20 if kept else 0)
     with open_space(builder.write(tmp_path / "a.xplane.pb")) as space:
         (host,) = space.planes
         found = read_tracks(host)
-        assert read_tracks(host) is found
+        assert (read_tracks(host) is found) == kept
         wanted = found.of({Kind.EAGER, Kind.OP, Kind.MAYBE_THUNK, Kind.CALL})
         names = {name for name, is_wanted in zip(found.names, wanted.tolist(), strict=True) if is_wanted}
         assert names - {""} == set(_NAMES[:4])

@@ -9,16 +9,17 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.probe import Capture
 from tfperfkit.records.bounds import Tensor, moved
 from tfperfkit.storage.safe_reader import trace_files
-from tfperfkit.xplane import Space, open_space
+from tfperfkit.xplane import Plane, Space, open_space
 from tfperfkit.xplane.hlo import Module, read_modules
 from tfperfkit.xplane.names import HOST
+from tfperfkit.xplane.spans import Span
 from tfperfkit_probes.lines.graph.account import CallTime, Usage, divide
 from tfperfkit_probes.lines.graph.calls import base_name
 from tfperfkit_probes.lines.graph.device import read_kernels
 from tfperfkit_probes.lines.graph.model import BuiltGraphs, read_graphs
 from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
 from tfperfkit_probes.lines.graph.pipeline import in_pipeline
-from tfperfkit_probes.lines.graph.trace import Key, read_activity
+from tfperfkit_probes.lines.graph.trace import Activity, Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
 from tfperfkit_probes.tfprof.host import has_steps, read_host
@@ -73,13 +74,7 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
     window = [marker.span for marker in markers] or whole(host)
     if not window:
         raise Unavailable("nothing of TensorFlow ran in the trace")
-    modules = read_modules(space)
-
-    def cost(module: str, instruction: str) -> float | None:
-        known = modules.get(module)
-        return known.cost(instruction) if known is not None else 0.0
-
-    activity = read_activity(plane, host, window, cost)
+    activity, modules = plane.once(_activity, *window)
     lines = GraphLines(
         steps=sum(counts),
         wall=sum(span.end - span.begin for span in window),
@@ -92,6 +87,16 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
     lines.pipeline = in_pipeline(built, activity.pipeline)
     return lines
+
+
+def _activity(plane: Plane, *window: Span) -> tuple[Activity, dict[str, Module]]:
+    modules = read_modules(plane.space)
+
+    def cost(module: str, instruction: str) -> float | None:
+        known = modules.get(module)
+        return known.cost(instruction) if known is not None else 0.0
+
+    return read_activity(plane, read_host(plane), list(window), cost), modules
 
 
 class _Joint:

@@ -30,15 +30,17 @@ def around(module, name, words):
     found = importlib.import_module(module)
     original = getattr(found, name)
     def timed(*arguments, **keywords):
-        begin = time.monotonic()
+        begin, used = time.monotonic(), time.process_time()
         try:
             return original(*arguments, **keywords)
         finally:
             spent[words] = spent.get(words, 0.0) + time.monotonic() - begin
+            processor = words + ", of a processor"
+            spent[processor] = spent.get(processor, 0.0) + time.process_time() - used
     setattr(found, name, timed)
 around("tfperfkit.launch.supervisor", "supervise", "the script")
 around("tfperfkit.launch.machine", "measure", "after it: limits of the machine")
-around("tfperfkit.analysis.analyze", "analyze", "after it: analysis")
+around("tfperfkit.analysis.analyze", "study", "after it: analysis")
 around("tfperfkit.launch.output", "render", "after it: drawing")
 begin = time.monotonic()
 try:
@@ -48,6 +50,7 @@ except SystemExit:
 spent["whole"] = time.monotonic() - begin
 print("SPENT " + json.dumps(spent))
 """
+_PROCESSOR = ", of a processor"
 #: What is timed inside "the script", from its run directory.
 _ARMING, _WINDOWS, _END = (
     "in the script: arming",
@@ -82,7 +85,8 @@ def watched(script: list[str]) -> dict[str, float]:
         line = next(line for line in done.stdout.splitlines() if line.startswith("SPENT "))
         spent: dict[str, float] = json.loads(line[6:])
         spent |= _inside(run)
-    known = sum(spent[name] for name in spent if name.startswith("after it")) + spent["the script"]
+    known = sum(spent[name] for name in spent if name.startswith("after it") and not name.endswith(_PROCESSOR))
+    known += spent["the script"]
     spent["the rest of the parent"] = spent["whole"] - known
     return spent
 
@@ -118,13 +122,17 @@ def main() -> None:
     for number in range(rounds):
         alone.append(plain(script))
         parts.append(watched(script))
-        print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+        print(f"round {number + 1} of {rounds}, load {os.getloadavg()[0]:.0f}", file=sys.stderr, flush=True)
     added = [
         one["whole"] + one["start: importing the command line"] - bare for one, bare in zip(parts, alone, strict=True)
     ]
     longer = [one["the script"] - bare for one, bare in zip(parts, alone, strict=True)]
     rows = {"plain Python, the whole run": alone, "added by tfperf": added, "of it the script's process": longer}
-    rows |= {name: [one[name] for one in parts] for name in parts[0] if name not in ("whole", "the script")}
+    rows |= {
+        name: [one[name] for one in parts]
+        for name in parts[0]
+        if name not in ("whole", "the script", "the script" + _PROCESSOR)
+    }
     print("| part | median, s | least to most |\n|---|---|---|")
     for name, values in rows.items():
         print(f"| {name} | {statistics.median(values):.3f} | {min(values):.3f} to {max(values):.3f} |")

@@ -23,7 +23,7 @@ class Kind(enum.Enum):
     FREEING = "freeing"
     MARKER = "marker"  # a step's
     COMPILE = "compile"  # XLA making machine code; its passes come before
-    MEMORY = "memory"  # an allocator giving memory out or taking it back
+    MEMORY = "allocator"  # an allocator giving memory out or taking it back
     MAYBE_THUNK = "thunk"  # an XLA kernel if it carries the stat ``hlo_op``
 
     __hash__ = object.__hash__  # Enum's is a function of Python's, and kinds are looked up for millions of events

@@ -14,7 +14,7 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import WEIGHTS, calls
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import Function, enclosing
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
 _LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
@@ -64,11 +64,8 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
 
 def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
     functions = {(file, enclosing(evidence, file, line)) for file, line in copies}
-    owners = {
-        ast.unparse(call.func.value)
-        for file, call in methods(evidence, "get_weights", "set_weights")
-        if isinstance(call.func, ast.Attribute) and (file, enclosing(evidence, file, call.lineno)) in functions
-    }
+    reads, sets = (_owners(evidence, name, functions) for name in ("get_weights", "set_weights"))
+    owners = reads | sets
     if len(owners) == 1:  # the values come from elsewhere: an optimizer of SciPy's, a population
         owner = owners.pop()
         return (
@@ -76,11 +73,26 @@ def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:
             f"tensors: for variable, value in zip({owner}.variables, values): variable.assign(value). Shapes do not "
             f"change: take them once, from {owner}.variables, which copies nothing."
         )
+    others = reads - sets
+    target = next(iter(sets)) if len(sets) == 1 else "target"
+    model = next(iter(others)) if len(others) == 1 else "model"
+    names = [function.name for _, function in functions if function is not None]
+    within = f"in {names[0]}, with @tf.function on it," if len(functions) == len(names) == 1 else "in one @tf.function"
     return (
-        "Assign the variables within TensorFlow, in one function with @tf.function that uses both models: for a, b "
-        "in zip(target.variables, model.variables): a.assign(...). Use the models from outside of the function; a "
-        "list of variables given to it as an argument arrives as tensors. Or do it more seldom."
+        f"Assign the variables within TensorFlow, {within} that uses both models: for a, b in zip({target}.variables, "
+        f"{model}.variables): a.assign(b), or what is mixed of them: a.assign(tau * b + (1 - tau) * a). Nothing else "
+        "in the function may be Python that is to run each time. Use the models from outside of the function; a list "
+        "of variables given to it as an argument arrives as tensors. Or do it more seldom."
     )
+
+
+def _owners(evidence: Evidence, method: str, functions: set[tuple[str, Function | None]]) -> set[str]:
+    """What the method is called of in these functions, as it is written."""
+    return {
+        ast.unparse(call.func.value)
+        for file, call in methods(evidence, method)
+        if isinstance(call.func, ast.Attribute) and (file, enclosing(evidence, file, call.lineno)) in functions
+    }
 
 
 def _each(evidence: Evidence) -> str:

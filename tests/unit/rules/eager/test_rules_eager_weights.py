@@ -53,5 +53,10 @@ def test_values_from_elsewhere_have_advice_of_their_own() -> None:
     """As an optimizer of SciPy's hands them over: there is no second model to copy from."""
     (between,) = weights_through_numpy(given(40))
     (alone,) = weights_through_numpy(given(40, SOURCE.replace("model.get_weights()", "target.get_weights()")))
-    assert "uses both models" in between.advice
+    assert "in update_target, with @tf.function on it, that uses both models" in between.advice
+    named = given(
+        40, SOURCE.replace("(target, model)", "(slow, net)").replace("target.", "slow.").replace("model.", "net.")
+    )
+    (between,) = weights_through_numpy(named)
+    assert "zip(slow.variables, net.variables)" in between.advice
     assert "zip(target.variables, values)" in alone.advice

@@ -106,6 +106,21 @@ def test_the_layer_that_is_given_the_penalty_is_the_first_place() -> None:
     assert "activity_regularizer" not in told(step(waste("penalty")))[0].advice
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["tf.norm(flat[:, None, :] - self.codes[None, :, :], axis=-1)", "tf.square(self.codes[None] - flat[:, None])"],
+)
+def test_the_points_of_all_differences_are_named_as_in_the_script(line: str) -> None:
+    text = f"import tensorflow as tf\n\ndistances = {line}\n"
+    (finding,) = told(step(waste("pairs"), source={HERE.file: text}))
+    assert (
+        "tf.reduce_sum(self.codes * self.codes, -1) - 2 * tf.matmul(flat, self.codes, transpose_b=True)"
+        in finding.advice
+    )
+    (unknown,) = told(step(waste("pairs"), source={HERE.file: text.replace(line, "far(x)")}))
+    assert "2 * tf.matmul(a, b, transpose_b=True)" in unknown.advice
+
+
 def test_the_gain_is_what_is_not_left() -> None:
     (finding,) = told(step(waste()))
     assert finding.predicted_range is not None and finding.predicted_speedup is not None

@@ -76,8 +76,7 @@ class Preload:
         try:
             if hasattr(signal, "pthread_sigmask"):
                 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the thread that waits
-            # Its library starts threads that keep the priority of who imports it, and ``machine`` computes on them: at
-            # the lowest one a product took 18 s on a busy machine.
+            # Its library starts threads that keep the priority of who imports it, and ``machine`` computes on them.
             with suppress(BaseException):
                 importlib.import_module("numpy")
             if hasattr(os, "setpriority"):  # on Linux of this thread alone

@@ -62,6 +62,7 @@ ORDINARY = {
         "model",
         "reading/machine",
         "records/bounds",
+        "xplane/names",
     },
     "devices": {
         "analysis/gather",

@@ -110,8 +110,8 @@ def predicted(result: dict[str, Any], verdict: Verdict) -> str:
     gain, span = finding["predicted_speedup"], finding["predicted_range"]
     if span and all(value is not None for value in span):
         return f"{span[0]:.2f} to {span[1]:.2f}"
-    least = finding.get("at_least")
-    return f"{gain:.2f}" if gain else f"at least {least:.2f}" if least else "–"
+    lower = finding.get("at_least")
+    return f"{gain:.2f}" if gain else f"at least {lower:.2f}" if lower else "–"
 
 
 def share(count: int, total: int) -> str:

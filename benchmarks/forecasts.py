@@ -91,8 +91,8 @@ def _misses(pairs: Sequence[Pair]) -> list[str]:
     missed = sorted((pair for pair in pairs if pair.held is False), key=_off, reverse=True)
     lines = ["| script | batch | rule | predicted | measured | predicted over measured |", "|---|---|---|---|---|---|"]
     for pair in missed:
-        told = f"{pair.bounds[0]:g} to {pair.bounds[1]:g}" if pair.bounds else f"at least {pair.least:g}"
-        told = f"at most {pair.most:g}" if pair.most else told
+        told = f"{pair.bounds[0]:g} to {pair.bounds[1]:g}" if pair.bounds else f"at least {pair.lower:g}"
+        told = f"at most {pair.upper:g}" if pair.upper else told
         ratio = f"{pair.ratio:.2f}" if pair.ratio else "–"
         lines.append(f"| {pair.script} | {pair.batch} | {pair.code} | {told} | {pair.measured:g} | {ratio} |")
     return lines

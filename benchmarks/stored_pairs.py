@@ -20,7 +20,7 @@ _SINGLE = re.compile(_NUMBER)
 
 
 class Pair(NamedTuple):
-    """One prediction. Factors of speed; ``centre`` is the geometric mean of a range; ``least`` and ``most`` are what
+    """One prediction. Factors of speed; ``centre`` is the geometric mean of a range; ``lower`` and ``upper`` are what
     "at least" and "at most" say; ``held``: whether the range, or the bound, holds what was measured, None without
     either."""
 
@@ -30,8 +30,8 @@ class Pair(NamedTuple):
     measured: float
     centre: float | None = None
     bounds: tuple[float, float] | None = None
-    least: float | None = None
-    most: float | None = None
+    lower: float | None = None
+    upper: float | None = None
     held: bool | None = None
 
     @property
@@ -56,8 +56,8 @@ def paired(script: str, batch: str, code: str, told: str, measured: float) -> Pa
     if match := _BOUND.match(told):
         value = float(match[2])
         if match[1] == "at least":
-            return plain._replace(least=value, held=measured >= value)
-        return plain._replace(most=value, held=measured <= value)
+            return plain._replace(lower=value, held=measured >= value)
+        return plain._replace(upper=value, held=measured <= value)
     if match := _SINGLE.match(told):
         return plain._replace(centre=float(match[1]))
     return plain

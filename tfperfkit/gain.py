@@ -52,7 +52,7 @@ def severity(saved: float) -> Severity:
 def every(share: float) -> int:
     """At each how many turns to do what takes ``share`` of a loop that does it at each, so that it takes
     ``SELDOM_SHARE`` or less: 100, 200, 500, 1000 and so on."""
-    most = calibration.SELDOM_SHARE.value
-    needed = share * speedup(share) * (1 - most) / most
+    upper = calibration.SELDOM_SHARE.value
+    needed = share * speedup(share) * (1 - upper) / upper
     turns = (step * 10**power for power in range(2, 9) for step in (1, 2, 5))
     return next((number for number in turns if number >= needed), 10**9)

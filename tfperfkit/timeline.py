@@ -35,8 +35,8 @@ class Timeline(msgspec.Struct):
 class TimelineProbe(Probe, Protocol):
     """A probe that recorded what ran when."""
 
-    def timeline(self, capture: Capture, most: int, tick: Tick, /) -> Timeline:
-        """At most ``most`` slices, the longest ones if there are more. Reads files only, in bounded memory.
+    def timeline(self, capture: Capture, limit: int, tick: Tick, /) -> Timeline:
+        """At most ``limit`` slices, the longest ones if there are more. Reads files only, in bounded memory.
 
         Raises ``Unavailable`` when nothing can be shown.
         """

@@ -15,7 +15,7 @@ class OnFunction(Base):
     """``NAME:FUNCTION``; the function is decorated as it is defined."""
 
     #: At most so many of the functions that a finding names are tried.
-    most: ClassVar[int] = 1
+    limit: ClassVar[int] = 1
 
     def problem(self, change: Change, /) -> str | None:
         """A function is needed."""
@@ -24,7 +24,7 @@ class OnFunction(Base):
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """The first functions that it names."""
-        for name in list(functions(finding))[: self.most]:
+        for name in list(functions(finding))[: self.limit]:
             yield Change(self.name, name)
 
     def edits(self, change: Change, /) -> Iterable[str]:

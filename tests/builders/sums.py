@@ -52,9 +52,9 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
     """No line took more of a part of the run than the part."""
     account = report["run_account"]
     for part, lines in (account["lines"] if account is not None else {}).items():
-        most, whole = max((line["seconds"] for line in lines), default=0.0), account["parts_s"].get(part, 0.0)
-        if most > (1 + AGREE) * whole:
-            yield f"{part} of the run: a line {most:.2f} s, the part {whole:.2f} s"
+        upper, whole = max((line["seconds"] for line in lines), default=0.0), account["parts_s"].get(part, 0.0)
+        if upper > (1 + AGREE) * whole:
+            yield f"{part} of the run: a line {upper:.2f} s, the part {whole:.2f} s"
 
 
 def _findings(report: Mapping[str, Any]) -> Iterator[str]:

@@ -266,12 +266,12 @@ def gan(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, A
     return stage
 
 
-@pytest.mark.parametrize(("stage", "least"), [("graph", 0.99), ("shared", 0.99), ("mixed", 0.95)])
-def test_the_gans_time_is_on_lines(gan: Callable[[str], dict[str, Any]], stage: str, least: float) -> None:
+@pytest.mark.parametrize(("stage", "lower"), [("graph", 0.99), ("shared", 0.99), ("mixed", 0.95)])
+def test_the_gans_time_is_on_lines(gan: Callable[[str], dict[str, Any]], stage: str, lower: float) -> None:
     report = gan(stage)
     function = main_function(report)
     adds_up(function, report)
-    assert function["matched_share"] >= least and function["function"] == "train_step"
+    assert function["matched_share"] >= lower and function["function"] == "train_step"
     assert {row["layer"].partition("/")[0] for row in function["layers"]} == {"generator", "discriminator"}
 
 

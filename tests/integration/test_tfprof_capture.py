@@ -272,13 +272,13 @@ def test_a_script_that_profiles_itself_is_left_alone(tmp_path: Path) -> None:
     for name in ("own_before", "own_within", "own_keras"):
         assert len(facts[name]) == 1 and facts[name][0] > 1000, (name, facts[name])
     own = FakeRecording(tmp_path / "check")
-    for name, least in (("own_before", 1), ("own_within", 2), ("own_keras", 2)):
+    for name, lower in (("own_before", 1), ("own_within", 2), ("own_keras", 2)):
         # Their traces hold their steps' operations and none of our markers.
         (trace,) = (tmp_path / name).rglob("*.xplane.pb")
         probe_view = analyze_logdir(own, trace.parents[3])
         assert probe_view.data.steps == 0
         matmuls = sum(op.count for op in probe_view.data.top_ops if "MatMul" in op.type)
-        assert matmuls >= least, (name, probe_view.data.top_ops)
+        assert matmuls >= lower, (name, probe_view.data.top_ops)
     assert any("started a profiler session" in note for note in facts["within.notes"])
     assert any("started a profiler session" in note for note in facts["keras.notes"])
     assert "started a profiler session" in facts["remembered"]

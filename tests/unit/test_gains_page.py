@@ -43,12 +43,12 @@ def test_the_page_has_a_row_for_each_and_says_what_is_not_priced() -> None:
         of_script=2.0,
         of_script_bounds=(1.0, 4.0),
     )
-    least = Score(name="b", batch="first", measured=4.0, spread=(3.0, 5.0), code="RET014", at_least=2.0)
-    text = page([priced, least], 9)
+    lower = Score(name="b", batch="first", measured=4.0, spread=(3.0, 5.0), code="RET014", at_least=2.0)
+    text = page([priced, lower], 9)
     assert "2 of 9 with a fault" in text
     assert "| RET001 | 1 | 1 | 0 of 1 | 1 | 0 | 0.50 | 4.0 |" in text
     assert "| b | first | RET014 | at least 2.0 | – | 4.0 (3.0 to 5.0) | – | – |" in text
-    drawn = ET.fromstring(picture([priced, least]))
+    drawn = ET.fromstring(picture([priced, lower]))
     circles = drawn.findall("{http://www.w3.org/2000/svg}circle")
     assert len(circles) == 2  # the point, and its family's in the key
 
@@ -59,7 +59,7 @@ def test_a_prediction_of_steps_is_judged_by_the_steps() -> None:
         of_script=3.0, of_script_bounds=(2.5, 3.5), of_steps=9.0,
     )  # fmt: skip
     assert steps.judged and steps.judged.held and steps.judged.ratio == pytest.approx(10 / 9)
-    least = Score(
+    lower = Score(
         name="b", batch="first", measured=2.0, spread=(2.0, 2.0), code="EAG004", at_least=4.0, of_script_at_least=2.5
     )
-    assert least.judged and not least.judged.held and least.judged.ratio is None
+    assert lower.judged and not lower.judged.held and lower.judged.ratio is None

@@ -224,9 +224,9 @@ def _unfold(box: _Box, function: CompiledFunction, scale: float) -> None:
         boxes.append(made)
 
 
-def _flatten(box: _Box, parent: int, nodes: list[Node], least: float, depth: int) -> None:
+def _flatten(box: _Box, parent: int, nodes: list[Node], lower: float, depth: int) -> None:
     for key, below in sorted(box.below.items(), key=lambda item: -item[1].value):
-        if below.value < least or len(nodes) >= MAX_NODES or depth > _MAX_DEPTH + 20:
+        if below.value < lower or len(nodes) >= MAX_NODES or depth > _MAX_DEPTH + 20:
             continue
         nodes.append(Node(parent, key.name, round(below.value, 4), key.kind, key.file, key.line, key.note))
-        _flatten(below, len(nodes) - 1, nodes, least, depth + 1)
+        _flatten(below, len(nodes) - 1, nodes, lower, depth + 1)

@@ -42,14 +42,14 @@ def children_note(account: RunAccount | None, machine: Mapping[str, Any]) -> str
     where neither is so. ``machine``: see ``RunInfo``."""
     if account is None:
         return ""
-    least = calibration.CHILDREN_SHARE.value * account.total_s
+    lower = calibration.CHILDREN_SHARE.value * account.total_s
     waited, took = account.seconds_of("children"), machine.get("children_cpu_s")
-    if waited and waited >= least:
+    if waited and waited >= lower:
         line = next((line.where for line in account.lines.get("children", ())), None)
         who = f"{line.file}:{line.line}" if line is not None else "The script"
         share = f"{100 * waited / account.total_s:.0f} % of the run"
         return f"{who} waits for child processes, {waited:.1f} s in all ({share}). {_OFFER}"
-    if not isinstance(took, (int, float)) or not least <= took < float("inf") or not took:
+    if not isinstance(took, (int, float)) or not lower <= took < float("inf") or not took:
         return ""
     share = f"{100 * took / account.total_s:.0f} % of the run's length"
     return f"Processes that the script started took {took:.1f} s of processor time ({share}). {_OFFER}"

@@ -25,9 +25,9 @@ def timeline(evidence: Evidence) -> Timeline | None:
     return Timeline(bars=bars(steps), happenings=_happenings(evidence, steps))
 
 
-def bars(steps: Sequence[Step], most: int = MAX_BARS) -> tuple[Bar, ...]:
-    """One for each step, or for as many neighbours of one window as keep their number near ``most``."""
-    size = math.ceil(len(steps) / most)
+def bars(steps: Sequence[Step], limit: int = MAX_BARS) -> tuple[Bar, ...]:
+    """One for each step, or for as many neighbours of one window as keep their number near ``limit``."""
+    size = math.ceil(len(steps) / limit)
     made = []
     for window, group in groupby(steps, key=lambda step: step.window):
         run = list(group)

@@ -56,8 +56,8 @@ def _says(bound: _Bound, value: float | None, limit: float, outcome: Outcome) ->
     if value is None:
         why = "too few steps (200 are enough), or its probe did not work here"
         return f"{bound.title}: not measured in this run: {why}"
-    shown, most = (numbers.alone(float(each), bound.unit) for each in (value, limit))
-    return f"{bound.title}: {shown}, the budget is {most}"
+    shown, allowed = (numbers.alone(float(each), bound.unit) for each in (value, limit))
+    return f"{bound.title}: {shown}, the budget is {allowed}"
 
 
 def _no_findings(findings: Iterable[Finding], pattern: str) -> Measure:

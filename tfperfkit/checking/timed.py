@@ -62,10 +62,10 @@ class Timed:
             return None
         return paired_ratio(before, after, confidence=confidence)
 
-    def _above(self, name: str, most: float) -> bool:
+    def _above(self, name: str, limit: float) -> bool:
         """Whether a whole interval lies above, so sure that it may be asked after each pair."""
         found = self._paired(name, CONFIDENCE if self.rounds <= MIN_ROUNDS else SURE)
-        return found is not None and found.low is not None and found.low > most
+        return found is not None and found.low is not None and found.low > limit
 
     @property
     def outcome(self) -> Outcome:
@@ -81,25 +81,25 @@ class Timed:
         (where both are known) says so too; passes when the whole interval is within what is allowed. Else fails where
         the whole interval of another lies above what is allowed, and passes where those of both lie within it. The
         clock's ratio has to lie on that side too, and for processor time that without waiting for a processor."""
-        clock, most = self.clock, 1 + self.allowed
+        clock, limit = self.clock, 1 + self.allowed
         if clock is None or clock.high is None or self.rounds < MIN_ROUNDS:
             return "undecided", ""
         processor, undisturbed = self.processor, self.undisturbed
         known = [each for each in (processor, undisturbed) if each is not None]
         if (
             self._above("clock", 1)
-            and clock.ratio > most
-            and (len(known) < 2 or any(each.ratio > most for each in known))
+            and clock.ratio > limit
+            and (len(known) < 2 or any(each.ratio > limit for each in known))
         ):
             return "fail", "clock"
-        if clock.high <= most:
+        if clock.high <= limit:
             return "pass", "clock"
-        if clock.ratio > most:
-            if self._above("processor", most) and (undisturbed is None or undisturbed.ratio > most):
+        if clock.ratio > limit:
+            if self._above("processor", limit) and (undisturbed is None or undisturbed.ratio > limit):
                 return "fail", "processor"
-            if self._above("undisturbed", most):
+            if self._above("undisturbed", limit):
                 return "fail", "undisturbed"
-        elif len(known) == 2 and all(each.high is not None and each.high <= most for each in known):
+        elif len(known) == 2 and all(each.high is not None and each.high <= limit for each in known):
             return "pass", "both"
         return "undecided", ""
 

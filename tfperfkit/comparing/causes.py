@@ -45,11 +45,11 @@ def culprit(causes: Iterable[Cause], slower: bool) -> Cause | None:
     that were there the innermost, which takes least in all.
     """
     lines = [each for each in causes if each.kind == "line" and (each.difference > 0) == slower]
-    most = max((abs(each.difference) for each in lines), default=0.0)
-    changed = [each for each in lines if each.change and abs(each.difference) >= _SOME * most]
+    largest = max((abs(each.difference) for each in lines), default=0.0)
+    changed = [each for each in lines if each.change and abs(each.difference) >= _SOME * largest]
     if changed:
         return max(changed, key=lambda each: abs(each.difference))
-    near = [each for each in lines if abs(each.difference) >= _MAX_OF_IT * most]
+    near = [each for each in lines if abs(each.difference) >= _MAX_OF_IT * largest]
     return min(near, key=lambda each: max(each.a, each.b), default=None)
 
 

@@ -47,8 +47,8 @@ class ComputedLine(NamedTuple):
         walls: dict[str, float] = defaultdict(float)
         for row in self.operations:
             walls[row.bound] += row.ms
-        most = max(walls, key=lambda each: walls[each], default="")
-        return most if walls[most] > EXPLAINS * sum(walls.values()) else ""
+        largest = max(walls, key=lambda each: walls[each], default="")
+        return largest if walls[largest] > EXPLAINS * sum(walls.values()) else ""
 
     @property
     def costliest(self) -> ComputedOperation:
@@ -132,9 +132,9 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
         Measurement(f"of it {kind}, its costliest operation", scale * one.ms / line.share, "share", window),
         Measurement(f"a run of {kind}", one.ms / runs, "ms", window),
     ]
-    if one.least_ms:
+    if one.lower_ms:
         figures.append(
-            Measurement("its arithmetic and bytes, at this machine's best", one.least_ms / runs, "ms", window)
+            Measurement("its arithmetic and bytes, at this machine's best", one.lower_ms / runs, "ms", window)
         )
     return Finding(
         code=code,

@@ -212,8 +212,8 @@ def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
         first = sorted(account.imports_s.items(), key=lambda item: -item[1])[:3]
         slowest = ", ".join(f"{package} {each:.1f} s" for package, each in first if each >= 0.1 * taken)
         at = f" ({slowest})" if slowest else ""
-        most = START_UP if 2 * taken >= account.total_s else LARGEST_START_UP
-        return f"{most}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
+        largest = START_UP if 2 * taken >= account.total_s else LARGEST_START_UP
+        return f"{largest}: {100 * taken / account.total_s:.0f} % of the run is imports{at}, paid once."
     if name == "ending":
         begin = account.parts_s.get("imports", 0.0)
         return (
@@ -242,9 +242,9 @@ def _between(account: StepAccount) -> str:
         return ""
     kind = max(account.between_ms, key=lambda part: account.between_ms[part], default="")
     words = words_of(kind)
-    most = f", most of it {words.sentence}" if words is not None and words.sentence else ""
+    largest = f", most of it {words.sentence}" if words is not None and words.sentence else ""
     taken = account.between_total_ms
-    return f" Between the steps pass another {taken:,.{1 if taken < 100 else 0}f} ms for each{most}."
+    return f" Between the steps pass another {taken:,.{1 if taken < 100 else 0}f} ms for each{largest}."
 
 
 def within(title: str) -> str:

@@ -28,8 +28,8 @@ def refuted(finding: Finding) -> bool:
     if item.verdict == "slower":
         return True
     low = finding.predicted_range[0] if finding.predicted_range else finding.predicted_speedup
-    most = item.interval[1]
-    return most < _NOTHING or (item.verdict == "no difference" and low is not None and most < low)
+    upper = item.interval[1]
+    return upper < _NOTHING or (item.verdict == "no difference" and low is not None and upper < low)
 
 
 def _with(finding: Finding, measured: Sequence[Measured]) -> Finding:

@@ -114,7 +114,7 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     took, unit = share * (evidence.step_ms or 0.0), evidence.unit
     lines = lines_of(evidence, part)
     package = _package(evidence, part)
-    most = None if package else speedup(share)  # what another package computes may have to be
+    upper = None if package else speedup(share)  # what another package computes may have to be
     # Of time that nothing explains nobody can say what to change.
     needed = part == "tracing" and _needed(evidence)
     loud = part != "other" and not needed and share >= LOUD and (work is None or share * work.share_of_run >= OF_RUN)
@@ -126,7 +126,7 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
         share_of_step=share,
         predicted_speedup=None,
         predicted_range=None,
-        ceiling=most,
+        ceiling=upper,
         where=tuple(lines),
         evidence=(
             Measurement("share", share, "share", "breakdown"),

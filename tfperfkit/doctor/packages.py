@@ -100,10 +100,10 @@ def _c_code() -> Check:
     return Check("C code", "ok", "notes the steps, and looks at stacks")
 
 
-def _needed(name: str, version_of: Versions, least: str, why: str) -> Check:
+def _needed(name: str, version_of: Versions, lower: str, why: str) -> Check:
     version = version_of(name)
     if version is None:
-        return Check(name, "broken", "not installed", f"{why}: pip install '{name}>={least}'")
-    if numbers(version) < numbers(least):
-        return Check(name, "broken", f"{version}, too old", f"{why}: pip install '{name}>={least}'")
+        return Check(name, "broken", "not installed", f"{why}: pip install '{name}>={lower}'")
+    if numbers(version) < numbers(lower):
+        return Check(name, "broken", f"{version}, too old", f"{why}: pip install '{name}>={lower}'")
     return Check(name, "ok", version)

@@ -93,10 +93,10 @@ class Recorder:
     def _name(self) -> str:
         return "records.jsonl" if self.part else "rest.jsonl"
 
-    def claim(self, most: int) -> str:
+    def claim(self, limit: int) -> str:
         """Make the folder of a part, if there is a number left for one, else ""."""
         above = os.path.join(self.root, "children")
-        for number in range(1, most + 1):
+        for number in range(1, limit + 1):
             folder = os.path.join(above, f"child-{number:04}")
             try:
                 os.mkdir(folder)
@@ -244,7 +244,7 @@ class Recorder:
         if self.part or (now < self._next_sum and not last):
             return
         self._next_sum = now + min(now - self.began_ns, 5 * _NS_PER_S) + _NS_PER_S // 50
-        most = sorted(self._sums.items(), key=lambda item: -item[1])[:5]
+        largest = sorted(self._sums.items(), key=lambda item: -item[1])[:5]
         row = {
             "pid": self.pid,
             "parent_pid": os.getppid(),
@@ -255,7 +255,7 @@ class Recorder:
             "method": self.method,
             "argv": self._command()[:8],
             "ended": ("failed" if failed else "finished") if last else "",
-            "lines": [[*line, ns] for line, ns in most],
+            "lines": [[*line, ns] for line, ns in largest],
             **{key: value for key, value in self._reported.items() if key != "ns"},
         }
         self._pending.append(encoded(row) + "\n")

@@ -85,7 +85,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     bytes: float | None = None
     shapes: str = ""
     bound: str = ""
-    least_ms: float | None = None
+    lower_ms: float | None = None
 
     def times(self, scale: float) -> ComputedOperation:
         """As much of it."""
@@ -96,7 +96,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
             busy_ms=self.busy_ms * scale,
             flops=self.flops * scale if self.flops is not None else None,
             bytes=self.bytes * scale if self.bytes is not None else None,
-            least_ms=self.least_ms * scale if self.least_ms is not None else None,
+            lower_ms=self.lower_ms * scale if self.lower_ms is not None else None,
         )
 
 

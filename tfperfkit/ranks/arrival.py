@@ -118,8 +118,8 @@ def late(parts: Sequence[Part], seen: Traced | None) -> tuple[Late | None, str]:
     if not _one_step(parts):
         return None, "The steps of the ranks differ by more than a fifth: they don't wait for each other at each step."
     known.sort(key=lambda each: each[0])
-    most, last = known[-1]
-    wait = most - statistics.median(own for own, _ in known[:-1])
+    largest, last = known[-1]
+    wait = largest - statistics.median(own for own, _ in known[:-1])
     if wait < numbers.MIN_LATE.value * (last.turn_ms or 0.0):
         return None, ""
     if sum(last.rare_ms.values()) >= numbers.MOSTLY_RARE.value * wait:

@@ -39,12 +39,12 @@ def offsets(parts: Sequence[Part]) -> list[Offset]:
         common = mine.keys() & yours.keys()
         if not common:
             continue
-        most = min(mine[key][1] - yours[key][0] for key in common) / NS_PER_S
-        least = max(mine[key][0] - yours[key][1] for key in common) / NS_PER_S
-        if least > most:
+        upper = min(mine[key][1] - yours[key][0] for key in common) / NS_PER_S
+        lower = max(mine[key][0] - yours[key][1] for key in common) / NS_PER_S
+        if lower > upper:
             continue
-        apart = part.calendar_s - first.calendar_s + (most + least) / 2
-        error = (most - least) / 2 + (part.clock_error_ms + first.clock_error_ms) / 1000
+        apart = part.calendar_s - first.calendar_s + (upper + lower) / 2
+        error = (upper - lower) / 2 + (part.clock_error_ms + first.clock_error_ms) / 1000
         found.append(Offset(rank=part.label, other=first.label, ahead_s=apart, error_s=error, exchanges=len(common)))
     return found
 

@@ -236,8 +236,8 @@ def _lines(evidence: Evidence, turn_ms: float) -> tuple[LineTime, ...]:
     if samples.count < MIN:
         return ()
     shares = {place: samples.leaf_share(place) for place in samples.leaves()}
-    most = sorted(shares, key=lambda place: -shares[place])[:_LINES]
-    return tuple(LineTime(file=file, line=line, ms=shares[file, line] * turn_ms) for file, line in most)
+    largest = sorted(shares, key=lambda place: -shares[place])[:_LINES]
+    return tuple(LineTime(file=file, line=line, ms=shares[file, line] * turn_ms) for file, line in largest)
 
 
 def _compute(evidence: Evidence, traced: Exchanges | None) -> float | None:

@@ -33,10 +33,10 @@ def render(report: TraceReport, file: TextIO, *, everything: bool = False) -> No
     print_lines(lines(report, screen, None if everything else _ROWS), file, screen)
 
 
-def lines(report: TraceReport, screen: Screen, most: int | None) -> list[Text]:
+def lines(report: TraceReport, screen: Screen, limit: int | None) -> list[Text]:
     """The report as lines of at most ``screen.width`` cells."""
     sections = [_top(report, screen), reported_findings(report.findings, screen)]
-    tables = [table for table in _tables(report, most) if table is not None]
+    tables = [table for table in _tables(report, limit) if table is not None]
     for title, mine in _grouped(tables):
         section = heading(title, "", screen)
         for index, table in enumerate(mine):
@@ -81,17 +81,17 @@ def _grouped(tables: list[tuple[str, Table]]) -> list[tuple[str, list[Table]]]:
     return list(groups.items())
 
 
-def _tables(report: TraceReport, most: int | None) -> list[tuple[str, Table] | None]:
+def _tables(report: TraceReport, limit: int | None) -> list[tuple[str, Table] | None]:
     return [
         _devices(report),
-        _kernels(report, most),
-        _times("operations", "Kernels by type of operation", "Operation", report.operations, most),
-        _times("operations", "Kernels by name scope, each without those below it", "Scope", report.scopes, most),
-        _times("operations", "Kernels by line of Python", "Line", report.lines, most, "location"),
+        _kernels(report, limit),
+        _times("operations", "Kernels by type of operation", "Operation", report.operations, limit),
+        _times("operations", "Kernels by name scope, each without those below it", "Scope", report.scopes, limit),
+        _times("operations", "Kernels by line of Python", "Line", report.lines, limit, "location"),
         _copies(report),
-        _collectives(report, most),
-        _host(report, most),
-        _host_operations(report, most),
+        _collectives(report, limit),
+        _host(report, limit),
+        _host_operations(report, limit),
     ]
 
 
@@ -125,7 +125,7 @@ def _devices(report: TraceReport) -> tuple[str, Table] | None:
     )
 
 
-def _kernels(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+def _kernels(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.kernels:
         return None
     has_occupancy = any(row.occupancy is not None for row in report.kernels)
@@ -134,7 +134,7 @@ def _kernels(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
     columns += [Column("Share", "share"), Column("Each µs", "us"), Column("Bound by"), Column("Tensor cores")]
     columns += [Column("Occupancy", "share")] * has_occupancy + [Column("Line", "location")] * has_source
     rows = []
-    for row in report.kernels[:most]:
+    for row in report.kernels[:limit]:
         cells: list[str | int | float | None] = [
             short_kernel(row.kernel),
             row.operation or None,
@@ -145,18 +145,18 @@ def _kernels(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
         cells += [row.occupancy] * has_occupancy + [row.source or None] * has_source
         rows.append(tuple(cells))
     return "kernels", Table(
-        title="Costliest kernels", columns=tuple(columns), rows=tuple(rows), note=_more(report.kernels, most)
+        title="Costliest kernels", columns=tuple(columns), rows=tuple(rows), note=_more(report.kernels, limit)
     )
 
 
 def _times(
-    section: str, title: str, what: str, found: Sequence[TimeRow], most: int | None, unit: Unit = "text"
+    section: str, title: str, what: str, found: Sequence[TimeRow], limit: int | None, unit: Unit = "text"
 ) -> tuple[str, Table] | None:
     if not found or (len(found) == 1 and unit == "text"):
         return None
     columns = (Column(what, unit), Column("Runs", "count"), Column("Total ms", "ms"), Column("Share", "share"))
-    rows = tuple((row.name, row.runs, row.total_ms, row.share) for row in found[:most])
-    return section, Table(title=title, columns=columns, rows=rows, note=_more(found, most))
+    rows = tuple((row.name, row.runs, row.total_ms, row.share) for row in found[:limit])
+    return section, Table(title=title, columns=columns, rows=rows, note=_more(found, limit))
 
 
 def _copies(report: TraceReport) -> tuple[str, Table] | None:
@@ -180,7 +180,7 @@ def _copies(report: TraceReport) -> tuple[str, Table] | None:
     return "copies", Table(title="Copies", columns=tuple(columns), rows=tuple(rows))
 
 
-def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+def _collectives(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.collectives:
         return None
     ranks = report.kind == "horovod"
@@ -207,7 +207,7 @@ def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | N
             r.last or None,
             r.last_share if r.last else None,
         )
-        for r in report.collectives[:most]
+        for r in report.collectives[:limit]
     )
     note = (
         "wait: until the last rank was ready"
@@ -217,21 +217,21 @@ def _collectives(report: TraceReport, most: int | None) -> tuple[str, Table] | N
     return "collectives", Table(title="Collectives", columns=columns, rows=rows, note=note)
 
 
-def _host(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+def _host(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.host:
         return None
     columns = (Column("On a thread of the host"), Column("Time ms", "ms"), Column("Share", "share"))
-    rows = tuple((row.what, row.idle_ms, row.share) for row in report.host[:most])
+    rows = tuple((row.what, row.idle_ms, row.share) for row in report.host[:limit])
     return "host", Table(title="What the host was at while a device waited for it", columns=columns, rows=rows)
 
 
-def _host_operations(report: TraceReport, most: int | None) -> tuple[str, Table] | None:
+def _host_operations(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.host_operations:
         return None
     columns = (Column("Operation"), Column("Runs", "count"), Column("Own time ms", "ms"))
-    rows = tuple((row.name, row.runs, row.own_ms) for row in report.host_operations[:most])
+    rows = tuple((row.name, row.runs, row.own_ms) for row in report.host_operations[:limit])
     return "host", Table(
-        title="Costliest operations on the host", columns=columns, rows=rows, note=_more(report.host_operations, most)
+        title="Costliest operations on the host", columns=columns, rows=rows, note=_more(report.host_operations, limit)
     )
 
 
@@ -279,6 +279,6 @@ def short_kernel(text: str) -> str:
     return shorten(base.rpartition("::")[2] or base, _KERNEL)
 
 
-def _more(rows: Sequence[object], most: int | None) -> str:
-    hidden = len(rows) - most if most is not None else 0
+def _more(rows: Sequence[object], limit: int | None) -> str:
+    hidden = len(rows) - limit if limit is not None else 0
     return f"and {hidden} more: --all shows them" if hidden > 0 else ""

@@ -90,7 +90,7 @@ def _add(tensor: _Tensor, event: Event) -> None:
 
 def _row(tensor: _Tensor) -> CollectiveRow:
     times = sum(tensor.last.values())
-    rank, most = tensor.last.most_common(1)[0] if tensor.last else ("", 0)
+    rank, largest = tensor.last.most_common(1)[0] if tensor.last else ("", 0)
     return CollectiveRow(
         name=tensor.name,
         devices=len(tensor.ranks),
@@ -99,5 +99,5 @@ def _row(tensor: _Tensor) -> CollectiveRow:
         transfer_ms=tensor.transfer / 1e3,
         wait_ms=tensor.wait / 1e3,
         last=f"rank {rank}" if rank else "",
-        last_share=most / times if times else 0.0,
+        last_share=largest / times if times else 0.0,
     )

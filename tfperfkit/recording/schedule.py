@@ -65,14 +65,14 @@ def parse_window(text: str) -> WindowSpec:
 
 def wished_count(wish: WindowWish, median_ns: float) -> int:
     """How many steps a window should last, when the median step takes so long."""
-    least = wish.min_slow_steps if median_ns >= SLOW_NS else wish.min_steps
-    return max(min(max(math.ceil(wish.seconds * NS_PER_S / median_ns), least), wish.max_steps) + wish.extra_steps, 1)
+    lower = wish.min_slow_steps if median_ns >= SLOW_NS else wish.min_steps
+    return max(min(max(math.ceil(wish.seconds * NS_PER_S / median_ns), lower), wish.max_steps) + wish.extra_steps, 1)
 
 
 def baseline_count(median_ns: float) -> int:
     """How many clean steps come before the first invasive window: a third of a second's worth, 3 to 30 steps."""
-    least = 2 if median_ns >= SLOW_NS else 3
-    return min(max(math.ceil(0.3 * NS_PER_S / median_ns), least), 30)
+    lower = 2 if median_ns >= SLOW_NS else 3
+    return min(max(math.ceil(0.3 * NS_PER_S / median_ns), lower), 30)
 
 
 def planned_together(windows: Sequence[WindowSpec]) -> list[WindowSpec]:
@@ -183,13 +183,13 @@ class Scheduler:
             if spec.start is not None and number >= spec.start:
                 return spec
         waiting = [spec for spec in self._waiting if spec.start is None]
-        least = baseline_count(self._median())
+        lower = baseline_count(self._median())
         if self._median() >= SLOW_NS and self._together >= IN_ONE_CALL:
             # An epoch in one call: few more may come. Only a trace sees into it, and one call is a baseline of many
             # steps.
             waiting.sort(key=lambda spec: not spec.wish.after_steps)
-            least = 1
-        return waiting[0] if waiting and self.warm_at and len(self._durations) >= least else None
+            lower = 1
+        return waiting[0] if waiting and self.warm_at and len(self._durations) >= lower else None
 
     def _median(self) -> float:
         ordered = sorted(self._durations)

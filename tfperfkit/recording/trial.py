@@ -22,7 +22,7 @@ from tfperfkit.storage.stream_writer import Stream
 _SLOW, _MIN_SLOW = 2.5, 3
 #: Where the steps that a run has to make are over sooner than that after the warm-up, it goes on until then, for up to
 #: so many times the steps: 30 steps of 2 ms tell no time, and a script's later steps may be others.
-_TIMED_NS, _MOST_TIMES = NS_PER_S, 10
+_TIMED_NS, _MAX_TIMES = NS_PER_S, 10
 
 
 class TrialPort(Protocol):
@@ -111,7 +111,7 @@ class TrialRunner:
             self._steady_ns = now
         passed = now - self._steady_ns if self._steady_ns else 0
         if plan.steps is not None:
-            enough = done >= plan.steps and (passed >= _TIMED_NS or done >= _MOST_TIMES * plan.steps)
+            enough = done >= plan.steps and (passed >= _TIMED_NS or done >= _MAX_TIMES * plan.steps)
             if done >= plan.steps and not enough and self._result is None:
                 self._keep_result()
                 self._processor.append([now_ns(), process_ns(), None])  # what that took is part of no step

@@ -115,7 +115,7 @@ class AtHand:
     def __init__(self, machine: Machine, runs: Iterable[tuple[float, float | None, float | None]] = ()) -> None:
         self.machine = machine
         long = (run for run in runs if run[0] >= SMALL_MS)
-        rows = sorted(((ms, self._least(flops, moved) / ms) for ms, flops, moved in long), reverse=True)
+        rows = sorted(((ms, self._lower(flops, moved) / ms) for ms, flops, moved in long), reverse=True)
         self._lengths: list[float] = []  # negative, so that they ascend
         self._second: list[float] = []
         best = second = 0.0
@@ -124,7 +124,7 @@ class AtHand:
             self._lengths.append(-ms)
             self._second.append(second)
 
-    def _least(self, flops: float | None, moved: float | None) -> float:
+    def _lower(self, flops: float | None, moved: float | None) -> float:
         return max(self.machine.arithmetic_ms(flops), self.machine.memory_ms(moved))
 
     def reach(self, ms: float) -> float:
@@ -141,9 +141,9 @@ class AtHand:
         """Of a run that took ``ms``; "" where nothing is known of it. ``kernel``: far from both limits; ``numbers``:
         the same of an operation that works number by number, whose functions (exponentials ...) no count tells."""
         arithmetic, memory = self.machine.arithmetic_ms(flops), self.machine.memory_ms(moved)
-        least = max(arithmetic, memory)
-        if least > 0 and least * FAR >= ms * self.reach(ms):
-            if least * FAR < ms and self._alike(ms) < _ENOUGH:
+        lower = max(arithmetic, memory)
+        if lower > 0 and lower * FAR >= ms * self.reach(ms):
+            if lower * FAR < ms and self._alike(ms) < _ENOUGH:
                 return ""  # far from both limits, and too few others tell whether the machine was slow or the kernel is
             return "arithmetic" if arithmetic >= memory else "memory"
         if ms < SMALL_MS:

@@ -59,9 +59,9 @@ def _nvidia(facts: DeviceFacts, install: str) -> Reason:
     oldest = OLDEST_DRIVER.get(facts.cuda.partition(".")[0])
     numbers = tuple(int(part) for part in machine.driver.split(".")[:2] if part.isdigit())
     if oldest and numbers and numbers < oldest:
-        least = ".".join(map(str, oldest))
-        sentence = f"The NVIDIA driver {machine.driver} is too old for CUDA {facts.cuda}, which needs {least} or newer"
-        return Reason("driver", sentence, f"Install an NVIDIA driver {least} or newer.")
+        lower = ".".join(map(str, oldest))
+        sentence = f"The NVIDIA driver {machine.driver} is too old for CUDA {facts.cuda}, which needs {lower} or newer"
+        return Reason("driver", sentence, f"Install an NVIDIA driver {lower} or newer.")
     if not machine.nodes:
         remedy = "Start the container with docker run --gpus all; else load the driver with nvidia-modprobe -u."
         return Reason("nodes", "There is no /dev/nvidia0: this process can't open the card", remedy)

@@ -294,8 +294,8 @@ class StepCounter:
         # The last update of an iteration ends the step. All that are reached in each iteration are candidates; in an
         # unfinished iteration some have been reached once more than others.
         often = {place.ids: place.reach.count if direct else place.reach.runs for place in direct or main}
-        most = max(often.values())
-        candidates = [place for place in direct or main if often[place.ids] + 1 >= most]
+        largest = max(often.values())
+        candidates = [place for place in direct or main if often[place.ids] + 1 >= largest]
         head = max(candidates, key=lambda place: place.reach.first_ns)
         loop = main[0].loops[depth - 1] if depth else None
         begins = self._fetches(seen, main[0].loops[:depth], often[head.ids]) if loop else frozenset()

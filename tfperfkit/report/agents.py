@@ -117,9 +117,11 @@ def _predicted(finding: Finding) -> str:
         if finding.at_least is not None and math.isfinite(finding.at_least):
             unit = " the examples a second" if finding.headroom else ""
             return f"predicted at least {finding.at_least:.2f}x{unit}"
-        most = finding.ceiling
+        upper = finding.ceiling
         return (
-            f"not predicted, up to about {most:.2f}x" if most is not None and math.isfinite(most) else "not predicted"
+            f"not predicted, up to about {upper:.2f}x"
+            if upper is not None and math.isfinite(upper)
+            else "not predicted"
         )
     found = finding.predicted_range
     known = found is not None and all(map(math.isfinite, found))

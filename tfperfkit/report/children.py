@@ -37,9 +37,9 @@ def beside_the_step(report: Report) -> str:
     if found is None or account is None or found.busy_ms < _MIN_SHARE * account.mean_ms:
         return ""
     who = f"{found.processes} child process{'es' * (found.processes != 1)}"
-    most = found.lines[0] if found.lines else None
-    share = f" ({numbers.alone(most.seconds / found.busy_s, 'share')})" if most and found.busy_s else ""
-    where = f", most in {_place(most.where)}{share}" if most else ""
+    largest = found.lines[0] if found.lines else None
+    share = f" ({numbers.alone(largest.seconds / found.busy_s, 'share')})" if largest and found.busy_s else ""
+    where = f", most in {_place(largest.where)}{share}" if largest else ""
     worked = f"{who} work for {numbers.alone(found.busy_ms, 'ms')}{where}"
     waited = account.parts_ms.get("input", 0.0)
     if waited < _MIN_SHARE * account.mean_ms:
@@ -56,12 +56,12 @@ def beside_the_run(report: Report) -> str:
     line = next((line.where for line in account.lines.get("children", ())), None)
     at = f" at {_file(line)}:{line.line}" if line is not None else ""
     group = max(found.groups, key=lambda group: group.busy_s)
-    most = f", most of it in {_place(group.lines[0].where)}" if group.lines else ""
+    largest = f", most of it in {_place(group.lines[0].where)}" if group.lines else ""
     busy = sum(each.busy_s for each in found.groups)
     together = f"{numbers.plain(found.count)} child process{'es' * (found.count != 1)}"
     return (
         f"the run waits {numbers.alone(waited, 's')}{at} for {together}, "
-        f"which work for {numbers.alone(busy, 's')}{most}"
+        f"which work for {numbers.alone(busy, 's')}{largest}"
     )
 
 
@@ -97,9 +97,9 @@ def _groups(found: Children) -> Table:
 
 
 def _row(group: ChildGroup) -> tuple[str | int | float | None, ...]:
-    most = group.lines[0] if group.lines else None
-    where = _place(most.where) if most else ""
-    share = min(most.seconds / group.busy_s, 1.0) if most and group.busy_s else None
+    largest = group.lines[0] if group.lines else None
+    where = _place(largest.where) if largest else ""
+    share = min(largest.seconds / group.busy_s, 1.0) if largest and group.busy_s else None
     return (f"{group.label} ({group.method})", group.count, group.wall_s, group.cpu_s, where, share)
 
 

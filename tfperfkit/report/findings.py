@@ -161,13 +161,13 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
     items, certain = [], False
     factor = finding.predicted_speedup
     if factor is None or math.isnan(factor):
-        most = finding.ceiling
-        known = most is not None and math.isfinite(most)
+        upper = finding.ceiling
+        known = upper is not None and math.isfinite(upper)
         if finding.at_least is not None and math.isfinite(finding.at_least):
             items.append(f"{_faster(finding)} at least {numbers.speedup(finding.at_least)} faster")
         else:
             items.append(
-                f"gain not known, up to about {numbers.speedup(most)}" if known and most else "gain not predicted"
+                f"gain not known, up to about {numbers.speedup(upper)}" if known and upper else "gain not predicted"
             )
     elif factor < 1.005:
         items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")

@@ -77,7 +77,7 @@ def _row(group: Sequence[Period]) -> tuple[str | int | float | None, ...]:
     for period in group:
         for name, share in period.doing.items():
             doing[name] = doing.get(name, 0.0) + share / len(group)
-    most = sorted(doing.items(), key=lambda item: -item[1])[:2]
+    largest = sorted(doing.items(), key=lambda item: -item[1])[:2]
     return (
         length(group[-1].end_s),
         steps,
@@ -86,7 +86,7 @@ def _row(group: Sequence[Period]) -> tuple[str | int | float | None, ...]:
         max(longest, default=None),
         sum(period.traces for period in group),
         group[-1].rss_bytes or None,
-        ", ".join(f"{name.replace('_', ' ') or 'other'} {numbers.alone(share, 'share')}" for name, share in most),
+        ", ".join(f"{name.replace('_', ' ') or 'other'} {numbers.alone(share, 'share')}" for name, share in largest),
     )
 
 

@@ -58,8 +58,8 @@ def plain(value: float, decimals: int = 3) -> str:
     digits = max(0, min(decimals, 2 - exponent))
     text = f"{value:,.{digits}f}"
     if float(text.replace(",", "")) == 0:
-        least = f"{10.0**-decimals:.{decimals}f}"
-        return f"<{least}" if value > 0 else f">-{least}"
+        lower = f"{10.0**-decimals:.{decimals}f}"
+        return f"<{lower}" if value > 0 else f">-{lower}"
     return text
 
 

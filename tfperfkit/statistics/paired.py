@@ -51,16 +51,16 @@ def pairs_needed(
     b: Sequence[float],
     difference: float,
     *,
-    most: int = 1000,
+    limit: int = 1000,
     min_spread: float = PAIR_SPREAD.value,
 ) -> int | None:
     """How many pairs in all, spreading as these do, find a change of the time by ``difference`` (0.03: 3 %) four times
-    in five; None if more than ``most``, or if two pairs are not there to tell the spread."""
+    in five; None if more than ``limit``, or if two pairs are not there to tell the spread."""
     logs = [_log(after) - _log(before) for before, after in zip(a, b, strict=True)]
     if len(logs) < 2 or difference <= 0:
         return None
     spread = _spread(logs, math.fsum(logs) / len(logs), min_spread)
-    for count in range(2, most + 1):
+    for count in range(2, limit + 1):
         if interval(spread / math.sqrt(count), count - 1.0)[1] <= difference:
             return count
     return None
@@ -75,8 +75,8 @@ def interval(error: float, freedom: float, confidence: float = CONFIDENCE) -> tu
     return t * error, math.expm1(min((t + float(stdtrit(freedom, POWER))) * error, 50.0))
 
 
-def _spread(logs: Sequence[float], mean: float, least: float) -> float:
-    return max(math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1)), least)
+def _spread(logs: Sequence[float], mean: float, lower: float) -> float:
+    return max(math.sqrt(math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1)), lower)
 
 
 def _log(time: float) -> float:

@@ -78,8 +78,8 @@ class Stream:
         room = min(room, self._limit - self._taken)
         if len(data) > room:
             self.full = True
-            most = self._limit if room == self._limit - self._taken else MAX_FILE_BYTES
-            self.miss(data.count(b"\n"), f"more than {most // (1024 * 1024)} MB")
+            limit = self._limit if room == self._limit - self._taken else MAX_FILE_BYTES
+            self.miss(data.count(b"\n"), f"more than {limit // (1024 * 1024)} MB")
             return b""
         self._taken += len(data)
         return data

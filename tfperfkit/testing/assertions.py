@@ -102,14 +102,14 @@ def assert_no_retrace() -> Iterator[Traces]:
 
 
 @contextmanager
-def max_ops(most: int) -> Iterator[Operations]:
-    """Raises AssertionError at its end if Python called more than ``most`` operations one by one inside. A call of a
+def max_ops(limit: int) -> Iterator[Operations]:
+    """Raises AssertionError at its end if Python called more than ``limit`` operations one by one inside. A call of a
     compiled function is none of them, whatever is in it, nor is what the input takes."""
     with counted() as operations:
         yield operations
-    if operations.count > most:
+    if operations.count > limit:
         found = described(operations)
-        raise AssertionError(f"{called(operations)}, allowed are {most}:{found}")
+        raise AssertionError(f"{called(operations)}, allowed are {limit}:{found}")
 
 
 @contextmanager

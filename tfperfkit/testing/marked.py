@@ -18,8 +18,8 @@ class Marked:
     def __init__(self, args: Sequence[Any], options: Mapping[str, Any], known: frozenset[str], name: str) -> None:
         if args or set(options) - known:
             raise UsageError(f"@pytest.mark.tfperf takes {', '.join(sorted(known))} by name")
-        self._most_traces = _number("max_traces", options.get("max_traces"))
-        self._most_ops = _number("max_ops", options.get("max_ops"))
+        self._max_traces = _number("max_traces", options.get("max_traces"))
+        self._max_ops = _number("max_ops", options.get("max_ops"))
         no = options.get("no", ())
         self._no = (no,) if isinstance(no, str) else tuple(no)
         if not all(isinstance(code, str) and code for code in self._no):
@@ -39,9 +39,9 @@ class Marked:
 
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfperf-test-"))
                 self._run = stack.enter_context(watch(out=Path(folder) / "run"))
-            if self._most_traces is not None:
+            if self._max_traces is not None:
                 self._traces = stack.enter_context(watch_traces())
-            if self._most_ops is not None:
+            if self._max_ops is not None:
                 self._operations = stack.enter_context(counted())
             self._stack = stack.pop_all()
         return self
@@ -52,13 +52,13 @@ class Marked:
     def problem(self) -> str:
         """Everything that is wrong, a paragraph each."""
         problems = []
-        if self._traces is not None and self._most_traces is not None:
-            over = {name: count for name, count in self._traces.counts.items() if count > self._most_traces}
+        if self._traces is not None and self._max_traces is not None:
+            over = {name: count for name, count in self._traces.counts.items() if count > self._max_traces}
             if over:
                 rows = "".join(f"\n  {name}: {often(count)}{self._why(name)}" for name, count in over.items())
-                problems.append(f"traced more often than {often(self._most_traces)}:{rows}")
-        if self._operations is not None and self._most_ops is not None and self._operations.count > self._most_ops:
-            problems.append(f"{called(self._operations)}, allowed are {self._most_ops}:{described(self._operations)}")
+                problems.append(f"traced more often than {often(self._max_traces)}:{rows}")
+        if self._operations is not None and self._max_ops is not None and self._operations.count > self._max_ops:
+            problems.append(f"{called(self._operations)}, allowed are {self._max_ops}:{described(self._operations)}")
         for finding in self._run.findings if self._run is not None else ():
             if finding.code.startswith(self._no):
                 at = f" at {finding.where[0].file}:{finding.where[0].line}" if finding.where else ""

@@ -259,10 +259,10 @@ class Space:
         """The planes of accelerators."""
         return tuple(plane for plane in self.planes if plane.name.startswith("/device:"))
 
-    def limit(self, count: int, most: int, what: str) -> None:
+    def limit(self, count: int, limit: int, what: str) -> None:
         """Raises ``Unavailable`` when there are more."""
-        if count > most:
-            raise Unavailable(f"the trace {self.path.name} is refused: it has more than {most} {what}")
+        if count > limit:
+            raise Unavailable(f"the trace {self.path.name} is refused: it has more than {limit} {what}")
 
     def fields(self, start: int, end: int) -> Iterator[wire.FieldSpan]:
         try:

@@ -137,7 +137,7 @@ def _placements(data: DevicesData) -> Table | None:
                 row.variables,
                 row.variable_bytes,
                 row.eager_per_step,
-                _most(row.types),
+                _limit(row.types),
             )
             for row in data.placements
         ),
@@ -145,7 +145,7 @@ def _placements(data: DevicesData) -> Table | None:
     )
 
 
-def _most(types: dict[str, int]) -> str:
+def _limit(types: dict[str, int]) -> str:
     """The most frequent types that compute something."""
     working = [(name, count) for name, count in types.items() if name not in _MOVING] or list(types.items())
     return ", ".join(f"{name.removeprefix('_Mkl')} {count}" for name, count in working[:3])

@@ -179,8 +179,8 @@ def _spread(traces: list[Judged], first: Judged, has_steps: bool) -> list[Judged
             again.append(trace)
         seen[place] += 1
     # Instances in a list, each called from one line of a loop over them, are still made once.
-    least = 4 if first.record.instance_of else 2
-    return again if len(again) >= least else []
+    lower = 4 if first.record.instance_of else 2
+    return again if len(again) >= lower else []
 
 
 def _is_choice(blame: Blame, traces: list[Judged], first: Judged, has_steps: bool) -> bool:

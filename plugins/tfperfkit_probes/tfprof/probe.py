@@ -63,11 +63,11 @@ class TfprofProbe:
         """All that a trace offers, where one was asked for."""
         return self.analyze(capture).offers
 
-    def timeline(self, capture: Capture, most: int, tick: Tick, /) -> Timeline:
+    def timeline(self, capture: Capture, limit: int, tick: Tick, /) -> Timeline:
         """The trace for ``tfperf trace``."""
         from tfperfkit_probes.tfprof.result import slices
 
-        return slices(capture, most, tick)
+        return slices(capture, limit, tick)
 
     def pictures(self, capture: Capture, result: ProbeResult, /) -> Iterable[Picture]:
         """See ``tfperfkit.picture``."""

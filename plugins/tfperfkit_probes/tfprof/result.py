@@ -96,10 +96,10 @@ def _after_steps(capture: contract.Capture, recorded: Capture) -> tuple[TraceFac
     return facts, [f"another {facts.wall_ms:,.0f} ms were traced after the steps had ended"]
 
 
-def slices(capture: contract.Capture, most: int, tick: Tick) -> Timeline:
+def slices(capture: contract.Capture, limit: int, tick: Tick) -> Timeline:
     """See ``tfperfkit.timeline``."""
     files = trace_files(capture.trace_dir)
-    return timeline.timeline(capture, files, _limit(capture.options), most, tick)
+    return timeline.timeline(capture, files, _limit(capture.options), limit, tick)
 
 
 _CUT = {

@@ -41,12 +41,12 @@ class Alignment(NamedTuple):
     words: str
 
 
-def timeline(capture: Capture, files: list[Path], limit_bytes: int, most: int, tick: Tick) -> Timeline:
+def timeline(capture: Capture, files: list[Path], limit_bytes: int, limit: int, tick: Tick) -> Timeline:
     """All sessions of the run; a file that can't be read becomes a note, unless none can."""
     parts: list[Iterator[Slice]] = []
     notes: list[str] = []
     failures: list[str] = []
-    share = most // max(len(files), 1)
+    share = limit // max(len(files), 1)
     for file in files:
         try:
             with open_space(file, limit_bytes) as space:
@@ -55,14 +55,14 @@ def timeline(capture: Capture, files: list[Path], limit_bytes: int, most: int, t
         except Unavailable as error:
             failures.append(str(error))
             continue
-        least = least_length(found.lengths, share)
-        left_out = sum(count for length, count in found.lengths.items() if length < least)
+        lower = shortest_kept(found.lengths, share)
+        left_out = sum(count for length, count in found.lengths.items() if length < lower)
         notes.append(f"{file.name}: {aligned.words}")
         if left_out:
-            shortest = (1 << (least - 1)) / 1e6
+            shortest = (1 << (lower - 1)) / 1e6
             notes.append(f"{file.name}: {left_out} events shorter than {shortest:.3g} microseconds are left out")
         prefix = "TensorFlow" if len(files) == 1 else f"TensorFlow {file.parent.name}/{file.name.partition('.')[0]}"
-        parts.append(_slices(file, limit_bytes, aligned.offset_ns, least, prefix, tick))
+        parts.append(_slices(file, limit_bytes, aligned.offset_ns, lower, prefix, tick))
     if not parts:
         raise Unavailable("; ".join(failures) or "no trace was recorded")
     return Timeline((item for part in parts for item in part), (*notes, *failures))
@@ -83,12 +83,12 @@ def survey(space: Space, tick: Tick) -> Survey:
     return Survey(lengths, markers)
 
 
-def least_length(lengths: Counter[int], most: int) -> int:
-    """The bit length from which on events are kept, so that there are at most ``most``."""
+def shortest_kept(lengths: Counter[int], limit: int) -> int:
+    """The bit length from which on events are kept, so that there are at most ``limit``."""
     kept = 0
     for length in sorted(lengths, reverse=True):
         kept += lengths[length]
-        if kept > most:
+        if kept > limit:
             return length + 1
     return 0
 
@@ -115,13 +115,13 @@ def align(markers: list[tuple[int, int]], steps: StepTable, opened_ns: int | Non
     raise Unavailable("the trace holds no step that the run knows, so its place in time is not known")
 
 
-def _slices(file: Path, limit_bytes: int, offset_ns: float, least: int, prefix: str, tick: Tick) -> Iterator[Slice]:
+def _slices(file: Path, limit_bytes: int, offset_ns: float, lower: int, prefix: str, tick: Tick) -> Iterator[Slice]:
     with open_space(file, limit_bytes) as space:
         for count, (line, event) in enumerate(_events(space)):
             if count % _TICK_EVERY == 0:
                 tick(count)
             marker = event.name == STEP_MARKER
-            if event.duration_ps.bit_length() < least and not marker:
+            if event.duration_ps.bit_length() < lower and not marker:
                 continue
             args = arguments(event)
             name = f"{event.name} {args['step_num']}" if marker and "step_num" in args else event.name

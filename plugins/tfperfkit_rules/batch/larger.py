@@ -62,8 +62,8 @@ def _times(found: Growth, batch: int) -> int:
     allowed = [times for times in calibrated.TIMES if times * batch <= calibrated.MAX_EXAMPLES.value]
     if not allowed:
         return 0
-    most = found.middle(allowed[-1])
-    return next(times for times in allowed if found.middle(times) >= calibrated.NEARLY_ALL.value * most)
+    upper = found.middle(allowed[-1])
+    return next(times for times in allowed if found.middle(times) >= calibrated.NEARLY_ALL.value * upper)
 
 
 def _title(found: Growth, batch: int, times: int) -> str:
@@ -79,8 +79,8 @@ def _title(found: Growth, batch: int, times: int) -> str:
 def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
     rows = []
     for times in calibrated.TIMES:
-        least, most = found.gain(times)
-        rows.append(f"{times * batch}: {middle((least, most)):.1f}x ({least:.1f}x to {most:.1f}x)")
+        lower, upper = found.gain(times)
+        rows.append(f"{times * batch}: {middle((lower, upper)):.1f}x ({lower:.1f}x to {upper:.1f}x)")
     fixed = found.step_ms - sum(found.grows) / 2
     text = (
         f"Of {found.step_ms:,.2f} ms a step about {fixed:,.2f} ms do not grow with the batch: "

@@ -80,8 +80,8 @@ def python_feeds(evidence: Evidence, step_ms: float) -> bool:
         if data is not None
         else []
     )
-    least = calibrated.MAX_OTHER.value * step_ms
-    return any(stage.is_python and (stage.self_ms_per_step or 0.0) >= least for stage in stages)
+    lower = calibrated.MAX_OTHER.value * step_ms
+    return any(stage.is_python and (stage.self_ms_per_step or 0.0) >= lower for stage in stages)
 
 
 def other_share(evidence: Evidence) -> float:

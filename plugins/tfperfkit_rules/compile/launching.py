@@ -33,8 +33,8 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
         return
     whole = found.step_ms + found.between_ms
     small = (1 - heavy) * found.graph_ms - found.gaps_ms
-    least, most = starting * UNKNOWN_PART.value, starting + max(0.0, small) * UNKNOWN_PART.value
-    bounds = widened((factor(whole, least), factor(whole, most)))
+    lower, upper = starting * UNKNOWN_PART.value, starting + max(0.0, small) * UNKNOWN_PART.value
+    bounds = widened((factor(whole, lower), factor(whole, upper)))
     sites = reached(evidence, "batch", "call", "apply")
     fit = bool(sites) and sites[0].kind == "batch"
     yield priced(

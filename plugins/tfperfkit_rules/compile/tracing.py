@@ -35,10 +35,10 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         if slow > calibrated.SLOW_SHARE.value or convolutions > calibrated.CONVOLUTIONS.value:
             return
         lost = calibrated.PRODUCT_LOST.value * heavy
-    most = calibrated.FUSED.value * share - lost
-    if most < gain.MEDIUM:
+    upper = calibrated.FUSED.value * share - lost
+    if upper < gain.MEDIUM:
         return
-    bounds = (1.0, gain.speedup(most))
+    bounds = (1.0, gain.speedup(upper))
     function = max(functions, key=lambda found: found[0].elementwise)[0]
     if function.operations > calibrated.MANY_OPERATIONS.value:
         return

@@ -28,10 +28,10 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     outliers = [outlier for outlier in account.outliers if outlier.cause == "a compiled function"]
     excess = sum(outlier.excess_ms for outlier in outliers) / (account.steps * account.mean_ms)
     many = len(outliers) >= calibrated.OUTLIERS.value
-    most = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
-    least = min(traced, excess) if many else calibrated.OUTLIERS_HALF.value * traced
-    least, most = every_step(evidence, data) or (least, most)
-    bounds = gain.speedups(least, most)
+    upper = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
+    lower = min(traced, excess) if many else calibrated.OUTLIERS_HALF.value * traced
+    lower, upper = every_step(evidence, data) or (lower, upper)
+    bounds = gain.speedups(lower, upper)
     function = functions[0]
     what = "training" if evidence.work is None else evidence.unit.loop
     window = evidence.offered_by(XlaCompilations)
@@ -50,7 +50,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         code="CMP001",
         family="compile",
         severity="low",
-        share_of_step=most,
+        share_of_step=upper,
         title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
@@ -91,16 +91,16 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     ):
         return
     took = evidence.part("graph")
-    least, most = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
-    if least < calibrated.CERTAIN.value:
+    lower, upper = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
+    if lower < calibrated.CERTAIN.value:
         return
-    bounds = gain.speedups(least, most)
+    bounds = gain.speedups(lower, upper)
     where = xla_place.jit_lines(evidence, jit[0]) if jit else xla_place.auto_jit_lines(evidence)
     yield Finding(
         code="CMP003",
         family="compile",
         severity="low",
-        share_of_step=most,
+        share_of_step=upper,
         title="XLA makes the step slower on this processor",
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,

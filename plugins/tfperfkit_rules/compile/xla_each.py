@@ -33,6 +33,6 @@ def every_step(evidence: Evidence, data: XlaCompilations) -> tuple[float, float]
         return None
     call = shared.FUNCTION_CALL_MAX_MS.value
     left = rest + calibrated.WITHOUT_XLA.value * runs + call + whole / len(steps)
-    most = min(1 - min(rest + shared.FUNCTION_CALL_MIN_MS.value, whole) / whole, shared.MAX_STEP_SHARE.value)
-    least = 1 - left / whole
-    return (min(least, most), most) if least > 0 else None
+    upper = min(1 - min(rest + shared.FUNCTION_CALL_MIN_MS.value, whole) / whole, shared.MAX_STEP_SHARE.value)
+    lower = 1 - left / whole
+    return (min(lower, upper), upper) if lower > 0 else None

@@ -37,7 +37,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")
     # What it waits for must be computed anyway: at best that goes on beside the rest of the step.
-    most = 1 / max(share, 1 - share) if waits else None
+    upper = 1 / max(share, 1 - share) if waits else None
     by = f" ({row.through} does it)" if row.through else ""
     ways = dict.fromkeys(way for row in rows for way in row.how)
     homes = dict.fromkeys(row.device for row in rows)
@@ -62,8 +62,8 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
         severity=severity,
         share_of_step=share,
         title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",
-        predicted_speedup=math.sqrt(most) if most else None,
-        predicted_range=(1.0, most) if most else None,
+        predicted_speedup=math.sqrt(upper) if upper else None,
+        predicted_range=(1.0, upper) if upper else None,
         where=places(rows),
         evidence=(
             Measurement("reads per step", count, "count", "devices"),

@@ -50,15 +50,15 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     # Work that TensorFlow would divide: operations that are long enough.
     long_enough = shared.DIVIDED_MS.value
     divided = graph_time.share(evidence, lambda row: row.count > 0 and row.self_ms / row.count >= long_enough)
-    most = divided * (1 - count / cpus)
-    if most < gain.LOW:
+    upper = divided * (1 - count / cpus)
+    if upper < gain.LOW:
         return
-    bounds = gain.speedups(calibrated.SCALES_MIN.value * most, most)
+    bounds = gain.speedups(calibrated.SCALES_MIN.value * upper, upper)
     yield Finding(
         code="DEV004",
         family="device",
         severity="low",
-        share_of_step=most,
+        share_of_step=upper,
         title=f"TensorFlow may use {count} of {cpus} processors for an operation",
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,

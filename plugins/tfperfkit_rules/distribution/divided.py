@@ -37,12 +37,12 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
     if not (written or each <= of_batch.SMALL.value) or not _worth(evidence, found, each, count):
         return
     places = size_places(evidence, whole)
-    least, most = found.gain(count) if found is not None else (0.0, 0.0)
+    lower, upper = found.gain(count) if found is not None else (0.0, 0.0)
     divided = Finding(
         code=codes.DIVIDED,
         family="distribution",
         title=f"A batch of {whole} is divided among {count} replicas, {each} for each",
-        severity=severity(1 - 1 / least) if found is not None else "info",
+        severity=severity(1 - 1 / lower) if found is not None else "info",
         share_of_step=max(0.0, min(found.fixed_share, 1.0)) if found is not None else 0.0,
         predicted_speedup=None,
         where=places,
@@ -65,7 +65,7 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         absorbs=("BAT001", "BAT002"),
         parts=("graph", "dispatch", "collectives"),
     )
-    yield priced(divided, (least, most)) if found is not None else divided
+    yield priced(divided, (lower, upper)) if found is not None else divided
 
 
 def _worth(evidence: Evidence, found: Growth | None, each: int, count: int) -> bool:

@@ -32,22 +32,22 @@ def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
     total = sum(by_task.values())
     if not total:
         return
-    most = max(sorted(by_task), key=lambda task: by_task[task])
+    largest = max(sorted(by_task), key=lambda task: by_task[task])
     mean = total / len(servers)
-    if by_task[most] < calibrated.UNEVEN_SERVERS.value * mean or by_task[most] < calibrated.SMALL_EXCHANGE.value:
+    if by_task[largest] < calibrated.UNEVEN_SERVERS.value * mean or by_task[largest] < calibrated.SMALL_EXCHANGE.value:
         return
     yield Finding(
         code=codes.UNEVEN,
         family="distribution",
         title=f"{len(servers)} parameter servers hold {size(total)} of variables, "
-        f"{size(by_task[most])} of it {most} alone",
+        f"{size(by_task[largest])} of it {largest} alone",
         severity="info",
         share_of_step=0.0,
         predicted_speedup=None,
         where=tuple(evidence.calls(*_STRATEGIES))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement("parameter servers", float(len(servers)), "count", "run"),
-            Measurement("variables on the one that holds most", by_task[most], "bytes", "run"),
+            Measurement("variables on the one that holds most", by_task[largest], "bytes", "run"),
             Measurement("variables on one in the mean", mean, "bytes", "run"),
         ),
         advice=(

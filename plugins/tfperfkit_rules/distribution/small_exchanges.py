@@ -30,7 +30,7 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
     whole = evidence.share("collectives")
     packed = (row.ops - row.rounds) / sum(other.ops for other in function.marks.exchanged)
     share = min(whole * packed, 1.0)
-    least = calibrated.PACKED_MIN.value * share
+    lower = calibrated.PACKED_MIN.value * share
     measured = [
         Measurement("collective operations in a step", row.ops, "count", "run"),
         Measurement("bytes in one of them", each, "bytes", "run"),
@@ -43,10 +43,10 @@ def small_exchanges(evidence: Evidence) -> Iterator[Finding]:
         code=codes.SMALL_EXCHANGES,
         family="distribution",
         title=f"Replicas exchange {row.ops:,.0f} tensors of {size(each)} one by one in a step",
-        severity=severity(least),
+        severity=severity(lower),
         share_of_step=share,
         predicted_speedup=None,
-        at_least=speedup(least) if share else None,
+        at_least=speedup(lower) if share else None,
         where=tuple(dict.fromkeys(place for place in (*_by_hand(evidence), row.where, *applied(evidence)) if place)),
         evidence=tuple(measured),
         advice=(

@@ -49,8 +49,8 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     layer = receiver(called_at(evidence, place, ADAPT), "layer")
     if 0 < batch <= of_work.ADAPT_BATCH_MAX.value:
         ratio = batch / of_work.ADAPT_BATCH.value
-        least, most = of_work.ADAPT_LEFT_MAX.value, of_work.ADAPT_LEFT_MIN.value
-        bounds = speedups(low * (1 - max(least, ratio)), high * (1 - max(most, ratio)))
+        lower, upper = of_work.ADAPT_LEFT_MAX.value, of_work.ADAPT_LEFT_MIN.value
+        bounds = speedups(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
         words = _small(layer, batch)
     elif passes >= of_work.ADAPT_PASSES.value:
         bounds = speedups(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))

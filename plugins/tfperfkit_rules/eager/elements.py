@@ -40,7 +40,7 @@ def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
     otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
     rest = left(evidence, share, reached(evidence, place[0], place[1], place[1]), otherwise)
     if name == "map_fn":  # whole tensors take the place of its turns, so that fewer operations are left
-        rest = rest._replace(least=min(rest.least, of_work.MAPS_LEFT_MIN.value))
+        rest = rest._replace(lower=min(rest.lower, of_work.MAPS_LEFT_MIN.value))
     yield _finding(
         evidence,
         part,

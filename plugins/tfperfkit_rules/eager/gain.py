@@ -79,14 +79,14 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     dispatch_ms: float
     heavy_ms: float
     own_ms: float
-    least_ms: float
-    most_ms: float
+    lower_ms: float
+    upper_ms: float
     traced_by: str  # the window in which the operations were counted
 
     @property
     def range(self) -> tuple[float, float]:
         """Factors of speed, the lower first."""
-        return speedup(1 - self.most_ms / self.step_ms), speedup(1 - self.least_ms / self.step_ms)
+        return speedup(1 - self.upper_ms / self.step_ms), speedup(1 - self.lower_ms / self.step_ms)
 
 
 def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False) -> Compiled | None:
@@ -117,13 +117,13 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
     made = (
         Bounds(waits * shared.FUNCTION_CALL_MIN_MS.value, waits * shared.FUNCTION_CALL_MAX_MS.value),
         Bounds(waits * count * shared.GRAPH_OP_MIN_MS.value, waits * count * shared.GRAPH_OP_MAX_MS.value),
-        Bounds(_heavy_least(evidence, heavy, tiny, place, data.steps) * scale, heavy_ms),
+        Bounds(_heavy_lower(evidence, heavy, tiny, place, data.steps) * scale, heavy_ms),
         light_bounds(light, tiny, scale),
         Bounds(0.0, evidence.part("host_sync", "other") + (_python_left(dispatch) if place.by_keras else 0.0)),
     )
     step = account.mean_ms
     left = together((*kept, together(made).within(calibrated.AGAIN.value)))
-    most = min(left.most, shared.MAX_STEP_SHARE.value * step)
+    upper = min(left.upper, shared.MAX_STEP_SHARE.value * step)
     return Compiled(
         step_ms=step,
         operations=count,
@@ -131,8 +131,8 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         dispatch_ms=dispatch,
         heavy_ms=heavy_ms,
         own_ms=own,
-        least_ms=min(left.least, most),
-        most_ms=most,
+        lower_ms=min(left.lower, upper),
+        upper_ms=upper,
         traced_by=evidence.offered_by(RanOperations),
     )
 
@@ -140,32 +140,32 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
 class Bounds(NamedTuple):
     """ms of a step, at least and at most."""
 
-    least: float
-    most: float
+    lower: float
+    upper: float
 
     def within(self, factor: float) -> Bounds:
         """Wider by a factor at either end."""
-        return Bounds(self.least / factor, self.most * factor)
+        return Bounds(self.lower / factor, self.upper * factor)
 
     @property
     def middle(self) -> float:
         """Between the two as factors; between them as lengths where the lower is nothing."""
-        return math.sqrt(self.least * self.most) if self.least > 0 else (self.least + self.most) / 2
+        return math.sqrt(self.lower * self.upper) if self.lower > 0 else (self.lower + self.upper) / 2
 
 
 def together(terms: Iterable[Bounds]) -> Bounds:
     """The sum of terms that are wrong independently of each other."""
     every = list(terms)
     middle = sum(term.middle for term in every)
-    below = math.sqrt(sum((term.middle - term.least) ** 2 for term in every))
-    above = math.sqrt(sum((term.most - term.middle) ** 2 for term in every))
+    below = math.sqrt(sum((term.middle - term.lower) ** 2 for term in every))
+    above = math.sqrt(sum((term.upper - term.middle) ** 2 for term in every))
     return Bounds(middle - below, middle + above)
 
 
 def light_bounds(light: list[RanOperation], tiny: float, scale: float) -> Bounds:
     """Elementwise work, at best side by side with other work."""
-    least = calibrated.LIGHT_SIDE_BY_SIDE.value * work_of(light, SMALL * tiny) * scale
-    return Bounds(least, work_of(light, tiny) * scale)
+    lower = calibrated.LIGHT_SIDE_BY_SIDE.value * work_of(light, SMALL * tiny) * scale
+    return Bounds(lower, work_of(light, tiny) * scale)
 
 
 def waiting(evidence: Evidence) -> float:
@@ -174,7 +174,7 @@ def waiting(evidence: Evidence) -> float:
     return 1 / (1 - min(evidence.waited_share or 0.0, calibrated.MAX_WAITED.value))
 
 
-def _heavy_least(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:
+def _heavy_lower(evidence: Evidence, heavy: list[RanOperation], tiny: float, place: StepPlace, steps: int) -> float:
     """ms of heavy work over the traced steps, at best: without what nobody uses, side by side, on threads that wait."""
     whole = undivided(heavy, tiny)
     needed = max(whole - _pruned(heavy, SMALL * tiny, place.updates, steps), calibrated.HEAVY_LEFT.value * whole)

@@ -50,20 +50,20 @@ def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
             return
         fits = _fits_beside(evidence, turns, set(at))
         share += fits.total() / turns.whole
-        least = share
+        lower = share
     else:
         if not found.again(evidence):
             return
-        often, least = True, share - found.computing / turns.whole
-        if least < MEDIUM:
+        often, lower = True, share - found.computing / turns.whole
+        if lower < MEDIUM:
             return
-    low, _ = interval(share if _durations(evidence, place) else least, len(turns.found))
+    low, _ = interval(share if _durations(evidence, place) else lower, len(turns.found))
     _, high = interval(share, len(turns.found))
     left = PREDICT_LEFT if fits else _left(evidence, place, found.computing / at.total())
     batches = _batches(evidence, place)
     rounds = _rounds(evidence, place, batches)
-    least_saved = low * rounds * (1 - calibrated.BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
-    bounds = speedups(least_saved, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    saved_min = low * rounds * (1 - calibrated.BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
+    bounds = speedups(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = receiver(called_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"inside {unit.loop}" if often else "in a loop"
@@ -110,8 +110,8 @@ def _left(evidence: Evidence, place: Place, computing: float) -> tuple[float, fl
     each_ms, waits = statistics.median(durations), waiting(evidence)
     call = Bounds(shared.FUNCTION_CALL_MIN_MS.value, shared.FUNCTION_CALL_MAX_MS.value)
     once = Bounds(calibrated.PREDICT_TRACED_MIN.value, calibrated.PREDICT_TRACED_MAX.value)
-    most = min(max(waits * call.most / each_ms, computing) + once.most / len(durations), 1.0)
-    return min(waits * call.least / each_ms + once.least / len(durations), most), most
+    upper = min(max(waits * call.upper / each_ms, computing) + once.upper / len(durations), 1.0)
+    return min(waits * call.lower / each_ms + once.lower / len(durations), upper), upper
 
 
 def _durations(evidence: Evidence, place: Place) -> list[float]:

@@ -31,7 +31,7 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
     if with_own is None or without is None:
         return
     replaced = (1 - calibrated.NUMPY_LEFT.value) * with_own.own_ms
-    low = speedup(1 - min(shared.MAX_STEP_SHARE.value, (with_own.most_ms - replaced) / with_own.step_ms))
+    low = speedup(1 - min(shared.MAX_STEP_SHARE.value, (with_own.upper_ms - replaced) / with_own.step_ms))
     bounds = (low, max(low, without.range[1]))
     hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]
     yield Finding(

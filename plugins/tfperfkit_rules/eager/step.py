@@ -46,7 +46,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
         code="EAG001",
         family="eager",
         title=_title(estimate, place),
-        severity=severity(1 - estimate.most_ms / estimate.step_ms),
+        severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         predicted_speedup=middle(estimate.range),
         predicted_range=estimate.range,

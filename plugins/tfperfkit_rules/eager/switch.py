@@ -44,7 +44,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
         code="EAG003",
         family="eager",
         title=f"{what} makes the step run as {estimate.operations:,.0f} separate operations",
-        severity=severity(1 - estimate.most_ms / estimate.step_ms),
+        severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
         predicted_speedup=middle(estimate.range),
         predicted_range=estimate.range,

@@ -68,14 +68,14 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     of_run = traced_s / evidence.run.wall_s if evidence.run.wall_s > 0 else 0.0
     starting = min(took, runs * tiny_of(step.operations))
     arithmetic = _arithmetic_ms(evidence, step, loop)
-    least = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
-    most = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
+    lower = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
+    upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
     finding = Finding(
         code=codes.APART_TURNS,
         family="graph",
         title=f"The {_name(loop)} in {loop.function} puts {loop.copies:,} copies of its body into the graph, and none "
         "needs another",
-        severity=severity(least),
+        severity=severity(lower),
         share_of_step=min(share, 1.0),
         predicted_speedup=None,
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
@@ -100,7 +100,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         absorbs_here=(codes.UNROLLED_LOOP,),
         parts=("graph",),
     )
-    return priced(msgspec.structs.replace(finding), speedups(least, min(most, share, shared.MAX_STEP_SHARE.value)))
+    return priced(msgspec.structs.replace(finding), speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
 
 
 def _once(traced_s: float, of_run: float) -> str:

@@ -37,8 +37,8 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     share = took / account.mean_ms
     if share < calibrated.MIN_DENSE_UPDATE.value:
         return
-    most = min(calibrated.DENSE_SAVED_MAX.value * share, evidence.share("graph"))
-    bounds = speedups(min(calibrated.DENSE_SAVED_MIN.value * share, most), most)
+    upper = min(calibrated.DENSE_SAVED_MAX.value * share, evidence.share("graph"))
+    bounds = speedups(min(calibrated.DENSE_SAVED_MIN.value * share, upper), upper)
     made = methods(evidence, "compile", "apply_gradients", "apply")
     sites = reached(evidence, "batch", "apply", "call")
     place = [span(evidence, made[0][0], made[0][1].lineno)] if made else []

@@ -74,12 +74,12 @@ def of_run(evidence: Evidence, finding: Finding, lost_ms: float, name: str) -> F
 
 
 def of_step(
-    finding: Finding, share: float, least: float, most: float, name: str, absorbs: tuple[str, ...] = ()
+    finding: Finding, share: float, lower: float, upper: float, name: str, absorbs: tuple[str, ...] = ()
 ) -> Finding:
-    """With ``share`` of the step, of which fixing saves ``least`` to ``most``; as it was where nothing was measured."""
+    """With ``share`` of the step, of which fixing saves ``lower`` to ``upper``; as it was where nothing was measured."""
     if share <= 0:
         return finding
-    bounds = gain.speedups(least, most)
+    bounds = gain.speedups(lower, upper)
     return msgspec.structs.replace(
         finding,
         share_of_step=min(share, 1.0),

@@ -35,15 +35,15 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
         return
     for file in evidence.files():
         for passes in find(file, evidence.source(file)):
-            most = backward * (1 - 1 / passes.times)
-            if most < gain.LOW:
+            upper = backward * (1 - 1 / passes.times)
+            if upper < gain.LOW:
                 continue
-            bounds = gain.speedups(calibrated.GRADIENTS_SAVED_MIN.value * most, most)
+            bounds = gain.speedups(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper)
             yield Finding(
                 code=codes.REPEATED_GRADIENTS,
                 family="graph",
                 severity="low",
-                share_of_step=most,
+                share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
                 predicted_speedup=gain.middle(bounds),
                 predicted_range=bounds,

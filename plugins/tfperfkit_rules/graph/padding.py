@@ -45,11 +45,11 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
 def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Finding]:
     """By the bytes that went into the stage and those that came out."""
     left = calibrated.PADDING_LEFT_MIN.value * filled, calibrated.PADDING_LEFT_MAX.value * filled
-    least = calibrated.PADDING_SAVED_MIN.value * computed * max(1 - left[1], 0.0)
-    most = calibrated.PADDING_SAVED_MAX.value * computed * max(1 - left[0], 0.0)
-    if least < calibrated.PADDING_MIN.value:
+    lower = calibrated.PADDING_SAVED_MIN.value * computed * max(1 - left[1], 0.0)
+    upper = calibrated.PADDING_SAVED_MAX.value * computed * max(1 - left[0], 0.0)
+    if lower < calibrated.PADDING_MIN.value:
         return
-    bounds = gain.speedups(least, most)
+    bounds = gain.speedups(lower, upper)
     share = computed * (1 - filled)
     yield Finding(
         code=codes.PADDING,

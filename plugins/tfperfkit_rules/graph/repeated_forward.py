@@ -24,8 +24,8 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
     share = saved / step_ms
     if share < calibrated.MIN_REPEATED.value:
         return
-    least = calibrated.REPEATED_SAVED_MIN.value * share
-    most = min(calibrated.REPEATED_SAVED_MAX.value * share, calibrated.REPEATED_SHARE_MAX.value)
+    lower = calibrated.REPEATED_SAVED_MIN.value * share
+    upper = min(calibrated.REPEATED_SAVED_MAX.value * share, calibrated.REPEATED_SHARE_MAX.value)
     lines = dict.fromkeys(line for row in function.repeated for line in row.lines)
     callers = dict.fromkeys(line for row in function.repeated for line in row.callers)
     places: tuple[SourceSpan, ...] = (*sorted(lines, key=lambda place: (place.file, place.line)), *callers)
@@ -37,7 +37,7 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
         severity=graph_severity(share),
         share_of_step=share,
         predicted_speedup=1 / (1 - share),
-        predicted_range=(1 / (1 - least), 1 / (1 - most)),
+        predicted_range=(1 / (1 - lower), 1 / (1 - upper)),
         where=tuple(dict.fromkeys(places)) or definition(function),
         evidence=(
             Measurement("repeated forward pass", saved, "ms", WINDOW),
@@ -50,8 +50,8 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
 
 def _often(function: GraphFunction) -> str:
     """By the passes that one could serve for; a GAN's discriminator has two in each."""
-    most = max((row.calls for row in function.repeated if row.same_input), default=2)
-    return "twice" if most == 2 else f"{most} times"
+    largest = max((row.calls for row in function.repeated if row.same_input), default=2)
+    return "twice" if largest == 2 else f"{largest} times"
 
 
 def _advice(words: str, same_input: bool) -> str:

@@ -54,7 +54,7 @@ def slow_kernels(evidence: Evidence) -> Iterator[Finding]:
             yield _finding(evidence, kind, rows, share, max(share, evidence.share("graph") - others))
 
 
-def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, most: float) -> Finding:
+def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share: float, upper: float) -> Finding:
     runs = sum(row.runs for row in rows)
     costly = sorted((row for row in rows if row.file), key=lambda row: -row.ms)
     places: list[SourceSpan] = [span(evidence, row.file, row.line) for row in costly]
@@ -65,7 +65,7 @@ def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share
         severity=severity(share),
         share_of_step=share,
         predicted_speedup=None,
-        ceiling=speedup(most),
+        ceiling=speedup(upper),
         where=tuple(dict.fromkeys(places)),
         evidence=(
             Measurement("share of the step", share, "share", "breakdown"),

@@ -55,7 +55,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         return max(self.step_ms - self.wait_ms, shared.MIN_REST_MS.value)
 
     @property
-    def least_other_ms(self) -> float:
+    def min_other_ms(self) -> float:
         """The step without the wait and without what its compiled functions stood still: see ``stalled_ms``."""
         return max(self.other_ms - self.stalled_ms, shared.LEFT_MIN.value * self.other_ms)
 
@@ -175,20 +175,20 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         busy = min(worked * self.batches / (self.cpus * self.step_ms), 1.0)
         return self.other_ms / (1 + busy) if self.overlaps else self.other_ms
 
-    def relieved(self, least_left: float, most_left: float) -> tuple[float, float]:
+    def relieved(self, left_min: float, left_max: float) -> tuple[float, float]:
         """``after``, for a change that takes work away instead of moving it."""
-        low, _ = self.after(least_left, most_left)
-        return low, max(low, self.between(max(self.freed_other_ms, least_left), self.step_ms)[1])
+        low, _ = self.after(left_min, left_max)
+        return low, max(low, self.between(max(self.freed_other_ms, left_min), self.step_ms)[1])
 
-    def after(self, least_left: float, most_left: float) -> tuple[float, float]:
+    def after(self, left_min: float, left_max: float) -> tuple[float, float]:
         """The range of speed-ups when the slowest section falls to ``least_left`` .. ``most_left`` ms.
 
         At best the section works beside the step and the slower of both sets the pace. At worst the step has used the
         processors itself: then most of what is left of the section is added (``calibrated.CONTENDED``).
         """
-        best = max(self.other_ms, least_left)
+        best = max(self.other_ms, left_min)
         contended = min(calibrated.CONTENDED.value + 1 / self.cpus, 1.0)
-        return self.between(best, max(most_left, self.other_ms + contended * most_left))
+        return self.between(best, max(left_max, self.other_ms + contended * left_max))
 
     def between(self, best_ms: float, worst_ms: float) -> tuple[float, float]:
         """The range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""
@@ -196,7 +196,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         return min(low, high), max(low, high)
 
 
-def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
+def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:
     """The pipeline for which the steps wait; None when they do not, or when none is known."""
     data = evidence.offer(InputData)
     step_ms = evidence.step_ms
@@ -208,7 +208,7 @@ def feed(evidence: Evidence, *, least: float = MIN_SHARE) -> Feed | None:
     found, inside = epochs(evidence), evaluated_wait(evidence, pipeline)
     waited = evidence.part("input") + (found.unseen_ms if found else 0.0) + inside.ms
     waited = min(waited, step_ms)
-    if waited < max(least * step_ms, MIN_MS):
+    if waited < max(lower * step_ms, MIN_MS):
         return None
     made = Feed(
         pipeline=pipeline,
@@ -289,8 +289,8 @@ def epochs(evidence: Evidence) -> Epochs | None:
         late = [item for item in late if item.cause in _FETCHES[:1]]
     if not late:
         return None
-    most = max((item.excess_ms for item in late), default=0.0)
-    late = [item for item in late if item.excess_ms >= calibrated.CLEAR.value * most][: calibrated.MAX_LATE.value]
+    largest = max((item.excess_ms for item in late), default=0.0)
+    late = [item for item in late if item.excess_ms >= calibrated.CLEAR.value * largest][: calibrated.MAX_LATE.value]
     clean = {step.number for step in evidence.steps.clean}
     length = _length([item.step for item in late], [item.excess_ms for item in late], clean)
     if length is None:

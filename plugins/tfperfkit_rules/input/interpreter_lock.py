@@ -24,14 +24,14 @@ class Lock(msgspec.Struct, frozen=True):
     matters."""
 
     python_ms: float = 0.0
-    least_ms: float = 0.0
-    most_ms: float = 0.0
+    lower_ms: float = 0.0
+    upper_ms: float = 0.0
     freed: float = 0.0
     measured: tuple[Measurement, ...] = ()
 
     def left(self, step_ms: float) -> float:
         """At best, of ``step_ms`` without the pipeline's Python: its processors are free as well."""
-        return max(step_ms - self.most_ms, shared.LEFT_MIN.value * step_ms) / (1 + self.freed)
+        return max(step_ms - self.upper_ms, shared.LEFT_MIN.value * step_ms) / (1 + self.freed)
 
 
 def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
@@ -44,12 +44,12 @@ def lock(evidence: Evidence, pipeline: Pipeline, stage: Stage) -> Lock:
         or evidence.share("eager_ops") > calibrated.LOCK_MAX_EAGER.value
     ):
         return Lock()
-    least, most = (share * min(worked / step_ms, 1.0) * min(python, step_ms) for share in WAITING)
+    lower, upper = (share * min(worked / step_ms, 1.0) * min(python, step_ms) for share in WAITING)
     measured = (
         Measurement("TensorFlow's Python on the training thread, a step", python, "ms", "breakdown"),
         Measurement("in the pipeline's Python, a step, waiting included", worked, "ms", "run"),
     )
-    return Lock(python, least, most, min(worked / (evidence.cpus * step_ms), 1.0), measured)
+    return Lock(python, lower, upper, min(worked / (evidence.cpus * step_ms), 1.0), measured)
 
 
 def work(pipeline: Pipeline, stage: Stage) -> float:

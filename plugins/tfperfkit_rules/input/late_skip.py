@@ -23,16 +23,16 @@ def skipped_late(evidence: Evidence) -> Iterator[Finding]:
         return
     for found in late_skips(evidence):
         parts = _PART.get(found.pipeline.role)
-        most = run.seconds_of(*parts) if parts is not None else run.total_s
-        took = min(found.seconds, most)
+        upper = run.seconds_of(*parts) if parts is not None else run.total_s
+        took = min(found.seconds, upper)
         if took >= MEDIUM * run.total_s:
-            yield _finding(evidence, found, took / run.total_s, most / run.total_s)
+            yield _finding(evidence, found, took / run.total_s, upper / run.total_s)
 
 
-def _finding(evidence: Evidence, found: LateSkip, share: float, most: float) -> Finding:
+def _finding(evidence: Evidence, found: LateSkip, share: float, upper: float) -> Finding:
     pipeline, stage, count = found.pipeline, found.stage, found.skipped
     # Passes that were seen are the fewest that there were.
-    bounds = speedups(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, most, shared.MAX_STEP_SHARE.value))
+    bounds = speedups(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper, shared.MAX_STEP_SHARE.value))
     name, what = called(stage), f"{pipeline.role} data" if pipeline.role in _PART else "data"
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     function = stage.mapped.function if stage.mapped is not None else "..."

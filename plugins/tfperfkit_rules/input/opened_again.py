@@ -54,7 +54,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         return
     source = keras_input(evidence, item.pipeline)
     held = lock(evidence, item.pipeline, stage) if item.overlaps else Lock()
-    left = max(held.left(item.least_other_ms) - evidence.part("gc"), shared.MIN_REST_MS.value)
+    left = max(held.left(item.min_other_ms) - evidence.part("gc"), shared.MIN_REST_MS.value)
     bounds = _bounds(item, stage, left, gain.interval(share, samples.count))
     first = taken[0][0]
     yield Finding(

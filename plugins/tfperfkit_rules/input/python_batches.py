@@ -34,8 +34,8 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     # The generator's Python also held the lock that the training thread needs.
     disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
-    low = max(low, item.step_ms / (item.step_ms - held.least_ms))
-    bounds = low, item.between(max(held.left(item.least_other_ms), rest), item.step_ms)[1]
+    low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
+    bounds = low, item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
     yield Finding(
         code="INP005",
         family="input",
@@ -51,7 +51,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
             "Only one thread at a time runs Python: it is not sped up by num_parallel_calls, and it takes turns with "
             "the training thread's own Python."
         ),
-        absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.most_ms else ())),
+        absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.upper_ms else ())),
     )
 
 
@@ -65,12 +65,12 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
         return
     stage = max((row for row in pipeline.stages if row.is_python), key=lambda row: work(pipeline, row), default=None)
     held = lock(evidence, pipeline, stage) if stage is not None else None
-    if stage is None or held is None or not held.most_ms:
+    if stage is None or held is None or not held.upper_ms:
         return
     source = keras_input(evidence, pipeline)
     if source is not None and source.use_multiprocessing:
         return  # it has an interpreter of its own
-    bounds = step_ms / (step_ms - held.least_ms), step_ms / held.left(step_ms)
+    bounds = step_ms / (step_ms - held.lower_ms), step_ms / held.left(step_ms)
     yield Finding(
         code="INP005",
         family="input",

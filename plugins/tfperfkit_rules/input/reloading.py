@@ -84,9 +84,9 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
     samples, data = evidence.samples, evidence.offer(InputData)
     same = {(row.file, row.function.rpartition(".")[2]) for row in data.constant_functions} if data else set()
     watched = {name for _, name in same} if data is not None and data.watched else None
-    most = loader.chain.index(loader.loader) if loader.loader in loader.chain else 0
+    upper = loader.chain.index(loader.loader) if loader.loader in loader.chain else 0
     depth = 0
-    for index in range(1, most + 1):
+    for index in range(1, upper + 1):
         callee = loader.chain[index - 1]
         name = callee.function.rpartition(".")[2]
         # Without the probe input nobody watched what functions return: then a call that only leads to the file counts
@@ -208,8 +208,8 @@ def _is_known(evidence: Evidence, loader: Loader, place: SourceSpan) -> bool:
 
 
 def _quoted(line: str) -> str:
-    most = shared.MAX_LINE.value
-    return f'"{line if len(line) <= most else line[: most - len("...")] + "..."}"' if line else "it"
+    limit = shared.MAX_LINE.value
+    return f'"{line if len(line) <= limit else line[: limit - len("...")] + "..."}"' if line else "it"
 
 
 def constant_values(evidence: Evidence) -> Iterator[Finding]:

@@ -46,10 +46,10 @@ class Growth(NamedTuple):
     def gain(self, times: float) -> tuple[float, float]:
         """Examples a second with ``times`` the batch over now, at least and at most."""
         now = self.step_ms + self.between_ms
-        least, most = (
+        lower, upper = (
             min(MAX, times * now / (now + (times - 1) * (grows + self.between_ms))) for grows in reversed(self.grows)
         )
-        return widened((least, most))
+        return widened((lower, upper))
 
     def middle(self, times: float) -> float:
         """The factor to tell for ``times`` the batch."""
@@ -87,7 +87,7 @@ def growth(evidence: Evidence) -> Growth | None:
     handed = evidence.part("input")
     # What is traced comes with functions and shapes, not with steps: a longer run has no more of it.
     step = account.mean_ms - evidence.part("other", "tracing")
-    least, most = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
+    lower, upper = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
     update = scale * sum(row.ms for row in data.operations if row.stage == "update")
     return Growth(
         step_ms=step,
@@ -97,7 +97,7 @@ def growth(evidence: Evidence) -> Growth | None:
         gaps_ms=scale * (data.idle_ms + data.waits_ms),
         around_ms=max(0.0, step - graph - handed),
         input_ms=handed,
-        grows=(least, min(most + of_batch.INPUT_GROWS.value * handed + _fed(evidence), step)),
+        grows=(lower, min(upper + of_batch.INPUT_GROWS.value * handed + _fed(evidence), step)),
         batch=batch,
     )
 
@@ -107,24 +107,24 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
     each = row.busy_ms / row.runs if row.runs else 0.0
     if each <= tiny or row.ms <= 0:
         return 0.0, 0.0
-    most = 1 - tiny / each
+    upper = 1 - tiny / each
     if not is_heavy(row.type):
-        least = max(0.0, 1 - shared.SMALL_OPERATION.value * tiny / each)
+        lower = max(0.0, 1 - shared.SMALL_OPERATION.value * tiny / each)
         if each < shared.DIVIDED_MS.value:  # on one thread yet
-            least /= max(1, evidence.cpus)
-        return least * row.ms, most * row.ms
+            lower /= max(1, evidence.cpus)
+        return lower * row.ms, upper * row.ms
     each = row.ms / row.runs  # products run side by side wait for each other's threads
     flops = (row.flops or 0.0) / row.runs
     rate = (evidence.machine_gflops or 0.0) * 1e6 * shared.RATE_MIN.value
     arithmetic = min(flops / rate, each) if rate else 0.0
     if not any(part in row.type for part in _PRODUCTS):
-        least = max(each - calibrated.DIVIDING_MS.value, arithmetic)
-        return min(least / each, most) * row.ms, most * row.ms
+        lower = max(each - calibrated.DIVIDING_MS.value, arithmetic)
+        return min(lower / each, upper) * row.ms, upper * row.ms
     # With few rows a product waits for its weights and its threads: with more it may reach the machine's rate.
     weights = calibrated.WEIGHT_BYTES.value * flops / 2 / batch  # two FLOPs an example and weight
     stays = tiny + weights / shared.MEMORY_MAX_BYTES.value
-    most = max(each - stays, arithmetic) / each
-    return min(arithmetic / each, most) * row.ms, most * row.ms
+    upper = max(each - stays, arithmetic) / each
+    return min(arithmetic / each, upper) * row.ms, upper * row.ms
 
 
 def _fed(evidence: Evidence) -> float:

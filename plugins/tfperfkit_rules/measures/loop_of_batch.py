@@ -33,9 +33,9 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
             for inner, loop in enumerate(loops(evidence, frame.file, frame.line)):
                 held[100 * depth + inner, frame.file, loop] += count
                 below.setdefault((frame.file, loop), stack)
-    most = shared.LOOP_SHARE.value * stacks.total()
+    limit = shared.LOOP_SHARE.value * stacks.total()
     for (_, file, loop), count in sorted(held.items(), key=lambda item: -item[0][0]):
-        if count < most or loop.line == loop.last and not loop.over:
+        if count < limit or loop.line == loop.last and not loop.over:
             continue
         frames = below[file, loop].frames
         inside = [frame for frame in frames if not (frame.file == file and loop.line <= frame.line <= loop.last)]

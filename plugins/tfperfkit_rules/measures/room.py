@@ -11,10 +11,10 @@ from tfperfkit_rules.calibration import headroom as calibrated
 
 def widened(bounds: tuple[float, float]) -> tuple[float, float]:
     """The bounds of a factor with what the model itself is wrong by."""
-    least, most = sorted(bounds)
+    lower, upper = sorted(bounds)
     return (
-        1 + calibrated.GAIN_MIN.value * max(least - 1, 0.0),
-        1 + calibrated.GAIN_MAX.value * max(most - 1, 0.0),
+        1 + calibrated.GAIN_MIN.value * max(lower - 1, 0.0),
+        1 + calibrated.GAIN_MAX.value * max(upper - 1, 0.0),
     )
 
 
@@ -25,7 +25,7 @@ def factor(whole_ms: float, saved_ms: float) -> float:
 
 def priced(finding: Finding, bounds: tuple[float, float]) -> Finding:
     """The finding with its factor and its range; where that is too wide, with what is gained at least."""
-    least, most = bounds
-    if most <= calibrated.WIDEST.value * least:
+    lower, upper = bounds
+    if upper <= calibrated.WIDEST.value * lower:
         return msgspec.structs.replace(finding, predicted_speedup=middle(bounds), predicted_range=bounds)
-    return msgspec.structs.replace(finding, at_least=least)
+    return msgspec.structs.replace(finding, at_least=lower)

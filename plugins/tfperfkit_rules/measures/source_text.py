@@ -78,10 +78,10 @@ def loop_at(evidence: Evidence, file: str, line: int) -> Loop | None:
     return next((loop for loop in _outline(evidence.source(file)).loops if loop.line == line), None)
 
 
-def code(evidence: Evidence, file: str, line: int, most: int = shared.MAX_LINE.value) -> str:
+def code(evidence: Evidence, file: str, line: int, limit: int = shared.MAX_LINE.value) -> str:
     """A line as code to quote, without its comment; "" where it is too long to read."""
     row = evidence.line(file, line).partition("#")[0].strip()
-    return row if len(row) <= most else ""
+    return row if len(row) <= limit else ""
 
 
 @lru_cache(maxsize=64)

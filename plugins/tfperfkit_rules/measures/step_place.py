@@ -39,8 +39,8 @@ def reached(evidence: Evidence, *kinds: str) -> list[Site]:
     """The sites of these kinds that the run turned on, the busiest first."""
     known, counts = _known(evidence)
     found = [site for site in known if site.kind in kinds and counts[site.id]]
-    most = max((counts[site.id] for site in found), default=0)
-    kept = [site for site in found if counts[site.id] >= shared.RARE_SITE.value * most]
+    largest = max((counts[site.id] for site in found), default=0)
+    kept = [site for site in found if counts[site.id] >= shared.RARE_SITE.value * largest]
     return sorted(kept, key=lambda site: -counts[site.id])
 
 

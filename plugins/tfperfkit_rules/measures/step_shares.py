@@ -51,7 +51,7 @@ def share_of(evidence: Evidence, doing: Mapping[str, int]) -> float:
     return _share(evidence, doing, shared.SAMPLED_MAX.value)
 
 
-def _share(evidence: Evidence, doing: Mapping[str, int], most: float) -> float:
+def _share(evidence: Evidence, doing: Mapping[str, int], upper: float) -> float:
     samples = evidence.samples
     if not samples.count:
         return 0.0
@@ -63,7 +63,7 @@ def _share(evidence: Evidence, doing: Mapping[str, int], most: float) -> float:
         if count and any(part in known for part in parts):
             every = sum(samples.activities[word] for word in activities)
             whole = evidence.share(*parts) + _collecting(evidence, activities)
-            total += min(whole, most * every / samples.count) * count / every
+            total += min(whole, upper * every / samples.count) * count / every
             left -= count
     return min(total + left / samples.count, 1.0)
 
@@ -87,11 +87,11 @@ def interval(evidence: Evidence, doing: Mapping[str, int]) -> tuple[float, float
     """
     samples, traced = evidence.samples, _share(evidence, doing, math.inf)
     raw = min(sum(doing.values()) / max(samples.count, 1), 1.0)
-    least, _ = gain.interval(min((raw + traced) / 2, traced), samples.count)
-    _, most = gain.interval(max(traced, raw), samples.count)
+    lower, _ = gain.interval(min((raw + traced) / 2, traced), samples.count)
+    _, upper = gain.interval(max(traced, raw), samples.count)
     python = samples.activities["python"]
     left = doing.get("python", 0) / python * evidence.share(_FREEING) if python else 0.0
-    return least, min(most + left, 1.0)
+    return lower, min(upper + left, 1.0)
 
 
 def innermost(stack: Stack) -> Place | None:

@@ -25,8 +25,8 @@ class FirstRuns(NamedTuple):
     """ms, at least and at most, that first executions take beyond what the same calls would; ``again``: what these
     calls take at worst, None where it is not known."""
 
-    least: float
-    most: float
+    lower: float
+    upper: float
     again: float | None = None
 
 
@@ -43,8 +43,8 @@ def beyond(evidence: Evidence, functions: Iterable[tuple[Traced, int]]) -> First
     if not found:
         return None
     return FirstRuns(
-        sum(count * statistics.median(each.least for each in rows) for count, rows in found),
-        sum(count * statistics.median(each.most for each in rows) for count, rows in found),
+        sum(count * statistics.median(each.lower for each in rows) for count, rows in found),
+        sum(count * statistics.median(each.upper for each in rows) for count, rows in found),
         sum(count * statistics.median(each.again or 0.0 for each in rows) for count, rows in found),
     )
 

@@ -28,8 +28,8 @@ def saved(evidence: Evidence) -> tuple[float, float] | None:
     first = evidence.share("graph") * min(computed.idle_ms / computed.ms, 1.0)
     certain = evidence.share("tracing") + first
     likely = certain + evidence.share("dispatch", "gc")
-    most = shared.MAX_STEP_SHARE.value
-    return min(certain, most), min(likely, most)
+    upper = shared.MAX_STEP_SHARE.value
+    return min(certain, upper), min(likely, upper)
 
 
 def saved_with(
@@ -42,15 +42,15 @@ def saved_with(
     whole = (evidence.step_ms or 0.0) * times
     if first is None or whole <= 0:
         return None
-    graph, most = evidence.share("graph"), shared.MAX_STEP_SHARE.value
-    least = min(first.least / whole, graph)
+    graph, upper = evidence.share("graph"), shared.MAX_STEP_SHARE.value
+    lower = min(first.lower / whole, graph)
     if each and first.again is not None:
-        least = max(least, graph - first.again / whole)
-    certain = traced + least
-    likely = traced + max(least, min(first.most / whole, graph))
+        lower = max(lower, graph - first.again / whole)
+    certain = traced + lower
+    likely = traced + max(lower, min(first.upper / whole, graph))
     likely += _in_calls(evidence) * evidence.share("dispatch") + evidence.share("gc")
-    once = (traced + least) / of if of else 0.0
-    return min(certain - once, most), min(likely - once, most)
+    once = (traced + lower) / of if of else 0.0
+    return min(certain - once, upper), min(likely - once, upper)
 
 
 def _in_calls(evidence: Evidence) -> float:

@@ -31,8 +31,8 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     # Of a loop of the person's only what calls the function goes: their own Python may be needed.
     around = found.around_ms if fit else evidence.part("dispatch")
     whole = found.step_ms + found.between_ms
-    most = around + calibrated.GAPS_GONE.value * found.gaps_ms
-    bounds = widened((factor(whole, calibrated.CALL_GONE_MIN.value * around), factor(whole, most)))
+    upper = around + calibrated.GAPS_GONE.value * found.gaps_ms
+    bounds = widened((factor(whole, calibrated.CALL_GONE_MIN.value * around), factor(whole, upper)))
     place = span(evidence, sites[0].file, sites[0].line)
     finding = Finding(
         code="STP009",

@@ -44,8 +44,8 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     kind = _BY_WORD[found.kind]
     low, high = interval(found.share, len(found.turns.found))
     left = _LEFT.get(kind.word)
-    most = min(high, shared.MAX_STEP_SHARE.value)
-    bounds = speedups(low * (1 - left[1]), most * (1 - left[0])) if left is not None else None
+    upper = min(high, shared.MAX_STEP_SHARE.value)
+    bounds = speedups(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else None
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
     return Finding(
         code="STP004",
@@ -56,7 +56,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         share_of_step=found.share,
         predicted_speedup=middle(bounds) if bounds is not None else None,
         predicted_range=bounds,
-        ceiling=speedup(most) if bounds is None else None,
+        ceiling=speedup(upper) if bounds is None else None,
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement("share of the time", found.share, "share", "samples"),

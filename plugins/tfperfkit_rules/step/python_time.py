@@ -244,12 +244,12 @@ def _is_plain_call(evidence: Evidence, row: LineShare) -> bool:
     waiting for the interpreter. Or one whose kind is told apart: it writes, it waits, it collects garbage."""
     frames = frames_at(evidence, row.place, "python")
 
-    def most(wanted: Callable[[Frame], bool]) -> bool:
+    def upper(wanted: Callable[[Frame], bool]) -> bool:
         return 2 * sum(count for frame, count in frames.items() if wanted(frame)) >= frames.total()
 
     if any((site.file, site.line) == row.place and site.kind in _CALLS for site in sites(evidence)):
-        return not most(lambda frame: any(map(_WORK.search, doing(evidence, frame))))
-    return most(lambda frame: kind_of(evidence, frame).role != "work") and frames.total() > 0
+        return not upper(lambda frame: any(map(_WORK.search, doing(evidence, frame))))
+    return upper(lambda frame: kind_of(evidence, frame).role != "work") and frames.total() > 0
 
 
 def _is_training_loop(evidence: Evidence, loop: SourceSpan | None) -> bool:

@@ -31,12 +31,12 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     if not lines or found is None:
         return
     made = max(0.0, found.gaps_ms - headroom.CALL_START_MS.value)
-    most = max(made, found.graph_ms - found.grows[0] - found.update_ms) + evidence.part("dispatch", "eager_ops")
+    upper = max(made, found.graph_ms - found.grows[0] - found.update_ms) + evidence.part("dispatch", "eager_ops")
     share = min(made / found.step_ms, shared.MAX_STEP_SHARE.value)
     if share < MEDIUM:
         return
     bounds = speedups(
-        share * (1 - calibrated.KERNELS_LEFT.value), min(most / found.step_ms, shared.MAX_STEP_SHARE.value)
+        share * (1 - calibrated.KERNELS_LEFT.value), min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)
     )
     calls = [span(evidence, site.file, site.line) for site in reached(evidence, "call")[:1]]
     yield priced(

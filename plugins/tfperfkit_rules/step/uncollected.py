@@ -32,8 +32,10 @@ def as_broken_down(share: float, of_step: tuple[float, float], broken_down: floa
 
 def without_collections(collecting: tuple[float, float], graph: float) -> tuple[float, float]:
     """The range of factors. ``collecting``: the least and the most of a step; ``graph``: of a step, compiled calls."""
-    least, most = min(collecting), max(collecting)
-    colder = min(calibrated.AFTER_COLLECTING_MIN.value * least, calibrated.COLD_CALLS_MIN.value * min(graph, 1 - least))
-    coldest = min(calibrated.AFTER_COLLECTING_MAX.value * most, calibrated.COLD_CALLS_MAX.value * min(graph, 1 - most))
-    low, high = least * (1 - calibrated.OWN_COLLECTIONS.value) + colder, most + coldest
+    lower, upper = min(collecting), max(collecting)
+    colder = min(calibrated.AFTER_COLLECTING_MIN.value * lower, calibrated.COLD_CALLS_MIN.value * min(graph, 1 - lower))
+    coldest = min(
+        calibrated.AFTER_COLLECTING_MAX.value * upper, calibrated.COLD_CALLS_MAX.value * min(graph, 1 - upper)
+    )
+    low, high = lower * (1 - calibrated.OWN_COLLECTIONS.value) + colder, upper + coldest
     return speedups(low, min(high, shared.MAX_STEP_SHARE.value))

@@ -23,7 +23,7 @@ def pairs(*found: tuple[Pace, Pace], allowed: float = 0.05) -> Timed:
     return timed
 
 
-def simulated(seed: int, allowed: float, clock: float, processor: float, undisturbed: float, most: int = 10) -> Timed:
+def simulated(seed: int, allowed: float, clock: float, processor: float, undisturbed: float, upper: int = 10) -> Timed:
     """Pairs until it is decided, on a busy machine; the head takes so many times as long by each measure."""
     dice, timed = random.Random(seed), Timed(allowed)
 
@@ -32,7 +32,7 @@ def simulated(seed: int, allowed: float, clock: float, processor: float, undistu
         own = (common, 0.5 * common + 0.87 * dice.gauss(0, 1), 0.8 * common + 0.6 * dice.gauss(0, 1))
         return Pace(*(10 * f * math.exp(s * x) for f, s, x in zip(factors, BUSY, own, strict=True)))
 
-    while timed.rounds < most and (timed.rounds < MIN_ROUNDS or timed.outcome == "undecided"):
+    while timed.rounds < upper and (timed.rounds < MIN_ROUNDS or timed.outcome == "undecided"):
         timed.base.append(pace(1, 1, 1))
         timed.head.append(pace(clock, processor, undisturbed))
     return timed

@@ -95,7 +95,7 @@ def test_without_a_trace_nothing_is_said() -> None:
 
 
 def slow(kind: str, ms: float, line: int, **fields: Any) -> ComputedOperation:
-    return operation(kind, ms, line, **{"bound": "kernel", "least_ms": ms / 50, "shapes": "8×64 → 8×64", **fields})
+    return operation(kind, ms, line, **{"bound": "kernel", "lower_ms": ms / 50, "shapes": "8×64 → 8×64", **fields})
 
 
 def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes_and_what_replaces_it() -> None:

@@ -33,12 +33,12 @@ def test_a_range_that_decides_something_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "least", "most"), [(3.1, 100.0, 3.1, None), (1.0, 214.0, None, 214.0), (1.5, 15.1, 1.5, None)]
+    ("low", "high", "lower", "upper"), [(3.1, 100.0, 3.1, None), (1.0, 214.0, None, 214.0), (1.5, 15.1, 1.5, None)]
 )
-def test_of_a_wider_one_an_end_is_reported(low: float, high: float, least: float | None, most: float | None) -> None:
+def test_of_a_wider_one_an_end_is_reported(low: float, high: float, lower: float | None, upper: float | None) -> None:
     (told,) = without_wide_ranges((gains(low, high),))
     assert (told.predicted_speedup, told.predicted_range) == (None, None)
-    assert (told.at_least, told.ceiling) == (least, most)
+    assert (told.at_least, told.ceiling) == (lower, upper)
 
 
 def test_every_form_of_a_report_says_at_least() -> None:

@@ -30,10 +30,10 @@ class Probe:
 
     def analyze(self, capture: Any) -> Any: ...
 
-    def timeline(self, capture: Any, most: int, tick: Any) -> Timeline:
+    def timeline(self, capture: Any, upper: int, tick: Any) -> Timeline:
         if self.failure is not None:
             raise self.failure
-        assert most == MAX_SLICES and capture.directory.name == "mine"
+        assert upper == MAX_SLICES and capture.directory.name == "mine"
         return Timeline(self.slices(), ("read from a file",))
 
     def slices(self) -> Iterator[Slice]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tfperfkit_probes.tfprof.timeline import align, least_length, timeline
+from tfperfkit_probes.tfprof.timeline import align, shortest_kept, timeline
 from xspace_builder import SpaceBuilder, step
 
 from tfperfkit.errors import Unavailable
@@ -92,8 +92,8 @@ def make_trace(path: Path, operations: int = 20) -> Path:
     return space.write(path)
 
 
-def read_all(path: Path, most: int) -> tuple[list[Slice], tuple[str, ...]]:
-    found = timeline(capture(), [path], 1 << 30, most, lambda count: None)
+def read_all(path: Path, upper: int) -> tuple[list[Slice], tuple[str, ...]]:
+    found = timeline(capture(), [path], 1 << 30, upper, lambda count: None)
     return list(found.slices), found.notes
 
 
@@ -117,11 +117,11 @@ def test_too_many_events_lose_the_shortest_and_say_so(tmp_path: Path) -> None:
 
 
 @given(st.dictionaries(st.integers(0, 60), st.integers(1, 1000)), st.integers(0, 5000))
-def test_the_bound_holds_and_wastes_nothing(lengths: dict[int, int], most: int) -> None:
-    least = least_length(Counter(lengths), most)
-    assert sum(count for length, count in lengths.items() if length >= least) <= most
-    if least:
-        assert sum(count for length, count in lengths.items() if length >= least - 1) > most
+def test_the_bound_holds_and_wastes_nothing(lengths: dict[int, int], upper: int) -> None:
+    lower = shortest_kept(Counter(lengths), upper)
+    assert sum(count for length, count in lengths.items() if length >= lower) <= upper
+    if lower:
+        assert sum(count for length, count in lengths.items() if length >= lower - 1) > upper
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 100, b"\x0a\xff\xff\x7f" + b"x" * 50])

@@ -46,8 +46,8 @@ def test_handing_operations_out_and_running_them_are_one() -> None:
 def test_a_part_counts_for_twice_its_samples_at_most() -> None:
     evidence = of({"python": 9.0, "graph": 1.0}, python=20, graph=80)
     assert share_of(evidence, {"python": 20}) == pytest.approx(0.4)
-    least, most = interval(evidence, {"python": 20})
-    assert least < (0.2 + 0.9) / 2 and most > 0.9
+    lower, upper = interval(evidence, {"python": 20})
+    assert lower < (0.2 + 0.9) / 2 and upper > 0.9
 
 
 def test_garbage_collections_count_where_they_interrupt() -> None:

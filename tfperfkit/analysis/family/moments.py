@@ -67,8 +67,8 @@ def top(lines: Iterable[tuple[Line, int]]) -> tuple[LineTime, ...]:
     sums: dict[Line, int] = {}
     for line, ns in lines:
         sums[line] = sums.get(line, 0) + ns
-    most = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:_MAX]
-    return tuple(LineTime(SourceSpan(*line), ns / NS_PER_S) for line, ns in most if ns > 0)
+    largest = sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:_MAX]
+    return tuple(LineTime(SourceSpan(*line), ns / NS_PER_S) for line, ns in largest if ns > 0)
 
 
 def inside(done: Iterable[Work], spans: Sequence[Span]) -> list[tuple[Line, int]]:

@@ -62,18 +62,18 @@ class _Claim(NamedTuple):
 def busy(log: SampleLog, training: Spans, sources: Mapping[str, tuple[str, ...]], total_ns: int) -> list[Busy]:
     """The work of a run of ``total_ns`` outside of ``training``, the longest first."""
     moments = _moments(log, training, sources)
-    least = MIN_SHARE * total_ns
+    lower = MIN_SHARE * total_ns
     found: list[_Claim] = []
     left: list[_Moment] = []
     for within in _same_work(moments, left):
         loops = max((each[0] for each in within), key=lambda loops: sum(_sum(own) for at, own in within if at == loops))
         inside = sorted(moment for at, own in within for moment in own if moment.loops[: len(at)] == at)
-        if sum(_sum(own) for _, own in within) < least:
+        if sum(_sum(own) for _, own in within) < lower:
             left += [moment for _, own in within for moment in own]
             continue
         where = SourceSpan(loops[-1].file, loops[-1].line, _function(inside, loops[-1]))
         found.append(_Claim("loop", where, loops, inside))
-    found += _calls(sorted(left), least, sources)
+    found += _calls(sorted(left), lower, sources)
     spans = _spans([claim.moments for claim in found], training)
     works = [Busy(claim.kind, claim.where, claim.loops, Spans(own)) for claim, own in zip(found, spans, strict=True)]
     return sorted(works, key=lambda item: -item.ns)[:_MAX]
@@ -139,10 +139,10 @@ def _innermost(moments: list[_Moment]) -> tuple[Loop, ...]:
         moments, depth = within, depth + 1
 
 
-def _calls(moments: list[_Moment], least: float, sources: Mapping[str, tuple[str, ...]]) -> Iterator[_Claim]:
+def _calls(moments: list[_Moment], lower: float, sources: Mapping[str, tuple[str, ...]]) -> Iterator[_Claim]:
     """The lines below which the rest was spent, each as deep as one line holds nearly all of its time."""
     for group in _at(moments, 0).values():
-        if _sum(group) < least:
+        if _sum(group) < lower:
             continue
         depth, whole = 0, _sum(group)
         while inner := max(_at(group, depth + 1).values(), key=_sum, default=None):

@@ -53,8 +53,8 @@ def _counted(work: Busy, sites: Sequence[Site], markers: Sequence[Marker]) -> tu
             calls[own[marker.site]].append(marker)
     if not calls:
         return ()
-    most = max(map(len, calls.values()))
-    first = min((found for found in calls.values() if len(found) + 1 >= most), key=lambda found: found[0].begin_ns)
+    largest = max(map(len, calls.values()))
+    first = min((found for found in calls.values() if len(found) + 1 >= largest), key=lambda found: found[0].begin_ns)
     whole = [
         _whole(work.spans, before.begin_ns, after.begin_ns) for before, after in zip(first, first[1:], strict=False)
     ]

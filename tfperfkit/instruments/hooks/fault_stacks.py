@@ -93,12 +93,12 @@ def _opened(path: Path) -> int:
     import fcntl
     import resource
 
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if 0 <= most < _FEW:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= limit < _FEW:
         raise OSError("too few descriptors")
     low = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
     try:
-        return fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, (most if 0 <= most < 1024 else 1024) - 32)
+        return fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, (limit if 0 <= limit < 1024 else 1024) - 32)
     finally:
         os.close(low)
 

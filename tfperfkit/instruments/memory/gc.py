@@ -19,11 +19,11 @@ MIN_NS = NS_PER_MS
 
 class Collections:
     """``write([begin_ns, end_ns, generation, collected])`` for each full collection and each of a millisecond or
-    more; at most ``most`` rows. ``count`` and ``spent_ns`` hold all of them, by generation."""
+    more; at most ``limit`` rows. ``count`` and ``spent_ns`` hold all of them, by generation."""
 
-    def __init__(self, write: Callable[[Any], None], most: int = 100_000) -> None:
+    def __init__(self, write: Callable[[Any], None], limit: int = 100_000) -> None:
         self._write = write
-        self._most = most
+        self._limit = limit
         self._pid = os.getpid()
         self._begin = 0
         self.rows = 0
@@ -54,6 +54,6 @@ class Collections:
             return
         self.count[generation] += 1
         self.spent_ns[generation] += end - begin
-        if (generation == 2 or end - begin >= MIN_NS) and self.rows < self._most:
+        if (generation == 2 or end - begin >= MIN_NS) and self.rows < self._limit:
             self.rows += 1
             self._write([begin, end, generation, collected])

@@ -43,9 +43,9 @@ def _batch(names: Mapping[str, Any], which: str) -> int:
         return first
     last = names.get("end_step")
     batches = getattr(names.get("epoch_iterator"), "num_batches", None)
-    most = batches - 1 if isinstance(batches, int) else None  # the last execution of an epoch may be partial
+    upper = batches - 1 if isinstance(batches, int) else None  # the last execution of an epoch may be partial
     if isinstance(last, int):
-        return last if most is None else min(last, max(most, first))
+        return last if upper is None else min(last, max(upper, first))
     per_execution = getattr(names.get("self"), "steps_per_execution", 1)
     last = first + per_execution - 1 if isinstance(per_execution, int) else first
-    return last if most is None else min(last, max(most, first))
+    return last if upper is None else min(last, max(upper, first))

@@ -59,9 +59,9 @@ def gain_words(finding: Finding) -> tuple[str, str]:
     if factor is None or math.isnan(factor):
         if finding.at_least is not None and math.isfinite(finding.at_least):
             return f"at least {numbers.speedup(finding.at_least)} faster", what
-        most = finding.ceiling
-        if most is not None and math.isfinite(most):
-            return "", f"gain not known, up to about {numbers.speedup(most)}"
+        upper = finding.ceiling
+        if upper is not None and math.isfinite(upper):
+            return "", f"gain not known, up to about {numbers.speedup(upper)}"
         return "", "gain not predicted"
     if factor < 1.005:
         return "", "no gain in the time of a step"

@@ -17,14 +17,14 @@ _FINDINGS, LIMIT = 5, 60_000
 def fragment(report: Report, called: str = "run") -> str:
     """HTML of at most ``LIMIT`` bytes; with fewer findings where they are long. ``called``: the run's variable."""
     made = ""
-    for most in (_FINDINGS, 2, 1, 0):
-        made = _fragment(report, most, called)
+    for limit in (_FINDINGS, 2, 1, 0):
+        made = _fragment(report, limit, called)
         if len(made.encode("utf-8", "backslashreplace")) <= LIMIT:
             break
     return made
 
 
-def _fragment(report: Report, most: int, called: str) -> str:
+def _fragment(report: Report, limit: int, called: str) -> str:
     sources = Sources(report)
     found, remarks = cards(report, no_examples, sources, Rules())
     return str(
@@ -33,8 +33,8 @@ def _fragment(report: Report, most: int, called: str) -> str:
             warnings=remarks_on(report),
             figures=figures(report),
             accounts=[item for item in accounts(report, Rules(), sources) if item["key"] in ("step", "run")],
-            findings=found[:most],
+            findings=found[:limit],
             called=called,
-            more=len(found[most:]) + len(remarks),
+            more=len(found[limit:]) + len(remarks),
         )
     )

@@ -52,7 +52,7 @@ def _operation(
     key: tuple[str, str, str, str], ran: Ran, scale: float, steps: int, machine: AtHand
 ) -> ComputedOperation:
     stage, name, kind, layer = key
-    least = max(machine.machine.arithmetic_ms(ran.flops), machine.machine.memory_ms(ran.moved))
+    lower = max(machine.machine.arithmetic_ms(ran.flops), machine.machine.memory_ms(ran.moved))
     return ComputedOperation(
         name=name,
         type=kind,
@@ -69,7 +69,7 @@ def _operation(
         bytes=ran.moved / steps if ran.moved is not None else None,
         shapes=ran.shapes,
         bound=bound_of(kind, ran, machine),
-        least_ms=least / steps if least else None,
+        lower_ms=lower / steps if lower else None,
     )
 
 

@@ -156,9 +156,9 @@ def _top(function: FunctionTime) -> list[Branch]:
     return list(found.values())
 
 
-def _line(branch: Branch, to_ms: float, least: float) -> LineTime:
+def _line(branch: Branch, to_ms: float, lower: float) -> LineTime:
     node = branch.node
-    inner = [item for item in branch.branches.values() if item.total >= least or item.busy >= least]
+    inner = [item for item in branch.branches.values() if item.total >= lower or item.busy >= lower]
     is_line = node.kind == "line"
     return LineTime(
         line=node.line,
@@ -173,7 +173,7 @@ def _line(branch: Branch, to_ms: float, least: float) -> LineTime:
         update_ms=branch.wall[UPDATE] * to_ms,
         ms=branch.total * to_ms,
         busy_ms=branch.busy * to_ms,
-        children=tuple(_line(item, to_ms, least) for item in inner),
+        children=tuple(_line(item, to_ms, lower) for item in inner),
     )
 
 

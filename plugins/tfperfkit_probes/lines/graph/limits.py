@@ -57,18 +57,18 @@ def _limit(rows: list[tuple[str, Ran]], machine: AtHand, steps: int) -> Limit:
     known = [ran.moved for _, ran in rows if ran.moved is not None]
     kind, costliest = max(rows, key=lambda row: row[1].wall)
     operation = f"{plain(kind)} {costliest.shapes}".strip()
-    most = max(walls, key=lambda each: walls[each])
-    if not most or walls[most] < _LARGEST * sum(walls.values()):
+    largest = max(walls, key=lambda each: walls[each])
+    if not largest or walls[largest] < _LARGEST * sum(walls.values()):
         return Limit("", operation, sum(known) if known else None)
-    mine = [row for each, row in zip(bounds, rows, strict=True) if each == most]
-    return Limit(_words(most, mine, steps), operation, sum(known) if known else None)
+    mine = [row for each, row in zip(bounds, rows, strict=True) if each == largest]
+    return Limit(_words(largest, mine, steps), operation, sum(known) if known else None)
 
 
-def _words(most: Bound, rows: list[tuple[str, Ran]], steps: int) -> str:
-    if most == "memory":
+def _words(largest: Bound, rows: list[tuple[str, Ran]], steps: int) -> str:
+    if largest == "memory":
         counted = [ran for _, ran in rows if ran.flops and ran.moved]
         flops, moved = sum(ran.flops or 0.0 for ran in counted), sum(ran.moved or 0.0 for ran in counted)
         return f"memory, {moved / flops:.1g} B/FLOP" if flops else "memory"
-    if most == "starting":
+    if largest == "starting":
         return f"{sum(ran.runs for _, ran in rows) / max(steps, 1):,.0f} small ops"
-    return {"numbers": "elementwise", "kernel": "slow kernel"}.get(most, most)
+    return {"numbers": "elementwise", "kernel": "slow kernel"}.get(largest, largest)

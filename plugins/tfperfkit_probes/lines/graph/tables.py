@@ -31,14 +31,14 @@ def lines_table(
     """The table of one function. ``outside_ms``: the rest of the step, shown when given."""
     unit, of_it, each = _unit(function, step_ms)
     whole = step_ms if outside_ms is not None else function.ms_per_step or 0.0
-    least = _MIN_SHARE * (function.ms_per_step or 0.0)
+    lower = _MIN_SHARE * (function.ms_per_step or 0.0)
     rows: list[Row] = []
     hidden = 0
     for top in function.lines:
-        if top.ms < least and len(function.lines) > 4:
+        if top.ms < lower and len(function.lines) > 4:
             hidden += 1
             continue
-        rows += _rows(top, function, source, whole, least, depth, 0)
+        rows += _rows(top, function, source, whole, lower, depth, 0)
     if len(rows) > _MAX_ROWS:
         rows, hidden = _strongest(rows), hidden + len(rows) - _MAX_ROWS
     marked = _costliest(rows)
@@ -78,9 +78,9 @@ def pipeline_table(function: GraphFunction, source: Source, *, step_ms: float, s
     """The table of a function of the input pipeline. ``steps``: the trace has such, else ``step_ms`` is all of it."""
     unit = "step" if steps else "trace"
     rows: list[Row] = []
-    least = _MIN_SHARE * (function.ms_per_step or 0.0)
+    lower = _MIN_SHARE * (function.ms_per_step or 0.0)
     for top in function.lines:
-        rows += _rows(top, function, source, step_ms, least, depth, 0)
+        rows += _rows(top, function, source, step_ms, lower, depth, 0)
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line}) · in the input pipeline, "
         f"{function.ms_per_step or 0.0:.1f} ms of work {'a step' if steps else 'in the trace'} on its threads",
@@ -102,7 +102,7 @@ def _words(rows: Sequence[Row]) -> tuple[int, ...]:
 
 
 def _rows(
-    item: LineTime, function: GraphFunction, source: Source, whole: float, least: float, depth: int, level: int
+    item: LineTime, function: GraphFunction, source: Source, whole: float, lower: float, depth: int, level: int
 ) -> Iterator[Row]:
     where = ""
     if item.kind == "line":
@@ -121,8 +121,8 @@ def _rows(
     inner = _entered(item)
     for child in sorted(inner, key=lambda child: (child.kind != "line", child.file, child.line, -child.ms)):
         same = child.kind != "line" and not child.children and len(inner) == 1 and child.ms >= _SAME * item.ms
-        if child.ms >= least and not same:
-            yield from _rows(child, function, source, whole, least, depth, level + 1)
+        if child.ms >= lower and not same:
+            yield from _rows(child, function, source, whole, lower, depth, level + 1)
 
 
 def _entered(item: LineTime) -> list[LineTime]:
@@ -181,11 +181,11 @@ def _strongest(rows: list[Row]) -> list[Row]:
 
 def _costliest(rows: list[Row]) -> tuple[int, ...]:
     """The row of the line that takes most and is not only the way to other lines."""
-    best, most = None, 0.0
+    best, largest = None, 0.0
     for index, row in enumerate(rows):
         total = float(row[4] or 0.0)
-        if row[0] and total > most and not _leads_to_lines(rows, index):
-            best, most = index, total
+        if row[0] and total > largest and not _leads_to_lines(rows, index):
+            best, largest = index, total
     return (best,) if best is not None else ()
 
 

@@ -189,11 +189,11 @@ def _common(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpa
             if len(node.stack) > depth:
                 at = node.stack[-1 - depth]
                 held[at] = held.get(at, 0.0) + weights[node.name]
-        most = max(held, key=lambda at: held[at], default=None)
-        if most is None or held[most] < numbers.AT_A_LINE.value * sum(weights.values()):
+        largest = max(held, key=lambda at: held[at], default=None)
+        if largest is None or held[largest] < numbers.AT_A_LINE.value * sum(weights.values()):
             break
-        place = SourceSpan(*most)
-        below = [node for node in below if len(node.stack) > depth and node.stack[-1 - depth] == most]
+        place = SourceSpan(*largest)
+        below = [node for node in below if len(node.stack) > depth and node.stack[-1 - depth] == largest]
     return place
 
 

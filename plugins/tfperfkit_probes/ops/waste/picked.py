@@ -96,8 +96,8 @@ def _masked(view: View, node: Node) -> tuple[list[_Owner], list[str]]:
                         break
     # Along a residual stream there may be several such sums: the one with the most branches stands for all.
     often = Counter(name for name, _ in found)
-    most = often.most_common(1)[0][0] if often else ""
-    values = [(value, made) for (name, _), (value, made) in found.items() if name == most]
+    largest = often.most_common(1)[0][0] if often else ""
+    values = [(value, made) for (name, _), (value, made) in found.items() if name == largest]
     return [value for value, _ in values], [*chain, *(made for _, made in values)]
 
 

@@ -108,8 +108,8 @@ def _of(view: View, first: Product, second: Product, number: int, passed: list[N
     operands = ["".join(renamed[each] for each in labels) for labels in (first.left, first.right)]
     operands.append(second.right if number == 0 else second.left)
     now = first.flops + second.flops
-    least, between = min(_cost(operands, order, second.out, sizes) for order in itertools.permutations(range(3)))
-    if least > numbers.ORDER_LEFT.value * now:
+    lower, between = min(_cost(operands, order, second.out, sizes) for order in itertools.permutations(range(3)))
+    if lower > numbers.ORDER_LEFT.value * now:
         return None
     moved = sum(view.elements(*owner) or 0 for each in (first, second) for owner in each.node.inputs)
     made = view.elements(first.node.name) or 0
@@ -119,9 +119,9 @@ def _of(view: View, first: Product, second: Product, number: int, passed: list[N
         where=places[0] if places else None,
         places=places,
         operations=[first.node.name, second.node.name, *_names(others)],
-        flops=least,
+        flops=lower,
         bytes=4.0 * (moved - made + 2 * between + (view.elements(second.node.name) or 0)),
-        figures={"flops": now, "needed": least, "made": made, "between": between},
+        figures={"flops": now, "needed": lower, "made": made, "between": between},
     )
 
 

@@ -24,10 +24,10 @@ def repeats(view: View) -> Iterator[Wasted]:
     found = [each for node in view.forward if node.type in _REPEATS and (each := _of(view, node)) is not None]
     if not found:
         return
-    most = max(found, key=lambda each: each.figures["rows"] * each.figures["times"])
+    largest = max(found, key=lambda each: each.figures["rows"] * each.figures["times"])
     yield msgspec.structs.replace(
-        most,
-        places=list(dict.fromkeys(place for each in (most, *found) for place in each.places)),
+        largest,
+        places=list(dict.fromkeys(place for each in (largest, *found) for place in each.places)),
         operations=list(dict.fromkeys(name for each in found for name in each.operations)),
         left=max(each.left or 0.0 for each in found),
     )

@@ -38,8 +38,8 @@ def solves(view: View) -> Iterator[Wasted]:
         if node.type not in _SOLVES | _DECOMPOSES or not node.inputs:
             continue
         shape = view.shape(*node.inputs[0])
-        least = numbers.MIN_SOLVED.value if node.type in _SOLVES else numbers.MIN_MATRIX.value
-        if shape and shape[-1] >= least and _is_fixed(view, node.inputs[0][0], fixed):
+        lower = numbers.MIN_SOLVED.value if node.type in _SOLVES else numbers.MIN_MATRIX.value
+        if shape and shape[-1] >= lower and _is_fixed(view, node.inputs[0][0], fixed):
             yield _of(view, node, shape[-1])
 
 

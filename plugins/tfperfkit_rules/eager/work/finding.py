@@ -43,7 +43,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         return  # a graph of TensorFlow 1 is being built
     model = model_of(evidence, part)
     place = function_of(evidence, part) if model is None and making(evidence) is None else None
-    most: Left | None = None
+    upper: Left | None = None
     moved = Counter[int]()
     apart = loop_of_batch(evidence, part.stacks) if model is None and making(evidence) is None else None
     if apart is not None:
@@ -58,14 +58,14 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         rest = left(evidence, share, times, otherwise, inside)
         moved = beside(evidence, part, place)
         if moved.total() >= MEDIUM * part.seen:
-            most = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
+            upper = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
         return
     bounds = rest.bounds(share, samples.count)
-    if most is not None:
-        bounds = bounds[0], most.bounds(share, samples.count)[1]
+    if upper is not None:
+        bounds = bounds[0], upper.bounds(share, samples.count)[1]
     if model is not None:
         yield _called(evidence, part, model, rest, bounds)
         return
@@ -96,7 +96,7 @@ def eager_work(evidence: Evidence) -> Iterable[Finding]:
         advice=all_at_once(apart, place)
         if apart is not None
         else advice(evidence, place)
-        + (also_moved(moved) if most is not None else "")
+        + (also_moved(moved) if upper is not None else "")
         + (LOOPS if rest.loops and place is not None else ""),
         detail=detail(evidence, part, rest),
         absorbs_here=("LIN001",),

@@ -46,8 +46,8 @@ class Left(NamedTuple):
     called so seldom that its own loops should become loops of the graph.
     """
 
-    least: float
-    most: float
+    lower: float
+    upper: float
     operations: float | None = None
     types: tuple[str, ...] = ()
     traced_by: str = ""
@@ -58,7 +58,7 @@ class Left(NamedTuple):
         """Factors of speed where eager operations have this share of the work."""
         low, high = interval(share, samples)
         high = min(high, shared.MAX_STEP_SHARE.value)
-        return speedups(low * (1 - self.most), high * (1 - self.least))
+        return speedups(low * (1 - self.upper), high * (1 - self.lower))
 
     @property
     def evidence(self) -> tuple[Measurement, ...]:
@@ -83,8 +83,8 @@ def left(
     rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
     count = sum(row.count for row in rows)
     if seen is None or own <= 0 or count < calibrated.MIN_OPERATIONS.value:
-        least, most = otherwise
-        return Left(1 - inside * (1 - least), 1 - inside * (1 - most))
+        lower, upper = otherwise
+        return Left(1 - inside * (1 - lower), 1 - inside * (1 - upper))
     pieces = (
         evidence.work.seconds * MS_PER_S / (evidence.step_ms or math.inf) if evidence.work is not None else math.inf
     )
@@ -110,18 +110,18 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     operations = sum(row.count for row in rows) * seen.scale
     work = Bounds(undivided(heavy, tiny) / cpus, work_of(heavy, tiny))
     beside = Bounds(work_of(light, SMALL * tiny) / cpus, work_of(light, tiny))
-    handed = max(own - (work.most + beside.most) * seen.scale, 0.0) / turns
+    handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0) / turns
     estimate = together(
         (
             Bounds(handed, handed * of_work.BATCH_MADE.value),
-            Bounds(work.least * seen.scale, work.most * seen.scale),
-            Bounds(beside.least * seen.scale, beside.most * seen.scale),
+            Bounds(work.lower * seen.scale, work.upper * seen.scale),
+            Bounds(beside.lower * seen.scale, beside.upper * seen.scale),
         )
     ).within(calibrated.AGAIN.value)
-    highest = min(estimate.most / own, shared.MAX_STEP_SHARE.value)
+    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
     types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
     frequent = tuple(name for name, _ in types.most_common(3))
-    ends = 1 - inside * (1 - min(estimate.least / own, highest)), 1 - inside * (1 - highest)
+    ends = 1 - inside * (1 - min(estimate.lower / own, highest)), 1 - inside * (1 - highest)
     return Left(*ends, operations, frequent, seen.by)
 
 
@@ -150,13 +150,13 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None,
             light_bounds(light, tiny, seen.scale),
         )
     ).within(calibrated.AGAIN.value)
-    highest = min(estimate.most / own, shared.MAX_STEP_SHARE.value)
+    highest = min(estimate.upper / own, shared.MAX_STEP_SHARE.value)
     types = Counter({row.type: row.count for row in rows if not row.type.startswith("_")})
     frequent = tuple(name for name, _ in types.most_common(3))
-    least = min(estimate.least / own, highest)
+    lower = min(estimate.lower / own, highest)
     traced_s = tracing.middle * pieces / MS_PER_S
     notable = tracing.middle >= of_work.TRACING_REPORTED.value * estimate.middle
-    ends = 1 - inside * (1 - least), 1 - inside * (1 - highest)
+    ends = 1 - inside * (1 - lower), 1 - inside * (1 - highest)
     return Left(*ends, operations, frequent, seen.by, traced_s if notable else None, loops)
 
 

@@ -74,13 +74,13 @@ def also_moved(lines: Counter[int]) -> str:
 
 
 def detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
-    most = f"Most of them: {', '.join(rest.types)}." if rest.types else ""
+    largest = f"Most of them: {', '.join(rest.types)}." if rest.types else ""
     if rest.traced_s is not None:
         once = f"Tracing it once, {rest.traced_s:,.1f} s or so, is in the figure: what runs longer gains more."
-        most = f"{most} {once}".strip()
+        largest = f"{largest} {once}".strip()
     kept = _kept(evidence, part)
     if kept is None:
-        return most
+        return largest
     named = f"{kept.called} at " if kept.called else ""
     at = f"{kept.file.rpartition('/')[2]}:{kept.line}"
     what = "an environment in Python" if kept.environment else "what lives in Python"
@@ -88,7 +88,7 @@ def detail(evidence: Evidence, part: EagerPart, rest: Left) -> str:
         f"{named}{at} changes {what}, outside of TensorFlow: a compiled function would do that once, while it is "
         "traced. Leave it out of the function."
     )
-    return f"{stays} {most}".strip()
+    return f"{stays} {largest}".strip()
 
 
 def _kept(evidence: Evidence, part: EagerPart) -> PythonState | None:

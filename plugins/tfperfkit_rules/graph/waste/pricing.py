@@ -35,8 +35,8 @@ class Part(NamedTuple):
     waste: Wasted
     share: float
     backward: float
-    least: float
-    most: float
+    lower: float
+    upper: float
     window: str
 
 
@@ -64,7 +64,7 @@ def finding(
         code=code,
         family="graph",
         title=title,
-        severity=severity(part.least),
+        severity=severity(part.lower),
         share_of_step=part.share,
         predicted_speedup=None,
         where=places([waste.where, *waste.places, definition(part.function)]),
@@ -76,7 +76,7 @@ def finding(
         absorbs_here=("GRF003", "GRF005", "GRF007", "STP003"),
         parts=("graph",),
     )
-    return priced(made, speedups(part.least, part.most))
+    return priced(made, speedups(part.lower, part.upper))
 
 
 def count(name: str, value: float, unit: str = "count") -> Measurement:
@@ -105,11 +105,11 @@ def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
         return None
     low, high = _left(evidence, waste, share, found.backward > 0)
     whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
-    least = share * calibrated.WASTE_SAVED_MIN.value * (1 - high)
-    most = max(least, max(whole, share) * (1 - low))
-    if least < calibrated.WASTE_MIN_SAVED.value:
+    lower = share * calibrated.WASTE_SAVED_MIN.value * (1 - high)
+    upper = max(lower, max(whole, share) * (1 - low))
+    if lower < calibrated.WASTE_MIN_SAVED.value:
         return None
-    return Part(function, waste, share, min(found.backward, share), least, most, found.window)
+    return Part(function, waste, share, min(found.backward, share), lower, upper, found.window)
 
 
 class _Shares(NamedTuple):

@@ -201,7 +201,7 @@ def test_full_collections_are_written_and_the_callback_is_taken_off() -> None:
 
 def test_collections_stop_at_the_most_and_go_on_counting() -> None:
     rows: list[Any] = []
-    collections = Collections(rows.append, most=2)
+    collections = Collections(rows.append, limit=2)
     for _ in range(5):
         collections("start", {})
         collections("stop", {"generation": 2, "collected": 7})

@@ -27,8 +27,8 @@ def test_a_step_of_updates_and_calls_has_room() -> None:
     assert finding.where[0] == SourceSpan(FILE, 1)
     assert "batch_size=" in finding.advice and "updates weights" in finding.title
     assert finding.predicted_range is not None
-    least, most = finding.predicted_range
-    assert 1.25 < least < most <= 2.5 * least
+    lower, upper = finding.predicted_range
+    assert 1.25 < lower < upper <= 2.5 * lower
 
 
 def test_a_step_at_the_machines_rate_has_none() -> None:

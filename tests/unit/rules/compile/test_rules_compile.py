@@ -69,8 +69,8 @@ def test_no_compilation_or_a_retrace_is_none() -> None:
 def test_xla_far_below_the_machine() -> None:
     # 1 GFLOP at 100 GFLOP/s: 10 ms; 95 ms were taken.
     (finding,) = slower_by_xla(jit(traced(XLA)))
-    least, most = finding.predicted_range or (0, 0)
-    assert 4 < least < most < 15 and finding.where[0].line == 5
+    lower, upper = finding.predicted_range or (0, 0)
+    assert 4 < lower < upper < 15 and finding.where[0].line == 5
 
 
 @pytest.mark.parametrize(

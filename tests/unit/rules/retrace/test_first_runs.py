@@ -34,8 +34,8 @@ def test_a_first_execution_costs_what_running_again_does_not() -> None:
     evidence = work(functions=graphs(known, brief(function="g", file=FILE, line=9)), machine_gflops=100.0)
     found = beyond(evidence, [((FILE, 1, "f"), 20), ((FILE, 5, "other"), 7)])
     assert found is not None and found.again is not None
-    assert 20 * 30 < found.least < found.most < 20 * 40
-    assert found.least + found.again == pytest.approx(20 * 40)
+    assert 20 * 30 < found.lower < found.upper < 20 * 40
+    assert found.lower + found.again == pytest.approx(20 * 40)
 
 
 def test_what_was_not_timed_or_has_no_arithmetic_is_not_known() -> None:

@@ -76,7 +76,7 @@ def of_run(evidence: Evidence, finding: Finding, lost_ms: float, name: str) -> F
 def of_step(
     finding: Finding, share: float, lower: float, upper: float, name: str, absorbs: tuple[str, ...] = ()
 ) -> Finding:
-    """With ``share`` of the step, of which fixing saves ``lower`` to ``upper``; as it was where nothing was measured."""
+    """With ``share`` of the step, of which ``lower`` to ``upper`` is saved; as it was where nothing was measured."""
     if share <= 0:
         return finding
     bounds = gain.speedups(lower, upper)

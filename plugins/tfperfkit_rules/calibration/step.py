@@ -245,6 +245,14 @@ COPIES_LEFT = Calibration(
     "of copying an array whole at each turn, what is left at most when its parts are joined once",
     Chosen("a list that grows and one copy, where a hundred turns copied fifty times as much"),
 )
+COPIES_FALL = Calibration(
+    0.5,
+    "share",
+    "of the turns before, to which they fall at once where a loop begins anew with an empty array",
+    Derived(
+        "from all of the copying to none, where it is half of a turn or more; a median of five does not halve by chance"
+    ),
+)
 COPIES_GROW = Calibration(
     1.5,
     "number",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Stack
+from tfperfkit.records.steps import Step
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_shares import callers, span
+from tfperfkit_rules.measures.trend import trend
 from tfperfkit_rules.measures.whole_copies import Copied, whole_copies
 
 #: What Python does in such a call, and what an operation called from Python does. A compiled one is another matter.
@@ -68,12 +72,29 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
     clean, mine = evidence.steps.clean, set(stacks)
     if len(clean) < calibrated.TREND_GROUPS.value:
         return all(part_of(stack.activity) == "python" for stack in stacks)
-    half = len(clean) // 2
+    turns = _from_the_start(clean)
     early, late = (
-        sum(stack in mine for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in steps]))
-        for steps in (clean[:half], clean[half:])
+        sum(stack in mine for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in half]))
+        for half in (
+            [step for each in turns for step in each[: len(each) // 2]],
+            [step for each in turns for step in each[len(each) // 2 :]],
+        )
     )
     return late >= calibrated.COPIES_GROW.value * early
+
+
+def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
+    """The steps, cut where the loop begins anew with an empty array, which shows where turns are short at once and get
+    longer in each piece that is long enough to tell; all of them together, where that is not seen."""
+    few = int(calibrated.TREND_STEPS.value)
+    groups = [steps[at : at + few] for at in range(0, len(steps), few)]
+    medians = [statistics.median(step.duration_ns for step in group) for group in groups]
+    falls = calibrated.COPIES_FALL.value
+    cuts = [at * few for at in range(1, len(groups)) if medians[at] < falls * medians[at - 1]]
+    pieces = [steps[begin:end] for begin, end in pairwise([0, *cuts, len(steps)])]
+    known = [(piece, found.order) for piece in pieces if (found := trend(piece)) is not None]
+    grow = all(order >= calibrated.TREND_ORDER.value for _, order in known)
+    return [piece for piece, _ in known] if known and grow else [steps]
 
 
 def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:

@@ -58,6 +58,35 @@ def test_a_copy_that_takes_as_long_at_the_end_is_left_in_peace() -> None:
     assert not list(copied_to_grow(looped(first=30, last=30)))
 
 
+def anew(*durations_ms: int) -> Any:
+    """400 turns in four runs of the loop, of which each takes these times for its quarters; all samples in the copy."""
+    steps, taken, at = [], [], 0
+    for n in range(400):
+        took = durations_ms[n % 100 // 25] * MS
+        steps.append(Step(n + 1, at, at + took, window="clean"))
+        taken += [(at + moment, 1) for moment in range(MS // 2, took, MS)]
+        at += took
+    samples = make_samples([])
+    samples.add(COPYING_TENSORS, len(taken))
+    return make_evidence(
+        account=make_account({"eager_ops": 4.0}),
+        steps=StepTable(steps=tuple(steps), source="custom", loop=Loop(FILE, 3)),
+        source=HEAD + "for batch in data:\n    kept = tf.concat([kept, batch], axis=0)\n",
+        log=SampleLog({1: COPYING_TENSORS}, taken),
+        samples=samples,
+    )
+
+
+COPYING_TENSORS = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 11, 43)),), "tensorflow", "eager_ops")
+
+
+def test_an_array_that_begins_anew_grows_within_each_run_of_its_loop() -> None:
+    (finding,) = copied_to_grow(anew(1, 3, 5, 7))
+    assert finding.title == "kept is copied whole each time to make it longer: 100 % of a step"
+    assert not list(copied_to_grow(anew(4, 4, 4, 4)))
+    assert not list(copied_to_grow(anew(7, 3, 3, 3)))  # it falls, and does not grow
+
+
 def test_a_memory_of_a_fixed_size_need_not_grow() -> None:
     ring = LOOP.replace("axis=0)", "axis=0)[-500:]")
     (finding,) = copied_to_grow(looped(ring, first=30, last=30))

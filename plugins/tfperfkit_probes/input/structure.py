@@ -37,7 +37,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 
 def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) -> tuple[Built, ...]:
     """The pipelines that are iterated over, and those whose end stands in a compiled function. Pipelines built by the
-    same lines are one. In order of their making."""
+    same lines are one, unless they are iterated at different ones. In order of their making."""
     known = {made.number: made for made in datasets}
     consumed = {number for made in datasets for number in made.inputs}
     inside = {made.function_graph for made in datasets if made.function_graph}
@@ -56,7 +56,7 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
             key = tuple(_key(link) for link in links)
             grouped.setdefault(key, []).append(number)
     found = []
-    for numbers in grouped.values():
+    for numbers in (numbers for alike in grouped.values() for numbers in _apart(alike, ends)):
         own = [iterator for number in numbers for iterator in ends[number]]
         origins: set[Origin] = {iterator.origin for iterator in own}
         own += [iterator for iterator in lost if iterator.origin in origins]
@@ -75,6 +75,21 @@ def build(datasets: Sequence[MadeDataset], iterators: Sequence[MadeIterator]) ->
             )
         )
     return tuple(found)
+
+
+def _apart(numbers: Sequence[int], ends: Mapping[int, Sequence[MadeIterator]]) -> list[list[int]]:
+    """Of pipelines built by the same lines, those together of which one is iterated where another is: a function that
+    makes a dataset for training makes the one for validation too."""
+    found: list[tuple[set[Origin], list[int]]] = []
+    for number in numbers:
+        origins = {iterator.origin for iterator in ends[number]}
+        near = [group for group in found if not origins or not group[0] or group[0] & origins]
+        together: tuple[set[Origin], list[int]] = (origins, [number])
+        for group in near:
+            found.remove(group)
+            together = (together[0] | group[0], group[1] + together[1])
+        found.append(together)
+    return sorted(sorted(group) for _, group in found)
 
 
 def _times(datasets: Sequence[MadeDataset], roots: Sequence[MadeDataset], ends: Sequence[MadeDataset]) -> int:

@@ -15,7 +15,7 @@ MIN_STEP_BYTES = Calibration(
     1024,
     "bytes",
     "a step, from which on a growing list is reported",
-    Chosen("losses kept as calibrated take less: 8 to 100 each"),
+    Chosen("losses kept as numbers take less: 8 to 100 each"),
 )
 LONG_STEPS = Calibration(
     300,

@@ -69,7 +69,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
             Measurement("share of the run", share, "share", "run"),
         ),
         advice=(
-            "Switch tf.data's optimiser off for this pipeline, with num_parallel_calls and buffer sizes as calibrated: "
+            "Switch tf.data's optimiser off for this pipeline, with numbers for num_parallel_calls and buffer sizes: "
             "options = tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
         ),
         detail=(

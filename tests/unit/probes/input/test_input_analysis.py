@@ -83,6 +83,28 @@ def test_stages_carry_lines_and_figures(tmp_path: Path) -> None:
     assert (pipeline.iterators, pipeline.iterators_per_step, pipeline.measured) == (1, 0.05, "model")
 
 
+def test_what_one_function_makes_for_training_and_for_validation_are_two_pipelines(tmp_path: Path) -> None:
+    fitted = [iterator(number, 4, way="fit", made=number) for number in (1, 3)]
+    evaluated = [iterator(number, 14, way="evaluate") for number in (2, 4)]
+    data = analyzed(
+        tmp_path,
+        {
+            DATASETS: [*chain(), *chain(11)],
+            ITERATORS: [fitted[0], evaluated[0], fitted[1], evaluated[1], iterator(5, 14, line=30, way="evaluate")],
+            READINGS: [reading(3, 2, 0), reading(13, 12, 50 * MS)],
+        },
+    )
+    assert [item.role for item in data.pipelines] == ["training", "validation"]
+    assert data.pipelines[0].stages[2].self_ms_per_step == 5.0
+
+
+def test_what_is_made_anew_for_each_epoch_stays_one_pipeline(tmp_path: Path) -> None:
+    peeked = iterator(1, 4, line=8)
+    loops = [iterator(number, of) for number, of in ((2, 4), (3, 14), (4, 24))]
+    data = analyzed(tmp_path, {DATASETS: [*chain(), *chain(11), *chain(21)], ITERATORS: [peeked, *loops]})
+    assert [item.datasets_made for item in data.pipelines] == [3]
+
+
 def test_an_iterator_that_gives_little_does_not_feed_the_steps(tmp_path: Path) -> None:
     other = [dataset(11, "_RangeDataset", line=20)]
     data = analyzed(

@@ -151,6 +151,7 @@ READING = {
     "reading/chrome.py",  # traces that the person names
     "reading/sources.py",
     "opentelemetry/tracker.py",  # what it writes
+    "agents/command.py",  # nothing: the null device, in place of an output that nobody reads any more
     "agents/one_finding.py",  # our own pages, and what our own commands wrote
     "agents/process.py",
     "agents/tools.py",

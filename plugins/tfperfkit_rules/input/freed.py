@@ -20,6 +20,14 @@ SHORTEST_NS = round(calibrated.SHORTEST_FREED_S.value * NS_PER_S)
 #: So many waits come back: each epoch has one.
 OFTEN = calibrated.OFTEN_FREED.value
 _APART_NS = round(calibrated.FREED_APART_S.value * NS_PER_S)
+_SWITCH = (
+    "Switch tf.data's optimiser off for this pipeline, with numbers for num_parallel_calls and buffer sizes: options = "
+    "tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
+)
+_KERAS = (
+    "Keras made this pipeline of what it was given, and takes no options for it. A much longer run hardly feels it; "
+    "else give fit a tf.data.Dataset with options.autotune.enabled = False."
+)
 
 
 class Wait(NamedTuple):
@@ -33,8 +41,11 @@ class Wait(NamedTuple):
 def freed(evidence: Evidence) -> Iterator[Finding]:
     """INP013: seconds in which the script waits until an iterator has gone."""
     data = evidence.offer(InputData)
-    if data is None or not any(not pipeline.in_graph for pipeline in data.pipelines):
+    iterated = [pipeline for pipeline in data.pipelines if not pipeline.in_graph] if data is not None else []
+    if not iterated:
         return  # what was freed was no iterator
+    # Of arrays and of a PyDataset Keras makes the pipeline itself, and takes no options for it.
+    own = any(stage.by == "user" for pipeline in iterated for stage in pipeline.stages)
     found = [wait for wait in waits(evidence.log) if wait.end_ns - wait.begin_ns >= SHORTEST_NS]
     whole_s = sum(wait.end_ns - wait.begin_ns for wait in found) / NS_PER_S
     if whole_s * NS_PER_S < MIN_NS:
@@ -47,7 +58,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: wait.begin_ns - wait.end_ns))
     comes_back = len(found) >= OFTEN
     # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
-    loud = share >= (gain.HIGH if comes_back else calibrated.LARGE_FREED.value)
+    loud = own and share >= (gain.HIGH if comes_back else calibrated.LARGE_FREED.value)
     if comes_back:
         title = f"{whole_s:.1f} s went by while iterators were freed, {len(found)} times"
     else:
@@ -68,10 +79,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
             Measurement("time in them", whole_s, "s", "samples"),
             Measurement("share of the run", share, "share", "run"),
         ),
-        advice=(
-            "Switch tf.data's optimiser off for this pipeline, with numbers for num_parallel_calls and buffer sizes: "
-            "options = tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
-        ),
+        advice=_SWITCH if own else _KERAS,
         detail=(
             "The main thread did nothing there but let go of objects; a tf.data iterator goes when its threads have "
             "ended. One of them is tf.data's optimiser: it sleeps for 10 ms, then 20 ms, and so on up to a minute, and "

@@ -59,6 +59,19 @@ def test_one_long_wait_is_a_remark_unless_it_is_half_of_the_run() -> None:
         assert one(freed(given)).severity == severity
 
 
+def test_what_keras_made_of_arrays_is_a_remark_for_it_takes_no_options() -> None:
+    given = evidence(
+        pipeline(msgspec.structs.replace(PREFETCH, by="keras")),
+        log=SampleLog(STACKS, [(index * 50 * MS, number) for index, number in enumerate([3, *[2] * 192] * 3)]),
+    )
+    given.run = msgspec.structs.replace(given.run, wall_s=30.0)
+    finding = one(freed(given))
+    assert finding.severity == "info" and finding.advice.startswith("Keras made this pipeline")
+    mine = sampled(*[(3, 1), (2, 192)] * 3)
+    mine.run = given.run
+    assert one(freed(mine)).severity == "high"
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from tfperf_runner import Tfperf
@@ -43,4 +44,5 @@ def test_lines_and_graph_of_work_without_steps(tmp_path: Path) -> None:
     assert max(function["lines"], key=lambda row: row["ms"])["line"] == sorting
     assert [each["function"] for each in rows["ops"]["data"]["functions"]] == ["call"]
     assert " traced on " in done.stderr and "a step on" not in done.stderr
-    assert f"rank.py:{sorting}: TopKV2" in report["headline"]
+    # A remark or a finding, by its share of the run: how long that took before is a matter of the machine.
+    assert re.search(rf"rank\.py:{sorting}: TopKV2|TopKV2 \(rank\.py:{sorting}\)", report["headline"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,6 @@ from tfperfkit.records.events import of_kind
 from tfperfkit.records.trials import PROOF
 from tfperfkit.rule import Evidence, Offer, Offers
 from tfperfkit.storage.run_directory import PHASES, Exit, Manifest, RunDirectory
-from tfperfkit.xplane import sharing
 
 #: More than any run has: each is looked at once for each of the other, and the files may have been damaged.
 _MAX_PROBES = 200
@@ -91,8 +91,17 @@ def study(
     of the run's own choice of the probes that the console shows in full. ``ended``: see ``run_info``.
     ``pictures``: with what can be drawn (``Report.album``).
     """
-    with sharing():
+    with _one_reading():
         return _study(path, options, shown, show_all=show_all, ended=ended, pictures=pictures)
+
+
+def _one_reading() -> AbstractContextManager[None]:
+    """A trace is decoded once for all probes. Where nothing can be decoded (no protobuf), there are none to share."""
+    try:
+        from tfperfkit.xplane import sharing
+    except ImportError:
+        return nullcontext()
+    return sharing()
 
 
 def _study(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixing_builder import FILE, fixed, reason
+from fixing_builder import FILE, finding_at, fixed, patch_of, reason
 
+from tfperfkit.model import Measurement
 from tfperfkit.offers import VaryingArgument, VaryingArguments
 
 STEP = """\
@@ -147,6 +148,13 @@ def test_without_the_probe_or_in_float64_there_is_no_tensor(tmp_path: Path) -> N
     assert "not known" in reason(tmp_path, RATE, "RET001")
     source = RATE.replace("return x *", "return tf.cast(x, tf.float64) *")
     assert "float64" in reason(tmp_path, source, "RET001", varying("0.1", "0.2"))
+
+
+def test_as_many_steps_are_joined_as_the_advice_names(tmp_path: Path) -> None:
+    source = 'model.compile("adam")\nmodel.fit(x, y)\n'
+    named = Measurement("steps in one call to try", 50.0, "count", "advice")
+    _, after = patch_of(tmp_path, source, finding_at("STP002", (2, ""), evidence=(named,)))
+    assert after == source.replace('"adam"', '"adam", steps_per_execution=50')
 
 
 def test_steps_are_joined_in_compile(tmp_path: Path) -> None:

@@ -51,13 +51,14 @@ def _is_compile(module: Module, call: cst.Call) -> bool:
 
 
 def _together(case: Case) -> str:
-    """So many as a trial measured, else the usual."""
+    """So many as a trial measured, else as the advice names, else the usual."""
     measured = case.finding.measured
     try:
         value = parse_change(measured.experiment).value if measured is not None else ""
     except ValueError:
         value = ""
-    return value if value.isdecimal() and int(value) > 1 else _USUAL
+    advised = (str(int(item.value)) for item in case.finding.evidence if item.window == "advice")
+    return value if value.isdecimal() and int(value) > 1 else next(advised, _USUAL)
 
 
 FIXER = Fixer("runs several steps in one call", fix, "callbacks hear of the batches of one call together", tried=False)

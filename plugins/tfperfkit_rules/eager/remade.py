@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.eager.model_calls import predict_in_loop
+from tfperfkit_rules.eager.work.finding import eager_work
+from tfperfkit_rules.measures.making import Making, making
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
 
+_ANEW = "To begin anew with the same layers keep the first weights (start = model.get_weights()) and set them again."
+_COMPILED = (
+    "Then call it compiled: call = tf.function(model) once, behind the line that makes it. Where one "
+    "input goes through several models that share layers, one model with several outputs does for all."
+)
 _WORDS = {"loaded": ("loaded", "Load"), "made": ("built", "Build")}
 
 
@@ -28,10 +37,17 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
         return
     low, _ = interval(made + dragged, count)
     _, high = interval(min(made + dragged + first, shared.MAX_STEP_SHARE.value), count)
-    bounds = speedups(low * (1 - calibrated.MADE_LEFT.value), min(high, shared.MAX_STEP_SHARE.value))
+    low *= 1 - calibrated.MADE_LEFT.value
     done, do = _WORDS[found.what]
     around = loops(evidence, *found.place)
     spans = [span(evidence, *found.place)]
+    calling = _calling(evidence, found)
+    called = calling.share_of_step if calling is not None else 0.0
+    if calling is not None and calling.predicted_range is not None:
+        # A model that is kept can be compiled once: what each call of it takes goes too.
+        low, high = (saved + 1 - 1 / factor for saved, factor in zip((low, high), calling.predicted_range, strict=True))
+        spans.append(calling.where[0])
+    bounds = speedups(low, min(high, shared.MAX_STEP_SHARE.value))
     read = Counter((s.frames[-1].file, s.frames[-1].line) for s in found.dragged if s.activity == "saving")
     spans += [span(evidence, *place) for place, _ in read.most_common(1)]
     spans += [span(evidence, found.place[0], around[-1].line)] if around else []
@@ -41,7 +57,7 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
         family="eager",
         title=f"A model is {done} again and again in {evidence.unit.loop}",
         severity=severity(1 - 1 / bounds[0]),
-        share_of_step=min(made + dragged, 1.0),
+        share_of_step=min(made + dragged + called, 1.0),
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
         where=tuple({(item.file, item.line): item for item in reversed(spans)}.values())[::-1],
@@ -49,15 +65,43 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
             Measurement(f"time in which it is {done}", made, "share", "samples"),
             Measurement("variables and tracing that each new one brings", dragged, "share", "samples"),
             Measurement("compiled functions that run for the first time", first, "share", "samples"),
+            *([Measurement("calling each new one", called, "share", "samples")] if calling else []),
             Measurement("times that it was seen, at least", found.times, "count", "baseline"),
             Measurement("samples", float(count), "count", "baseline"),
         ),
         advice=(
-            f"{do} it once, before the loop or when the program starts, and use the same object each time. To begin "
-            "anew with the same layers keep the first weights (start = model.get_weights()) and set them again."
+            f"{do} it once, before the loop or when the program starts, and use the same object each time. "
+            + (_COMPILED if calling is not None else _ANEW)
         ),
         detail="Each new model makes its variables, and TensorFlow traces and optimises its functions once more.",
         absorbs=("RET012", "RET008", "RET014", "MEM002"),
-        absorbs_here=("LIN001", "STP001"),
-        parts=("saving", "tracing", "dispatch", "eager_ops", "python"),
+        absorbs_here=("LIN001", "STP001", *(("EAG004",) if calling is not None else ())),
+        parts=(
+            "saving",
+            "tracing",
+            "dispatch",
+            "eager_ops",
+            "python",
+            *(("evaluate",) if calling is not None else ()),
+        ),
     )
+
+
+def _calling(evidence: Evidence, found: Making) -> Finding | None:
+    """EAG004 of the model that is made: its remedy, a model compiled once, needs one that is kept."""
+    made = {(frame.file, frame.line) for stack in found.made for frame in stack.frames}
+    for item in (*predict_in_loop(evidence), *eager_work(evidence)):
+        file, line = item.where[0].file, item.where[0].line
+        syntax = evidence.syntax(file)
+        if item.code != "EAG004" or syntax is None:
+            continue
+        for call in syntax.calls_at(line):
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            bound = syntax.bound_to(owner) if isinstance(owner, (ast.Name, ast.Attribute)) else [owner]
+            if bound and all(isinstance(node, ast.Call) and _on(node, file, made) for node in bound):
+                return item
+    return None
+
+
+def _on(node: ast.expr, file: str, lines: set[Place]) -> bool:
+    return any(file == at and node.lineno <= line <= (node.end_lineno or node.lineno) for at, line in lines)

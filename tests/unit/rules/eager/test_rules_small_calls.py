@@ -12,6 +12,7 @@ from tfperfkit_rules.eager import model_calls, remade, small_batches, small_call
 from tfperfkit_rules.memory.session_graph import session_graph
 from work_builder import CALL, LOAD, PREDICT, SESSION, SETTING_UP, everything, frame, sampled, work_evidence
 
+from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
@@ -39,9 +40,40 @@ def test_a_model_that_is_loaded_again_has_what_it_drags_along() -> None:
     evidence = served(40, 50, 10)
     found = one(remade.models_made_again(evidence))
     assert (found.code, found.where[0]) == ("EAG009", SourceSpan(FILE, 3, "answer"))
-    assert found.share_of_step == 0.9 and found.title == "A model is loaded again and again in the loop at train.py:5"
+    assert found.evidence[0].value + found.evidence[1].value == pytest.approx(0.9)
+    assert found.title == "A model is loaded again and again in the loop at train.py:5"
     rest = one(model_calls.predict_in_loop(evidence))
     assert rest.share_of_step == 0.1  # the tracing is the new model's
+
+
+def test_a_model_that_is_made_for_each_call_is_one_cause_with_the_call() -> None:
+    """Compiling the call, EAG004's remedy, needs a model that is kept."""
+    both = merge([*model_calls.predict_in_loop(served(10, 25, 65)), *remade.models_made_again(served(10, 25, 65))])
+    found = one(both)
+    assert (found.code, found.share_of_step) == ("EAG009", 1.0)
+    assert [place.line for place in found.where] == [3, 4, 5]
+    assert found.predicted_speedup and found.predicted_speedup > 5
+    assert "tf.function(model)" in found.advice and "Part of the same: EAG004" in found.detail
+
+
+KEPT = """\
+import keras
+answerer = keras.Sequential([])
+def answer(request):
+    other = keras.models.load_model(path); return answerer.predict(request)
+for request in requests:
+    answer(request)
+"""
+
+
+def test_a_model_that_is_kept_is_called_for_little_whatever_else_is_made() -> None:
+    stacks = [
+        sampled(30, "saving", frame(6), frame(4, LOAD, name="answer", span=(12, 41))),
+        sampled(70, "eager_ops", frame(6), frame(4, PREDICT, SETTING_UP, name="answer"), context="evaluate"),
+    ]
+    evidence = work_evidence(KEPT, stacks, loop=5)
+    both = merge([*model_calls.predict_in_loop(evidence), *remade.models_made_again(evidence)])
+    assert [item.code for item in both] == ["EAG004", "EAG009"]
 
 
 def test_few_models_are_what_a_validation_needs() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tfperfkit.rule import Rule
 from tfperfkit_rules.eager.adapting import adapted
 from tfperfkit_rules.eager.by_batch import trained_by_batch
+from tfperfkit_rules.eager.direct_calls import model_called
 from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eagerly
 from tfperfkit_rules.eager.many_fits import fit_in_loop
-from tfperfkit_rules.eager.model_calls import model_called, predict_in_loop
+from tfperfkit_rules.eager.model_calls import predict_in_loop
 from tfperfkit_rules.eager.numpy_in_step import numpy_inside
 from tfperfkit_rules.eager.python_lists import made_of_lists
 from tfperfkit_rules.eager.python_loops import python_loop

@@ -1,4 +1,4 @@
-"""EAG004: Keras' ``predict`` and its like, or the model itself, called for little at each turn of the training loop."""
+"""EAG004: Keras' ``predict`` and its like, called for little at each turn of the training loop."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from collections.abc import Iterable
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import UPDATES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import Bounds, waiting
 from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
-from tfperfkit_rules.measures.called import EVALUATE, LAYER, TRAINER, call_of, called_at, callee, calls, receiver
-from tfperfkit_rules.measures.compiled_once import compile_once
+from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
 from tfperfkit_rules.measures.predicting import predicting
-from tfperfkit_rules.measures.source_text import enclosing, loops
-from tfperfkit_rules.measures.step_place import reached, sites
-from tfperfkit_rules.measures.step_shares import line_shares, window
+from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, where
 
 PREDICT_LEFT = calibrated.PREDICT_LEFT_MIN.value, calibrated.PREDICT_LEFT_MAX.value
@@ -186,60 +184,3 @@ def _steps_with_predict(evidence: Evidence, places: set[tuple[str, int]]) -> int
             if stack.context == "evaluate" and stack.frames and (stack.frames[-1].file, stack.frames[-1].line) in places
         }
     )
-
-
-def model_called(evidence: Evidence) -> Iterable[Finding]:
-    """EAG004, for a model that is called operation by operation beside a compiled update (choosing an action)."""
-    if evidence.work is not None:  # of other work EAG008 tells
-        return
-    if reached(evidence, "apply") or not reached(evidence, "call", "train_on_batch", "batch", "loop_call"):
-        return
-    samples = evidence.samples
-    if samples.count < MIN:
-        return
-    models: dict[Place, str] = {}
-
-    def calling(stack: Stack) -> Place | None:
-        """The outermost line that calls a model; none below what Keras' own training calls."""
-        for frame in stack.frames:
-            if calls(evidence, frame, TRAINER):
-                return None
-            if calls(evidence, frame, LAYER):
-                place = frame.file, frame.line
-                if place not in models:
-                    models[place] = callee(call_of(evidence, frame, LAYER), "the model")
-                return place
-        return None
-
-    for place, _, share in line_shares(evidence, _HANDED, calling)[:6]:
-        if share < calibrated.MIN_CALL.value or not _in_loop(evidence, place):
-            continue
-        low, high = interval(share, samples.count)
-        bounds = speedups(low * (1 - CALL_LEFT[1]), high * (1 - CALL_LEFT[0]))
-        model = models[place]
-        yield Finding(
-            code="EAG004",
-            family="eager",
-            title=f"{model} is called operation by operation inside the training loop",
-            severity=severity(1 - 1 / bounds[0]),
-            share_of_step=share,
-            predicted_speedup=middle(bounds),
-            predicted_range=bounds,
-            where=where(evidence, [place]),
-            evidence=(
-                Measurement("time in the call", share, "share", window(evidence)),
-                Measurement("samples", float(samples.count), "count", "baseline"),
-            ),
-            advice=(
-                f"{compile_once(evidence, *place, model)}; give it tensors. Where several inputs are there at a time, "
-                "call it once for all of them."
-            ),
-            detail="The update is compiled, this call is not: Python hands out each of its operations.",
-            absorbs_here=("LIN001",),
-        )
-        return
-
-
-def _in_loop(evidence: Evidence, place: tuple[str, int]) -> bool:
-    """Whether a line stands in a loop, or in a function, which a loop may call."""
-    return bool(loops(evidence, *place)) or enclosing(evidence, *place) is not None

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from eager_builder import eager_evidence, leaf, seen, site, sites
 from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
-from tfperfkit_rules.eager import many_fits, model_calls, step
+from tfperfkit_rules.eager import direct_calls, many_fits, model_calls, step
 from tfperfkit_rules.retrace import unexplained
 
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.model import SourceSpan
+from tfperfkit.offers import LineCount, LineCounts
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 
 PREDICT = """\
@@ -132,9 +133,43 @@ def test_a_model_is_what_keras_calls_as_one(line: str, names: tuple[str, ...], t
         samples=samples,
         records=sites(site(1, "call", 3, loops=(1,))),
     )
-    found = list(model_calls.model_called(given))
+    found = list(direct_calls.model_called(given))
     assert [finding.title[: len(told)] for finding in found] == [told] * bool(told)
     assert [finding.where[0] for finding in found] == [SourceSpan(FILE, 2)] * bool(told)
+
+
+REPLAY = """\
+def replay():
+    for state, after in batch:
+        ahead = target(after)
+        now = online(state)
+        rows.append(now)
+    learn(rows)
+while True:
+    replay()
+"""
+
+
+@pytest.mark.parametrize(("source", "apart"), [(REPLAY, True), (REPLAY.replace("(state)", "(state, now)"), False)])
+def test_models_that_one_loop_calls_are_one_finding_and_its_turns_one_batch(source: str, apart: bool) -> None:
+    """Not where a turn needs what the one before it made."""
+    rows = [(50, "dispatch", called(4, *LAYER)), (40, "eager_ops", called(3, *LAYER)), (10, "graph", called(6))]
+    lines = LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (3, 4, 5)))
+    given = make_evidence(
+        parts_ms={"eager_ops": 4.0, "dispatch": 5.0, "graph": 1.0},
+        source=source,
+        samples=make_samples(rows),
+        records=sites(site(1, "call", 6, 8, loops=(7,))),
+        offers={"lines": [lines]},
+    )
+    found = one(direct_calls.model_called(given))
+    assert found.title.startswith("online and target are called")
+    assert [place.line for place in found.where] == [4, 3, 2]
+    assert found.share_of_step == pytest.approx(0.9)
+    assert ("once for all of them" in found.title) == apart == ("SYN001" in found.absorbs_here)
+    if apart:
+        assert "call online and target once before it, each" in found.advice
+        assert [item.value for item in found.evidence if item.name == "turns of the loop"] == [40.0]
 
 
 def test_a_model_of_the_persons_own_class_is_reported_where_it_is_called() -> None:
@@ -149,7 +184,7 @@ def test_a_model_of_the_persons_own_class_is_reported_where_it_is_called() -> No
         samples=make_samples([(40, "eager_ops", inside), (60, "graph", called(3))]),
         records=sites(site(1, "call", 3, loops=(1,))),
     )
-    finding = one(model_calls.model_called(given))
+    finding = one(direct_calls.model_called(given))
     assert finding.where[0] == SourceSpan(FILE, 2) and finding.title.startswith("net is")
 
 
@@ -162,7 +197,7 @@ def test_a_model_called_in_an_eager_step_is_the_steps() -> None:
         samples=samples,
         records=sites(site(1, "apply", 3, loops=(1,))),
     )
-    assert not list(model_calls.model_called(eager))
+    assert not list(direct_calls.model_called(eager))
 
 
 def fitted(batches: int) -> Any:

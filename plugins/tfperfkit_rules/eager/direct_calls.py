@@ -1,0 +1,122 @@
+"""EAG004: models that are called operation by operation beside a compiled update (choosing an action, a replay)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.eager.work.gain import left
+from tfperfkit_rules.measures.called import LAYER, TRAINER, call_of, callee, calls
+from tfperfkit_rules.measures.compiled_once import compile_once
+from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
+from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, window
+from tfperfkit_rules.measures.turns import where
+
+CALL_LEFT = calibrated.CALL_LEFT_MIN.value, calibrated.CALL_LEFT_MAX.value
+_HANDED = ("eager_ops", "dispatch")
+
+
+def model_called(evidence: Evidence) -> Iterable[Finding]:
+    """The costliest call with all calls of models in the same loop, which have one remedy."""
+    if evidence.work is not None:  # of other work EAG008 tells
+        return
+    if reached(evidence, "apply") or not reached(evidence, "call", "train_on_batch", "batch", "loop_call"):
+        return
+    if evidence.samples.count < MIN:
+        return
+    models: dict[Place, str] = {}
+
+    def calling(stack: Stack) -> Place | None:
+        """The outermost line that calls a model; none below what Keras' own training calls."""
+        for frame in stack.frames:
+            if calls(evidence, frame, TRAINER):
+                return None
+            if calls(evidence, frame, LAYER):
+                place = frame.file, frame.line
+                if place not in models:
+                    models[place] = callee(call_of(evidence, frame, LAYER), "the model")
+                return place
+        return None
+
+    rows = [row for row in line_shares(evidence, _HANDED, calling)[:6] if _in_loop(evidence, row.place)]
+    together: dict[tuple[str, int], list[LineShare]] = defaultdict(list)
+    for row in rows:
+        file, line = row.place
+        around = loops(evidence, file, line)
+        together[file, around[-1].line if around else -line].append(row)
+    found = max(together.values(), key=lambda own: sum(row.share for row in own), default=[])
+    if sum(row.share for row in found) >= calibrated.MIN_CALL.value:
+        places = {row.place for row in found}
+        stacks = evidence.samples.stacks.items()
+        held = Counter({stack: n for stack, n in stacks if stack.activity in _HANDED and calling(stack) in places})
+        yield _finding(evidence, found, held, models)
+
+
+def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], models: dict[Place, str]) -> Finding:
+    share, count = sum(row.share for row in rows), evidence.samples.count
+    names = list(dict.fromkeys(models[row.place] for row in rows))
+    words, is_ = " and ".join((", ".join(names[:-1]), names[-1]) if names[:-1] else names), "are" if names[1:] else "is"
+    apart = loop_of_batch(evidence, held)
+    least, most = CALL_LEFT
+    if apart is not None:
+        share = min(share + _read(evidence, apart), shared.MAX_STEP_SHARE.value)
+        turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
+        otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
+        rest = left(evidence, share, None, otherwise, turns=turns)
+        least, most = rest.lower, rest.upper
+    low, high = interval(share, count)
+    bounds = speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
+    first = rows[0].place
+    compiled = compile_once(evidence, *first, models[first])
+    return Finding(
+        code="EAG004",
+        family="eager",
+        title=f"{words} {is_} called operation by operation inside the training loop"
+        if apart is None
+        else f"{words} {is_} called at each turn of the loop in line {apart.loop.line}, not once for all of them",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=where(evidence, [row.place for row in rows]),
+        evidence=(
+            Measurement("time in the call" if not rows[1:] else "time in the calls", share, "share", window(evidence)),
+            *([Measurement("turns of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
+            Measurement("samples", float(count), "count", "baseline"),
+        ),
+        advice=(
+            f"{compiled}; give it tensors. Where several inputs are there at a time, call it once for all of them."
+            if apart is None
+            else "No turn of the loop needs another: put the inputs of all turns together (np.stack, tf.stack) and "
+            f"call {words} once before it{', each' if names[1:] else ''}; a turn takes its row of the result. Where "
+            f"that can't be: {compiled[0].lower()}{compiled[1:]}; that gains less."
+        ),
+        detail="The update is compiled, this is not: Python hands out each operation of the model.",
+        absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
+    )
+
+
+def _read(evidence: Evidence, apart: BatchLoop) -> float:
+    """The share of the step that reads values of tensors in the loop: of a batch one read does."""
+    first, last = apart.loop.line, apart.loop.last
+    reads = sum(
+        count
+        for stack, count in evidence.samples.stacks.items()
+        if stack.activity == "host_sync"
+        and any(frame.file == apart.file and first <= frame.line <= last for frame in stack.frames)
+    )
+    return share_of(evidence, {"host_sync": reads})
+
+
+def _in_loop(evidence: Evidence, place: Place) -> bool:
+    """Whether a line stands in a loop, or in a function, which a loop may call."""
+    return bool(loops(evidence, *place)) or enclosing(evidence, *place) is not None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfperfkit import calibration
 from tfperfkit.diagnosis import replaced
 from tfperfkit.gain import severity, speedup
-from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.records.bounds import plain
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
@@ -49,6 +49,13 @@ class ComputedLine(NamedTuple):
             walls[row.bound] += row.ms
         largest = max(walls, key=lambda each: walls[each], default="")
         return largest if walls[largest] > EXPLAINS * sum(walls.values()) else ""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the larger half of what is not usual only moves bytes, by no slow kernel."""
+        own = [row for row in self.operations if not _is_usual(plain(row.type))]
+        moved = sum(row.ms for row in own if plain(row.type).startswith(replaced.MOVES) and row.bound != "kernel")
+        return moved > EXPLAINS * sum(row.ms for row in own)
 
     @property
     def costliest(self) -> ComputedOperation:
@@ -103,7 +110,7 @@ def _line(place: tuple[str, int, str], rows: Sequence[ComputedOperation], scale:
 def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> Iterator[Finding]:
     """A finding for a line whose own operations take a third of a step or more and are not the usual ones (sorting,
     scattering, gathering, drawing random numbers ...), or for a line or layer in which kernels that are slow at what
-    they are given take as much, unless another finding tells of it."""
+    they are given take as much, unless another finding tells of it. A remark where it only moves bytes."""
     reported = {(span.file, span.line) for item in findings if not item.work for span in item.where}
     for line in computed_parts(evidence):
         if line.share < LOUD:
@@ -112,14 +119,15 @@ def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> 
         slow = line.share * line.slow >= LOUD
         # Of a layer the line is where the model is called: much else stands there.
         if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
-            yield _finding(evidence, line, code)
+            remark = line.moves and not slow
+            yield _finding(evidence, line, code, "info" if remark else severity(line.share))
 
 
 def _is_usual(kind: str) -> bool:
     return kind in ELEMENTWISE or kind in FUSABLE or any(part in kind for part in _PRODUCTS)
 
 
-def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
+def _finding(evidence: Evidence, line: ComputedLine, code: str, loudness: Severity) -> Finding:
     one = line.costliest
     scale = line.share / sum(row.ms for row in line.operations)
     runs, kind = max(one.runs, 1.0), plain(one.type)
@@ -140,7 +148,7 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str) -> Finding:
         code=code,
         family="graph",
         title=f"{100 * line.share:.0f} % of {evidence.unit.a} is {what}: {words(line)}",
-        severity=severity(line.share),
+        severity=loudness,
         share_of_step=line.share,
         predicted_speedup=None,
         ceiling=speedup(line.share),

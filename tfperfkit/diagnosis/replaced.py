@@ -6,6 +6,9 @@ _DEFAULT = (
     "Look at what this line needs: fewer elements, an operation that does less (the largest few in place of a "
     "sort, a slice in place of a gather), smaller intermediate tensors, or its result once for several steps."
 )
+#: Put a tensor into another place, or take a part of one: they read and write its bytes once, which is all that there
+#: is to them, and no operation does the same without. Only a kernel that is slow at it would be too much.
+MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split")
 #: Beginnings of types, the first that fits, and the advice.
 _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (

@@ -111,6 +111,23 @@ def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes
     assert found.ceiling == pytest.approx(1 / 0.525, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("kind", "bound", "severity"),
+    [
+        ("MirrorPad", "memory", "info"),  # a stencil's border: what it copies it has to
+        ("MirrorPad", "", "info"),  # nothing tells that it is slower than it needs be
+        ("MirrorPad", "kernel", "high"),
+        ("ConcatV2", "memory", "high"),  # may join once what it joins in each turn
+        ("TopKV2", "", "high"),
+    ],
+)
+def test_an_operation_that_only_moves_bytes_is_a_remark_unless_its_kernel_is_slow(
+    kind: str, bound: str, severity: str
+) -> None:
+    (found,) = residual(of(operation(kind, 5.0, 30, bound=bound), operation("Mul", 4.0, 41)), [])
+    assert (found.code, found.severity) == ("STP003", severity)
+
+
 def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_line() -> None:
     dense = operation("_MklMatMul", 8.0, 19, layer="net/dense", direct=False, bound="arithmetic")
     evidence = of(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from tfperfkit.clock import MS_PER_S, NS_PER_S
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.residual import residual
@@ -42,11 +43,13 @@ def findings(
 
 def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:
     """The shares of the run that training steps take, and steps with what passes between them."""
-    steps = sum(step.end_ns - step.begin_ns for step in run.steps.steps) / 1e9
-    share = min(steps / wall_s, 1.0) if wall_s > 0 else 0.0
-    account = run.account
-    longer = account.between_total_ms / account.mean_ms if account is not None and account.mean_ms else 0.0
-    return {("", "step"): share, ("", "turn"): min(share * (1 + longer), 1.0)}
+    if wall_s <= 0:
+        return {("", "step"): 0.0, ("", "turn"): 0.0}
+    steps = sum(step.end_ns - step.begin_ns for step in run.steps.steps) / NS_PER_S
+    # By how many they are, not by how long: the first, which is traced and compiled, has no longer pause behind it.
+    pauses = run.account.between_total_ms if run.account is not None else 0.0
+    between = sum(step.count for step in run.steps.steps) * pauses / MS_PER_S
+    return {("", "step"): min(steps / wall_s, 1.0), ("", "turn"): min((steps + between) / wall_s, 1.0)}
 
 
 def _of_the_run(item: Finding, shares: Mapping[tuple[str, Basis], float]) -> Finding:

@@ -1,0 +1,39 @@
+"""Findings of the steps and of works are ranked by what they take of the run."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from evidence_builder import FILE, MS, make_account, make_evidence
+from test_diagnosis import finding
+
+from tfperfkit.diagnosis import every_work
+from tfperfkit.model import SourceSpan, Work
+from tfperfkit.records.samples import SampleLog, Samples
+from tfperfkit.records.steps import Step, StepTable
+from tfperfkit.rule import Evidence
+
+WALL_S = 40.0
+
+
+def of_the_steps() -> Evidence:
+    """120 steps of 5 ms with pauses of 75 ms, behind a first one that was traced and compiled for 2.4 s."""
+    first = Step(1, 0, 2400 * MS, 1, 0, "warmup")
+    later = [Step(n, begin * MS, (begin + 5) * MS, 1, 0, "clean") for n in range(2, 121) for begin in (2400 + 80 * n,)]
+    account = msgspec.structs.replace(make_account({"graph": 5.0}), between_total_ms=75.0)
+    return make_evidence(account=account, steps=StepTable(steps=(first, *later), source="keras"))
+
+
+def test_a_first_step_that_is_compiled_makes_no_turn_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finding of the turns, a tenth of it more than that of a work which takes twice as much of the run."""
+    run = of_the_steps()
+    work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=20.0, share_of_run=0.5, iterations=99)
+    waits = run.narrowed(
+        work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=SampleLog({}, [])
+    )
+    fits = finding("EAG006", 0.9, family="eager", basis="turn", predicted_speedup=10.0)
+    sleeps = finding("STP004", 0.8, family="step", predicted_speedup=5.0, where=(SourceSpan(FILE, 10),))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([fits if evidence.work is None else sleeps], []))
+    told, _ = every_work.findings(run, [waits], (), WALL_S)
+    assert [item.code for item in told] == ["STP004", "EAG006"]
+    assert told[1].share_of_run == pytest.approx(0.9 * (2.4 + 119 * 0.005 + 120 * 0.075) / WALL_S)

@@ -13,6 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import doing, frames_at
+from tfperfkit_rules.measures.constant_calls import constant_call
 from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of, package
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
@@ -35,6 +36,10 @@ _WORK = re.compile(r"^(numpy|scipy|random|time)\.")
 _CALLS = ("next", "call", "loop_call", "batch", "train_on_batch")
 #: Keras' utilities for data and images count as Keras' Python in the samples, and are the input's.
 _OF_DATA = ("keras data", "images", "reading")
+_ONCE = (
+    "Line {line} calls {name} with the same constants each time, and it makes the same of them: call it once, before "
+    "the loop, keep what it returns, and use that in line {line}."
+)
 #: NumPy that calls back for each element (``np.vectorize``) is the person's to write otherwise; TensorFlow's and Keras'
 #: Python have a part of their own.
 _NO_DRIVERS = ("numpy", *TENSORFLOW)
@@ -136,7 +141,9 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     lines = tuple(span(evidence, *row.place) for row in own[:3])
     total = max(evidence.samples.count, 1)
     low, high = interval(min(share, 1.0), total)
-    bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
+    same = constant_call(evidence, _stacks(evidence, own))
+    saved = (1 - LEFT[1], 1 - LEFT[0]) if same is None else (same.part * (1 - LEFT[0]), 1.0)  # done once, it is gone
+    bounds = speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1])
     frames = sum((frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)
@@ -145,6 +152,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         advice = PYTHON.advice
     if around is not None and kind in (NUMPY, PYTHON):
         advice = f"{advice}: what is to go is the loop in line {around.line}"
+    called = [span(evidence, *same.place)] if same is not None else []
     what, within = _words(evidence, kind, frames), f" of {name}" if name else ""
     outside = ", outside of TensorFlow" if kind in (NUMPY, PYTHON) else ""  # the others' words say so
     step_ms = evidence.step_ms or 0.0
@@ -156,16 +164,28 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=tuple(dict.fromkeys((place, *lines, *callers(evidence, hottest.place)))),
+        where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),
         evidence=(
             Measurement("share of step", share, "share", window(evidence)),
             Measurement("time per step", share * step_ms, "ms", window(evidence)),
             Measurement("samples in it", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),
-        advice=f"{advice}.",
+        advice=f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1]),
         detail=_detail(evidence, own),
         parts=("python", "gc", "other", *(("dispatch",) if kind.word in _OF_DATA else ())),
+    )
+
+
+def _stacks(evidence: Evidence, own: list[LineShare]) -> Counter[Stack]:
+    """The samples of these lines."""
+    places = {row.place for row in own}
+    return Counter(
+        {
+            stack: count
+            for stack, count in evidence.samples.stacks.items()
+            if stack.activity in ("python", "dispatch") and innermost(stack) in places
+        }
     )
 
 

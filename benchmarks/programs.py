@@ -7,10 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tfperfkit_probes import DEFAULT
+
 HERE = Path(__file__).parent
 WORKLOADS_FOLDER = HERE / "workloads"
 GAN = HERE.parent / "examples" / "gan" / "train.py"
-PROBES = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")
+PROBES = DEFAULT
 
 
 def _own(name: str, steps: int) -> Sequence[str]:

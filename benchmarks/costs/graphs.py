@@ -28,9 +28,33 @@ def chain(operations: int, *, compiled: bool = True) -> Callable[[tf.Tensor], tf
     return tf.function(body, autograph=False) if compiled else body
 
 
+def small_step(layers: int) -> tuple[Callable[[tf.Tensor], tf.Tensor], int]:
+    """A training step of that many tiny layers, and its operations without constants and arguments."""
+    weights = [tf.Variable(tf.eye(8)) for _ in range(layers)]
+    offsets = [tf.Variable(tf.zeros(8)) for _ in range(layers)]
+
+    @tf.function(autograph=False)
+    def step(x: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            end = x
+            for weight, offset in zip(weights, offsets, strict=True):
+                end = tf.nn.relu(tf.matmul(end, weight) + offset)
+                end = end - tf.reduce_mean(end, -1, keepdims=True)
+            loss = tf.reduce_mean(tf.square(end))
+        variables = weights + offsets
+        for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+            variable.assign_sub(1e-9 * gradient)
+        return loss
+
+    graph = step.get_concrete_function(tf.TensorSpec((4, 8))).graph
+    return step, sum(each.type not in ("Const", "Placeholder") for each in graph.get_operations())
+
+
 @measure("ms", "an operation of a compiled function on next to nothing")
 def graph_op() -> Round:
     few, many, x = chain(100), chain(1000), tf.constant(0.5)
+    (shallow, few_operations), (deep, many_operations) = small_step(4), small_step(40)
+    batch = tf.ones((4, 8))
 
     def wide(value: tf.Tensor) -> tf.Tensor:  # eight chains side by side
         ends = [value + index for index in range(8)]
@@ -41,8 +65,9 @@ def graph_op() -> Round:
     side = tf.function(wide, autograph=False)
 
     def points() -> list[float]:
-        short = ms(lambda: few(x))
-        return [max(ms(lambda f=f: f(x)) - short, 0.0) / 900 for f in (many, side)]
+        short, step = ms(lambda: few(x)), ms(lambda: shallow(batch))
+        chained = [max(ms(lambda f=f: f(x)) - short, 0.0) / 900 for f in (many, side)]
+        return [*chained, max(ms(lambda: deep(batch)) - step, 0.0) / (many_operations - few_operations)]
 
     return points
 

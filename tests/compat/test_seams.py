@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from seams import SEAMS
+from tfperfkit_probes import DEFAULT
 
 import tfperfkit.instruments
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 HERE = Path(__file__).parent
-PROBES = ("lines", "retrace", "tfprof", "input", "memory", "ops", "devices")
+PROBES = DEFAULT
 WINDOWS = ("lines=12:4", "tfprof=20:4", "devices=30:4")
 STEPS = 96
 GROUPS = tuple(dict.fromkeys(seam.group for seam in SEAMS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,21 @@ def test_a_report_loads_no_instrument(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_fake_refuses_what_a_session_could_not_write(tmp_path: Path) -> None:
+    """A text from the system may hold bytes that are no UTF-8."""
+    recording = FakeRecording(tmp_path)
+    with pytest.raises(UnicodeEncodeError):
+        recording.append("texts", ["caf\udce9"])
+    recording.append("texts", ["café"])
+    assert list(capture_of(recording).records("texts")) == [["café"]]
+
+
+def test_names_of_test_files_are_unique() -> None:
+    """pytest can't collect two of the same name together, though each alone passes."""
+    names = Counter(file.name for file in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 class Good:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tfperfkit.option import Declared
 
 _DECLARED = "tfperfkit.probe_options"
+#: What ``tfperf run`` alone takes.
+_OF_RECORDING = "tfperfkit.probe_options.of_recording"
 
 
 class ProbeOptionsCommand(click.Command):
@@ -39,6 +41,7 @@ class ProbeOptionsCommand(click.Command):
 
         found = registry.declared(wanted)
         ctx.meta[_DECLARED] = [each for each in found if each.option.in_report or not self.only_in_report]
+        ctx.meta[_OF_RECORDING] = [each for each in found if each not in ctx.meta[_DECLARED]]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Our own, then the probes'. Of two that are spelled alike ours counts."""
@@ -52,7 +55,14 @@ class ProbeOptionsCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if _DECLARED not in ctx.meta:
             self.look(ctx, None if {"-h", "--help"} & set(args) else args)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            other = next((each for each in ctx.meta.get(_OF_RECORDING, ()) if each.flag == error.option_name), None)
+            if other is None:
+                raise
+            text = f"{other.flag} is for tfperf run: it changes what the probe {other.probe} records"
+            raise click.UsageError(text, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Options": []}

@@ -15,7 +15,7 @@ from tfperfkit.probe import HotFunction
 from tfperfkit.records.step_callbacks import StepCallbacks
 from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.storage.run_directory import read_stream
-from tfperfkit.storage.stream_writer import StreamWriter
+from tfperfkit.storage.stream_writer import StreamWriter, encoder
 from tfperfkit.user_code import Origin
 
 
@@ -97,6 +97,9 @@ class FakeRecording:
         self.note(f"stopped following the steps: {type(error).__name__}: {error}")
 
     def append(self, stream: str, record: Any) -> None:
+        """Raises what makes a record unwritable, at once: TypeError, ValueError (as UnicodeEncodeError of what is no
+        UTF-8), RecursionError. A session marks the probe ``failed`` for it, when the record is written."""
+        encoder.encode(record)
         if stream not in self._streams:
             self._streams[stream] = StreamWriter(self._directory / f"{stream}.jsonl")
             # Nobody ends a recording that is made up; at the interpreter's end its folder may be gone.

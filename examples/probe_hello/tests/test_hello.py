@@ -64,6 +64,17 @@ def test_it_stops_after_the_most_and_says_so(tmp_path: Path, monkeypatch: pytest
     assert recording.notes == ["only the first 3 collections were timed"]
 
 
+def test_a_killed_run_keeps_what_it_had(tmp_path: Path) -> None:
+    recording = FakeRecording(tmp_path)
+    watching = HelloProbe().record(recording)
+    watching.__enter__()
+    gc.collect()
+    result = HelloProbe().analyze(capture_of(recording))
+    watching.__exit__(None, None, None)
+    assert result.data is not None
+    assert result.data.collections >= 1
+
+
 def test_full_collection_in_every_step(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("import gc\ngc.collect()\n")

@@ -124,7 +124,8 @@ def test_every_code_has_a_page_and_every_page_a_code() -> None:
     sources = "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
     used = set(re.findall(r'"([A-Z]{3}\d{3})"', sources))
     pages = {path.stem for path in (ROOT / "docs" / "findings").glob("*.md")}
-    assert used and used == pages
+    assert [f"{code} has no docs/findings/{code}.md" for code in sorted(used - pages)] == []
+    assert [f"nothing reports {code}, which docs/findings has" for code in sorted(pages - used)] == []
 
 
 def test_every_probe_has_a_page() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.called import COMPILED, calls
+from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.retrace.first_runs import FirstRuns
 
 
@@ -48,16 +48,6 @@ def saved_with(
         lower = max(lower, graph - first.again / whole)
     certain = traced + lower
     likely = traced + max(lower, min(first.upper / whole, graph))
-    likely += _in_calls(evidence) * evidence.share("dispatch") + evidence.share("gc")
+    likely += in_calls(evidence) * evidence.share("dispatch") + evidence.share("gc")
     once = (traced + lower) / of if of else 0.0
     return min(certain - once, upper), min(likely - once, upper)
-
-
-def _in_calls(evidence: Evidence) -> float:
-    """Of TensorFlow's Python the part in calls of compiled functions, which look for a trace that fits and make one;
-    all of it where no sample tells."""
-    seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "dispatch"}
-    calling = sum(
-        count for stack, count in seen.items() if stack.frames and calls(evidence, stack.frames[-1], COMPILED)
-    )
-    return calling / sum(seen.values()) if seen else 1.0

@@ -9,6 +9,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
+from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.room import factor, priced, widened
 from tfperfkit_rules.measures.source_calls import methods
@@ -29,7 +30,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         return
     fit = sites[0].kind == "batch"
     # Of a loop of the person's only what calls the function goes: their own Python may be needed.
-    around = found.around_ms if fit else evidence.part("dispatch")
+    around = found.around_ms if fit else evidence.part("dispatch") * in_calls(evidence)
     whole = found.step_ms + found.between_ms
     upper = around + calibrated.GAPS_GONE.value * found.gaps_ms
     bounds = widened((factor(whole, calibrated.CALL_GONE_MIN.value * around), factor(whole, upper)))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from computed_builder import compiled, ran
 from eager_builder import site, sites
+from evidence_builder import make_samples
 from tfperfkit_rules.compile.launching import launching
 from tfperfkit_rules.step.joined_steps import several_steps
 
+from tfperfkit.records.samples import Frame
+
 FIT = "model.compile('adam')\nmodel.fit(x, y)\n"
 LOOP = "for x, y in data:\n    train(x, y)\n"
+CALL = "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__"
+SUMMARY = "keras.src.models.model:summary"
 WORK = ran("MatMul", 1.0, flops=90e6)
 
 
@@ -28,6 +33,19 @@ def test_a_loop_of_ones_own_is_offered_a_function_around_it() -> None:
 def test_ones_own_python_is_not_taken_for_calling() -> None:
     given = compiled((WORK,), source=LOOP, records=sites(site(1, "call", 2)), part="python")
     assert not list(several_steps(given))
+
+
+def _at(called: str) -> Frame:
+    return Frame("/t.py", "f", 2, 2, calls=(called,))
+
+
+def test_other_python_of_keras_is_not_taken_for_calling() -> None:
+    """A model's summary() for each step is Python of Keras, too."""
+    seen = [(30, "dispatch", [_at(SUMMARY)]), (2, "dispatch", [_at(CALL)])]
+    given = compiled((WORK,), source=LOOP, records=sites(site(1, "call", 2)), samples=make_samples(seen))
+    assert not list(several_steps(given))
+    calling = make_samples([(30, "dispatch", [_at(CALL)])])
+    assert list(several_steps(compiled((WORK,), source=LOOP, records=sites(site(1, "call", 2)), samples=calling)))
 
 
 def test_what_is_traced_is_not_calling() -> None:

@@ -14,17 +14,17 @@ CONSTANT_BYTES = Calibration(
     Chosen("tables of positions and vocabularies are smaller, data sets are not"),
 )
 CONSTANT_LOW_BYTES = Calibration(
-    8 << 20, "bytes", "of constants, for severity low", Chosen("its trace costs more than 0.1 s: CONSTANT_MB_MS")
+    8 << 20, "bytes", "of constants, for severity low", Chosen("its trace costs more than 0.05 s: CONSTANT_MB_MS")
 )
 CONSTANT_MEDIUM_BYTES = Calibration(
-    32 << 20, "bytes", "of constants, for severity medium", Chosen("its trace costs more than 0.5 s: CONSTANT_MB_MS")
+    32 << 20, "bytes", "of constants, for severity medium", Chosen("its trace costs more than 0.2 s: CONSTANT_MB_MS")
 )
 CONSTANT_MB_MS = Calibration(
-    20.0,
+    7.0,
     "ms",
     "what 1 MB of constants adds to the trace and the first run of a function, at least, against a captured tensor",
     Measured(
-        "6 ms with 4 MB, 13 with 16 MB, 14 to 35 at a load of 14; by hand 20 to 77 in six pairs, 181 and 261 in two",
+        "1 to 11 ms (10th to 90th percentile), median 7.4; 14 to 35 at a load of 14, by hand 20 to 77 in six pairs",
         MEASURED_ON,
         10,
         "constant",

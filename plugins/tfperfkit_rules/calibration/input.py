@@ -123,7 +123,7 @@ IN_GRAPH_BYTES = Calibration(
     10_000_000,
     "bytes",
     "of a data set that is a constant of a graph, copied with each trace",
-    Chosen("0.2 s a trace and more by CONSTANT_MB_MS; 2 GB is the limit of a serialised graph"),
+    Chosen("0.07 s a trace and more by CONSTANT_MB_MS; 2 GB is the limit of a serialised graph"),
 )
 COPIED_BYTES = Calibration(
     500_000_000, "bytes", "of arrays copied into TensorFlow's memory", Chosen("a quarter of what 2 GB of memory hold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
@@ -33,6 +33,15 @@ _HANDED = ("eager_ops", "dispatch")
 def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
     """EAG004, for ``predict`` within the training loop, in a loop of its own between the steps, or in a work outside of
     them."""
+    return priced_predicting(evidence)
+
+
+def priced_predicting(evidence: Evidence) -> list[Finding]:
+    """What calling ``predict`` costs there and what serving it by a compiled call gains: at most one finding."""
+    return list(_predicting(evidence))
+
+
+def _predicting(evidence: Evidence) -> Iterator[Finding]:
     turns = stretch(evidence)
     if turns is None:
         return

@@ -12,8 +12,8 @@ from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.model_calls import predict_in_loop
-from tfperfkit_rules.eager.work.finding import eager_work
+from tfperfkit_rules.eager.model_calls import priced_predicting
+from tfperfkit_rules.eager.work.finding import priced_operations
 from tfperfkit_rules.measures.making import Making, making
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
@@ -90,7 +90,7 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
 def _calling(evidence: Evidence, found: Making) -> Finding | None:
     """EAG004 of the model that is made: its remedy, a model compiled once, needs one that is kept."""
     made = {(frame.file, frame.line) for stack in found.made for frame in stack.frames}
-    for item in (*predict_in_loop(evidence), *eager_work(evidence)):
+    for item in (*priced_predicting(evidence), *priced_operations(evidence)):
         file, line = item.where[0].file, item.where[0].line
         syntax = evidence.syntax(file)
         if item.code != "EAG004" or syntax is None:

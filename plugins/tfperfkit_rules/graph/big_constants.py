@@ -84,7 +84,10 @@ def _finding(evidence: Evidence, baked: _Baked) -> Finding:
         "every trace, through Grappler, and into every SavedModel.",
     )
     # Never more than the function's own trace and first run took.
-    lost = min(total / 1e6 * calibrated.CONSTANT_MB_MS.value, trace_ms + first_ms) * max(function.traces, 1)
+    each_ms = total / 1e6 * calibrated.CONSTANT_MB_MS.value
+    lost = sum(
+        min(each_ms, user.trace_ms + (user.first_execution_ms or 0.0)) * max(user.traces, 1) for user in baked.users
+    )
     if operations:  # what is left of the measured time, if that is more
         ordinary = calibrated.TRACE_CALL_MS.value + calibrated.TRACE_OPERATION_MS.value * operations
         lost = max(lost, trace_ms + first_ms - ordinary)

@@ -4,7 +4,7 @@ operation by operation."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tfperfkit.calibration import LONG_OPERATIONS
 from tfperfkit.gain import LOW, MEDIUM, middle, severity
@@ -30,6 +30,15 @@ _PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")
 
 def eager_work(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for the operations that no other cause explains."""
+    return priced_operations(evidence)
+
+
+def priced_operations(evidence: Evidence) -> list[Finding]:
+    """What these operations cost and what compiling them gains: at most one finding."""
+    return list(_operations(evidence))
+
+
+def _operations(evidence: Evidence) -> Iterator[Finding]:
     samples = evidence.samples
     if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
         return

@@ -23,6 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
@@ -311,6 +312,10 @@ class _Callable(ModuleType):
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(watch)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        """By its name, as other modules: a function that uses it can be sent to another process (Ray, Dask)."""
+        return import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Callable

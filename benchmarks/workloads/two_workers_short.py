@@ -11,7 +11,8 @@ import time
 import tensorflow as tf
 
 FOLDER, STEPS = sys.argv[1], int(sys.argv[2])
-RANK = json.loads(os.environ["TF_CONFIG"])["task"]["index"]
+CONFIG = os.environ.get("TF_CONFIG")  # without: one process
+RANK = json.loads(CONFIG)["task"]["index"] if CONFIG else 0
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 with strategy.scope():
     weights = tf.Variable(tf.ones([64, 64]))

@@ -44,3 +44,13 @@ def test_it_has_the_functions_signature() -> None:
     from tfperfkit.watch import watch
 
     assert inspect.signature(tfperfkit.watch) == inspect.signature(watch)
+
+
+def test_the_module_can_be_sent_to_another_process() -> None:
+    """Ray and Dask pickle the globals of a function that runs elsewhere."""
+    code = (
+        "import pickle, sys, tfperfkit.watch; module = sys.modules['tfperfkit.watch']; "
+        "assert pickle.loads(pickle.dumps(module)) is module"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -15,7 +15,7 @@ from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager.work.gain import left
 from tfperfkit_rules.measures.called import LAYER, TRAINER, call_of, callee, calls
 from tfperfkit_rules.measures.compiled_once import compile_once
-from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
+from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, window
@@ -68,7 +68,8 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     apart = loop_of_batch(evidence, held)
     least, most = CALL_LEFT
     if apart is not None:
-        share = min(share + _read(evidence, apart), shared.MAX_STEP_SHARE.value)
+        reads = share_of(evidence, {"host_sync": apart.reads(evidence)})
+        share = min(share + reads, shared.MAX_STEP_SHARE.value)
         turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
         otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
         rest = left(evidence, share, None, otherwise, turns=turns)
@@ -103,18 +104,6 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         detail="The update is compiled, this is not: Python hands out each operation of the model.",
         absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
     )
-
-
-def _read(evidence: Evidence, apart: BatchLoop) -> float:
-    """The share of the step that reads values of tensors in the loop: of a batch one read does."""
-    first, last = apart.loop.line, apart.loop.last
-    reads = sum(
-        count
-        for stack, count in evidence.samples.stacks.items()
-        if stack.activity == "host_sync"
-        and any(frame.file == apart.file and first <= frame.line <= last for frame in stack.frames)
-    )
-    return share_of(evidence, {"host_sync": reads})
 
 
 def _in_loop(evidence: Evidence, place: Place) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
@@ -25,45 +25,40 @@ from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, wher
 PREDICT_LEFT = calibrated.PREDICT_LEFT_MIN.value, calibrated.PREDICT_LEFT_MAX.value
 OFTEN = calibrated.OFTEN.value
 MAX_COMPUTING = calibrated.MAX_COMPUTING.value
-CALL_LEFT = calibrated.CALL_LEFT_MIN.value, calibrated.CALL_LEFT_MAX.value
 _KERAS = ("predict", "evaluate")
-_HANDED = ("eager_ops", "dispatch")
 
 
 def predict_in_loop(evidence: Evidence) -> Iterable[Finding]:
     """EAG004, for ``predict`` within the training loop, in a loop of its own between the steps, or in a work outside of
     them."""
-    return priced_predicting(evidence)
+    found = priced_predicting(evidence)
+    return [found] if found is not None else []
 
 
-def priced_predicting(evidence: Evidence) -> list[Finding]:
-    """What calling ``predict`` costs there and what serving it by a compiled call gains: at most one finding."""
-    return list(_predicting(evidence))
-
-
-def _predicting(evidence: Evidence) -> Iterator[Finding]:
+def priced_predicting(evidence: Evidence) -> Finding | None:
+    """What calling ``predict`` costs there, and what a compiled call in its place gains."""
     turns = stretch(evidence)
     if turns is None:
-        return
+        return None
     found = predicting(evidence, turns.found)
     at, share = found.at, found.at.total() / turns.whole
     if share < MEDIUM:
-        return
+        return None
     place = at.most_common(1)[0][0]
     fits: Counter[tuple[str, int]] = Counter()
     if evidence.work is None:
         often = _steps_with_predict(evidence, set(at)) >= OFTEN * len(evidence.steps.clean)
         if not often and (found.computing > MAX_COMPUTING * at.total() or not _apart(evidence, place)):
-            return
+            return None
         fits = _fits_beside(evidence, turns, set(at))
         share += fits.total() / turns.whole
         lower = share
     else:
         if not found.again(evidence):
-            return
+            return None
         often, lower = True, share - found.computing / turns.whole
         if lower < MEDIUM:
-            return
+            return None
     low, _ = interval(share if _durations(evidence, place) else lower, len(turns.found))
     _, high = interval(share, len(turns.found))
     left = PREDICT_LEFT if fits else _left(evidence, place, found.computing / at.total())
@@ -75,7 +70,7 @@ def _predicting(evidence: Evidence) -> Iterator[Finding]:
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"inside {unit.loop}" if often else "in a loop"
     figures = [Measurement("batches in a call", batches, "number", "run")] if batches >= 2 else []
-    yield Finding(
+    return Finding(
         code="EAG004",
         family="eager",
         title=(

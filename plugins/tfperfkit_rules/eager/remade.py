@@ -90,10 +90,12 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
 def _calling(evidence: Evidence, found: Making) -> Finding | None:
     """EAG004 of the model that is made: its remedy, a model compiled once, needs one that is kept."""
     made = {(frame.file, frame.line) for stack in found.made for frame in stack.frames}
-    for item in (*priced_predicting(evidence), *priced_operations(evidence)):
+    for item in (priced_predicting(evidence), priced_operations(evidence)):
+        if item is None or item.code != "EAG004":
+            continue
         file, line = item.where[0].file, item.where[0].line
         syntax = evidence.syntax(file)
-        if item.code != "EAG004" or syntax is None:
+        if syntax is None:
             continue
         for call in syntax.calls_at(line):
             owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func

@@ -23,6 +23,16 @@ class BatchLoop(NamedTuple):
     held: int
     turns: float | None
 
+    def reads(self, evidence: Evidence) -> int:
+        """The samples that read values of tensors in it: of a batch one read does."""
+        first, last = self.loop.line, self.loop.last
+        return sum(
+            count
+            for stack, count in evidence.samples.stacks.items()
+            if stack.activity == "host_sync"
+            and any(frame.file == self.file and first <= frame.line <= last for frame in stack.frames)
+        )
+
 
 def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | None:
     """None where turns need each other, where they are few, or where no one loop holds most of the samples."""

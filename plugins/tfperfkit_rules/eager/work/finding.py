@@ -4,7 +4,7 @@ operation by operation."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tfperfkit.calibration import LONG_OPERATIONS
 from tfperfkit.gain import LOW, MEDIUM, middle, severity
@@ -20,7 +20,7 @@ from tfperfkit_rules.eager.work.place import Model, beside, function_of, inside_
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
-from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
+from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
 from tfperfkit_rules.measures.making import making
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
@@ -30,33 +30,30 @@ _PARTS: tuple[PartName, ...] = ("eager_ops", "dispatch")
 
 def eager_work(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for the operations that no other cause explains."""
-    return priced_operations(evidence)
+    found = priced_operations(evidence)
+    return [found] if found is not None else []
 
 
-def priced_operations(evidence: Evidence) -> list[Finding]:
-    """What these operations cost and what compiling them gains: at most one finding."""
-    return list(_operations(evidence))
-
-
-def _operations(evidence: Evidence) -> Iterator[Finding]:
+def priced_operations(evidence: Evidence) -> Finding | None:
+    """What these operations cost, and what compiling them gains."""
     samples = evidence.samples
     if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
-        return
+        return None
     part = eager_parts(evidence).get("operations")
     share = part.seen / samples.count if part is not None else 0.0
     if evidence.work is None:  # a trace may have shown the parts of a step: what is in none of them can't be gained
         share = min(share, evidence.share(*_PARTS))
     if part is None or share < calibrated.MIN_SHARE.value:
-        return
+        return None
     if sum(count for stack, count in part.stacks.items() if stack.activity == "eager_ops") < LOW * samples.count:
-        return  # a graph of TensorFlow 1 is being built
+        return None  # a graph of TensorFlow 1 is being built
     model = model_of(evidence, part)
     place = function_of(evidence, part) if model is None and making(evidence) is None else None
     upper: Left | None = None
     moved = Counter[int]()
     apart = loop_of_batch(evidence, part.stacks) if model is None and making(evidence) is None else None
     if apart is not None:
-        reads = _read(evidence, apart)
+        reads = apart.reads(evidence)
         share = min(share + reads / samples.count, shared.MAX_STEP_SHARE.value)
         turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
         otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
@@ -69,15 +66,14 @@ def _operations(evidence: Evidence) -> Iterator[Finding]:
         if moved.total() >= MEDIUM * part.seen:
             upper = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
-        return  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
+        return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
-        return
+        return None
     bounds = rest.bounds(share, samples.count)
     if upper is not None:
         bounds = bounds[0], upper.bounds(share, samples.count)[1]
     if model is not None:
-        yield _called(evidence, part, model, rest, bounds)
-        return
+        return _called(evidence, part, model, rest, bounds)
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
@@ -88,7 +84,7 @@ def _operations(evidence: Evidence) -> Iterator[Finding]:
         many = f"has {number}operations beside its compiled function,"
     else:
         many = f"runs as {rest.operations:,.0f} separate operations," if known else "runs eagerly, its operations"
-    yield Finding(
+    return Finding(
         code="EAG008",
         family="eager",
         title=f"{what} {many} called one by one from Python",
@@ -110,17 +106,6 @@ def _operations(evidence: Evidence) -> Iterator[Finding]:
         detail=detail(evidence, part, rest),
         absorbs_here=("LIN001",),
         parts=_PARTS,
-    )
-
-
-def _read(evidence: Evidence, apart: BatchLoop) -> int:
-    """The samples that read values of tensors in the loop: of a batch one read does."""
-    first, last = apart.loop.line, apart.loop.last
-    return sum(
-        count
-        for stack, count in evidence.samples.stacks.items()
-        if stack.activity == "host_sync"
-        and any(frame.file == apart.file and first <= frame.line <= last for frame in stack.frames)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured
-from tfperfkit_rules.calibration.machines import MEASURED_ON, TWO_BUSY_CORES
+from tfperfkit_rules.calibration.machines import MEASURED_ON, MEASURED_QUIET, TWO_BUSY_CORES
 
 # What TensorFlow's own work costs.
 GRAPH_OP_MIN_MS = Calibration(
@@ -12,10 +12,10 @@ GRAPH_OP_MIN_MS = Calibration(
     "ms",
     "an operation of a compiled function on next to nothing, at least, after pruning and folding",
     Measured(
-        "0.3 to 0.8 us in chains (0.17 in a good hour), 1.7 to 2.8 us in small training steps; by hand "
-        "a step of 729 former eager operations took 0.8 ms in the runtime, one of 942 took 1.1 ms",
-        TWO_BUSY_CORES,
-        24,
+        "0.4 to 1.9 us (10th to 90th percentile), median 0.55, in chains and small training steps; 0.17 in "
+        "chains in the machine's best hour; by hand 1.1 us in steps of 729 and 942 former eager operations",
+        MEASURED_QUIET,
+        15,
         "graph_op",
     ),
 )

@@ -12,6 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.eager.called_at_once import advice, names_of, title
 from tfperfkit_rules.eager.work.gain import left
 from tfperfkit_rules.measures.called import LAYER, TRAINER, call_of, callee, calls
 from tfperfkit_rules.measures.compiled_once import compile_once
@@ -64,8 +65,9 @@ def model_called(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], models: dict[Place, str]) -> Finding:
     share, count = sum(row.share for row in rows), evidence.samples.count
     names = list(dict.fromkeys(models[row.place] for row in rows))
-    words, is_ = " and ".join((", ".join(names[:-1]), names[-1]) if names[:-1] else names), "are" if names[1:] else "is"
     apart = loop_of_batch(evidence, held)
+    if apart is not None and apart.fed(evidence):
+        apart = None
     least, most = CALL_LEFT
     if apart is not None:
         reads = share_of(evidence, {"host_sync": apart.reads(evidence)})
@@ -81,9 +83,9 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     return Finding(
         code="EAG004",
         family="eager",
-        title=f"{words} {is_} called operation by operation inside the training loop"
+        title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside the training loop"
         if apart is None
-        else f"{words} {is_} called at each turn of the loop in line {apart.loop.line}, not once for all of them",
+        else title(names, apart),
         severity=severity(1 - 1 / bounds[0]),
         share_of_step=share,
         predicted_speedup=middle(bounds),
@@ -97,9 +99,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         advice=(
             f"{compiled}; give it tensors. Where several inputs are there at a time, call it once for all of them."
             if apart is None
-            else "No turn of the loop needs another: put the inputs of all turns together (np.stack, tf.stack) and "
-            f"call {words} once before it{', each' if names[1:] else ''}; a turn takes its row of the result. Where "
-            f"that can't be: {compiled[0].lower()}{compiled[1:]}; that gains less."
+            else advice(names, compiled)
         ),
         detail="The update is compiled, this is not: Python hands out each operation of the model.",
         absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),

@@ -25,11 +25,18 @@ class BatchLoop(NamedTuple):
 
     def reads(self, evidence: Evidence) -> int:
         """The samples that read values of tensors in it: of a batch one read does."""
+        return self._samples(evidence, "host_sync")
+
+    def fed(self, evidence: Evidence) -> bool:
+        """Whether its turns get their data from an input pipeline, so that each may be a batch already."""
+        return self._samples(evidence, "input") > 0
+
+    def _samples(self, evidence: Evidence, activity: str) -> int:
         first, last = self.loop.line, self.loop.last
         return sum(
             count
             for stack, count in evidence.samples.stacks.items()
-            if stack.activity == "host_sync"
+            if stack.activity == activity
             and any(frame.file == self.file and first <= frame.line <= last for frame in stack.frames)
         )
 

@@ -55,6 +55,13 @@ def training(steps: StepTable) -> Spans:
     return Spans(spans)
 
 
+def holds_steps(maker: str, windows: Sequence[tuple[int, int, str]], training: StepTable) -> bool:
+    """Whether a window of this probe's lies over training steps: its breakdown is of these alone then, and tells
+    nothing of what lies between them, as most of a work does that trains in each of its turns."""
+    trained = Spans((step.begin_ns, step.end_ns) for step in training.steps)
+    return any(name == maker and trained.overlap(begin, end) > 0 for begin, end, name in windows)
+
+
 def _view(
     evidence: Evidence,
     item: Busy,
@@ -68,7 +75,7 @@ def _view(
     samples = _steady(log, clean or list(item.spans), precise)
     breakdown, maker = evidence.offer(StepBreakdown), evidence.offered_by(StepBreakdown)
     inside = {name for begin, end, name in windows if item.spans.overlap(begin, end) * 2 > end - begin}
-    traced = maker in inside
+    traced = maker in inside and not holds_steps(maker, windows, evidence.steps)
     waits, waits_by = evidence.offer(GraphWaits), evidence.offered_by(GraphWaits)
     stretch = evidence.offer(ComputedStretch)
     made = account(

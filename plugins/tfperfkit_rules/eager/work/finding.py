@@ -15,12 +15,14 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.eager import called_at_once as at_once
+from tfperfkit_rules.eager.called_at_once import names_of
 from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.eager.work.place import Model, beside, function_of, inside_of, model_of, times_of
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
-from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
+from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.making import making
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
@@ -51,7 +53,9 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     place = function_of(evidence, part) if model is None and making(evidence) is None else None
     upper: Left | None = None
     moved = Counter[int]()
-    apart = loop_of_batch(evidence, part.stacks) if model is None and making(evidence) is None else None
+    apart = loop_of_batch(evidence, part.stacks) if making(evidence) is None else None
+    if apart is not None and model is not None and (_own(evidence, apart) or apart.fed(evidence)):
+        apart = None  # each of its turns may well have a batch of its own already
     if apart is not None:
         reads = apart.reads(evidence)
         share = min(share + reads / samples.count, shared.MAX_STEP_SHARE.value)
@@ -73,7 +77,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     if upper is not None:
         bounds = bounds[0], upper.bounds(share, samples.count)[1]
     if model is not None:
-        return _called(evidence, part, model, rest, bounds)
+        return _called(evidence, part, model, apart, rest, share, bounds)
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
@@ -115,47 +119,61 @@ def _compiled_step(evidence: Evidence) -> bool:
     return evidence.steps.source == "custom" and place is None
 
 
+def _own(evidence: Evidence, apart: BatchLoop) -> bool:
+    """Whether it is the loop that the work is."""
+    own = evidence.work.where if evidence.work is not None else None
+    return own is not None and own.file == apart.file and apart.loop.line <= own.line <= apart.loop.last
+
+
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _is(model: Model) -> str:
-    return "are" if model.others else "is"
 
 
 def _compile(evidence: Evidence, model: Model) -> str:
     if model.others:
         return (
-            f"Call {model.names} in one function with @tf.function(reduce_retracing=True), made once before the loop, "
-            "not in a function that is called in it"
+            f"Call {names_of(model.all)} in one function with @tf.function(reduce_retracing=True), made once before "
+            "the loop, not in a function that is called in it"
         )
     return compile_once(evidence, model.file, model.line, model.name)
 
 
-def _called(evidence: Evidence, part: EagerPart, model: Model, rest: Left, bounds: tuple[float, float]) -> Finding:
-    """EAG004, for a model that is called directly. Its place is the call, which is to be compiled, before the lines of
-    the model that take the time."""
+def _called(
+    evidence: Evidence,
+    part: EagerPart,
+    model: Model,
+    apart: BatchLoop | None,
+    rest: Left,
+    share: float,
+    bounds: tuple[float, float],
+) -> Finding:
+    """EAG004, for a model that is called directly. Its place is the call, which is to be compiled or to be made once
+    for all turns of its loop, before the lines of the model that take the time."""
     samples = evidence.samples
     own = span(evidence, model.file, model.line)
+    compiled = _compile(evidence, model)
+    is_ = "are" if model.others else "is"
     return Finding(
         code="EAG004",
         family="eager",
-        title=f"{model.names} {_is(model)} called operation by operation inside {evidence.unit.loop}",
+        title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
+        if apart is None
+        else at_once.title(model.all, apart),
         severity=severity(1 - 1 / middle(bounds)),
-        share_of_step=part.seen / samples.count,
+        share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
         where=tuple(dict.fromkeys((own, *places(evidence, part, None)))),
         evidence=(
-            Measurement("time in the call", part.seen / samples.count, "share", "samples"),
+            Measurement("time in the call", share, "share", "samples"),
+            *([Measurement("turns of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=(
-            f"{_compile(evidence, model)}; give it tensors. Where several inputs are there at a time, call it once for "
-            "all of them."
-        ),
+        advice=f"{compiled}; give it tensors. Where several inputs are there at a time, call it once for all of them."
+        if apart is None
+        else at_once.advice(model.all, compiled),
         detail="Outside of a compiled function Python hands out each operation of the model.",
-        absorbs_here=("LIN001",),
+        absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
         parts=_PARTS,
     )

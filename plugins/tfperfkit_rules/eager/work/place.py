@@ -31,9 +31,8 @@ class Model(NamedTuple):
     others: tuple[str, ...] = ()
 
     @property
-    def names(self) -> str:
-        *before, last = (self.name, *self.others)
-        return f"{', '.join(before)} and {last}" if before else last
+    def all(self) -> tuple[str, ...]:
+        return (self.name, *self.others)
 
 
 def model_of(evidence: Evidence, part: EagerPart) -> Model | None:

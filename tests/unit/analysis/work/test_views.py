@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tfperfkit.analysis.work.views import _steady
+from tfperfkit.analysis.work.views import _steady, holds_steps
 from tfperfkit.records.samples import SampleLog, Stack, precise_spans
 from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import Step, StepTable
 
 MS = 1_000_000
 
@@ -35,3 +36,11 @@ def test_the_precise_times_of_a_run() -> None:
     ]
     assert precise_spans(events) == [(5, 9), (20, 1 << 62)]
     assert precise_spans([]) == []
+
+
+def test_a_trace_of_training_steps_tells_nothing_of_the_work_around_them() -> None:
+    steps = StepTable(steps=(Step(1, 100, 200, 1, 0, "clean"), Step(2, 900, 950, 1, 0, "tfprof")), source="keras")
+    windows = [(880, 1000, "tfprof"), (300, 600, "lines")]
+    assert holds_steps("tfprof", windows, steps)
+    assert not holds_steps("lines", windows, steps)
+    assert not holds_steps("tfprof", windows, StepTable())

@@ -200,6 +200,28 @@ def test_a_model_that_is_called_directly_is_named() -> None:
     assert "tf.function(m" in found.advice
 
 
+IN_TURNS = """\
+import keras
+m = keras.Sequential([])
+while True:
+    rows = replay()
+    for x in rows:
+        y = m(x)
+"""
+
+
+def test_a_model_that_each_turn_of_an_inner_loop_calls_has_one_call_for_all_as_its_remedy() -> None:
+    called = frame(6, LAYER, span=(12, 16))
+    stacks = [sampled(90, "eager_ops", called), handed(called)]
+    found = one(everything(work_evidence(IN_TURNS, stacks, loop=3)))
+    assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 6))
+    assert found.title == "m is called at each turn of the loop in line 5, not once for all of them"
+    assert "call m once before it" in found.advice and "tf.function(m" in found.advice
+    fed = [*stacks, sampled(1, "input", frame(5))]
+    found = one(everything(work_evidence(IN_TURNS, fed, loop=3)))
+    assert found.title == "m is called operation by operation inside the loop at train.py:3"  # its turns have batches
+
+
 def test_a_model_of_the_persons_own_layers_is_named_by_its_outermost_call() -> None:
     source = (
         "import keras\nfrom layers import Attention\nm = keras.Sequential([Attention()])\nfor x in xs:\n    y = m(x)\n"

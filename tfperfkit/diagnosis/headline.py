@@ -27,6 +27,8 @@ _SOUND = calibration.SOUND.value
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
 _NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
+#: Parts that loops and calls outside of training steps belong to.
+_REPEATED: tuple[RunPart, ...] = ("data", "between", "validation", "prediction", "saving", "tensorflow", "input")
 NO_CAUSE = "No cause found"
 #: Of a step that computes, and waits for nothing: it is sound as far as rules know.
 NO_FAULT = "No fault found"
@@ -65,7 +67,8 @@ def headline(
     if room and longest is not None and longest.work is None:
         return f"{_room(room)}{small}"
     # What is longer than all of its iterations together is no part of them.
-    elsewhere = of_the_run(evidence.run_account, _seconds(longest) if longest is not None else 0.0)
+    seconds = _seconds(longest) if longest is not None else 0.0
+    elsewhere = of_the_run(evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0)
     waited = _waits_for_others(evidence) if with_others and longest is evidence else ""
     cause = waited or (_no_cause(longest) if longest is not None else "")
     said = elsewhere or cause
@@ -197,14 +200,15 @@ def _saw_another(evidence: Evidence) -> bool:
     return any(each.probe == trace for each in other_trainings(evidence))
 
 
-def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0) -> str:
+def of_the_run(account: RunAccount | None, longer_than_s: float = 0.0, work_s: float = 0.0) -> str:
     """What the run's time goes into where that is not the repeated work itself; "" when that, or what nobody sampled,
-    is the largest part, when nothing took longer than ``longer_than_s``, or nothing is known."""
+    is the largest part, when nothing took longer than ``longer_than_s``, or nothing is known. ``work_s``: of a loop
+    or call outside of training steps: a part of which it is the larger half is that work with what lies around it."""
     if account is None or not account.parts_s:
         return ""
     name = max(account.parts_s, key=lambda part: account.parts_s[part])
     taken = account.parts_s[name]
-    if name in _NOT_A_CAUSE or taken <= longer_than_s:
+    if name in _NOT_A_CAUSE or taken <= longer_than_s or (name in _REPEATED and taken <= 2 * work_s):
         return ""
     line = next(iter(account.lines.get(name, ())), None) if name in PLACED else None
     at = f" ({_place(line.where)})" if line is not None and line.seconds >= taken / 2 else ""

@@ -206,6 +206,8 @@ def test_a_run_that_is_something_else_is_called_that() -> None:
     )
     assert of_the_run(account, 20.0) == "No cause found: 52 % of the run is loading and saving (train.py:12)."
     assert of_the_run(account, 31.0) == ""  # as long as the steps: they are what is spoken of
+    assert of_the_run(account, 29.0, 29.0) == ""  # a loop with what lies around it
+    assert of_the_run(account, 9.0, 9.0).startswith("No cause found: 52 % of the run")
     started = RunAccount(total_s=10.0, parts_s={"imports": 9.0, "training": 1.0}, imports_s=account.imports_s)
     assert of_the_run(started, 1.0) == "Mostly start-up: 90 % of the run is imports (tensorflow 8.0 s), paid once."
     less = RunAccount(total_s=25.0, parts_s={"imports": 9.0, "exit": 2.0}, imports_s=account.imports_s)

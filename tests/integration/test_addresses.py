@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from fsspec import register_implementation
 from fsspec.implementations.memory import MemoryFileSystem
+from gpu_builder import gpu_trace
 from tfperf_runner import Tfperf
 
 from tfperfkit.errors import RunDirectoryError, UsageError
@@ -91,7 +92,7 @@ def test_a_store_that_nobody_reaches_is_one_line(tfperf: Tfperf, out: str, says:
 
 
 def test_no_run_there_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match="no run at|can't read"):
+    with pytest.raises(RunDirectoryError, match="nothing at|can't read"):
         fetched(address(tmp_path / "nothing"))
     with pytest.raises(UsageError, match="can't reach"):
         Store("nonsense://bucket")
@@ -130,3 +131,19 @@ def test_a_bucket_that_is_missing_is_not_made() -> None:
     with pytest.raises(UsageError, match=r"can't write to buckets://bukcet/run: .*does not exist"):
         Store("buckets://bukcet/run").check()
     assert Buckets.made == []
+
+
+def test_a_log_directory_at_an_address(tfperf: Tfperf, tmp_path: Path) -> None:
+    """The run whose name comes last is fetched, and nothing else of what lies there."""
+    for run in ("2026_01_01_10_00", "2026_01_02_09_00"):
+        for host in ("worker0", "worker1"):
+            gpu_trace(3).write(tmp_path / "logs/plugins/profile" / run / f"{host}.xplane.pb")
+    (tmp_path / "logs/checkpoint").write_bytes(b"x" * 1000)
+    there = address(tmp_path / "logs")
+    shown = tfperf("read", there, "--json", "-")
+    assert shown.returncode == 0, shown.stderr
+    report = json.loads(shown.stdout)
+    assert (report["run"], len(report["hosts"]), report["path"]) == ("plugins/profile/2026_01_02_09_00", 2, there)
+    one = tfperf("read", f"{there}/plugins/profile/2026_01_01_10_00/worker0.xplane.pb")
+    assert one.returncode == 0 and "worker0.xplane.pb" in one.stdout, one.stderr
+    assert "there is nothing at" in tfperf.refuses("read", address(tmp_path / "none"))

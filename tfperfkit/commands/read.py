@@ -15,7 +15,7 @@ def read_trace(path: str, json_file: str | None, everything: bool) -> None:
     """Read a trace that TensorFlow's, JAX's or Horovod's profiler recorded.
 
     PATH: a TensorBoard log directory, a run below plugins/profile, an .xplane.pb, a Chrome trace (.json.gz), or a
-    Horovod timeline.
+    Horovod timeline; or an address of one (gs://bucket/logs).
     """
     from tfperfkit.reading.command import read
 

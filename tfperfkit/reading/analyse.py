@@ -4,53 +4,40 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
-from tfperfkit.errors import UsageError
-from tfperfkit.reading import activity, chrome, findings, first_part, host, idle, rows, starving, steps
+from tfperfkit.reading import findings, host, idle, rows, starving, steps
+from tfperfkit.reading import hosts as of_hosts
 from tfperfkit.reading.activity import Activity
+from tfperfkit.reading.collectives import collective_rows
 from tfperfkit.reading.host import Doing, HostActivity
 from tfperfkit.reading.machine import machine_of
 from tfperfkit.reading.model import SCHEMA, DeviceRow, HostRow, OperationRow, StepFacts, TraceReport
-from tfperfkit.reading.numbers import USED_DEVICE
-from tfperfkit.reading.planes import Progress, open_planes, share_of
+from tfperfkit.reading.numbers import LAUNCH_PS, USED_DEVICE
+from tfperfkit.reading.planes import Progress
+from tfperfkit.reading.recorded import Recorded, open_file
+from tfperfkit.reading.recorded import read as read_files
 from tfperfkit.reading.sources import Source
-from tfperfkit.reading.tracks import HostTrace
 from tfperfkit.records.plural import plural
-from tfperfkit.xplane.columns import Ints
 from tfperfkit.xplane.intervals import Spans, covered, union, within
 
 PS_PER_MS = rows.PS_PER_MS
 _OPERATIONS = 50
+#: Collectives that are kept; findings look at all of them.
+_COLLECTIVES = 200
+#: Devices that a note names.
+_NAMED = 8
 
 
 def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> TraceReport:
     """Read all files of a run. Raises ``Unavailable`` or UsageError, one line, for what is no trace."""
-    hosts: list[HostActivity] = []
-    devices: list[Activity] = []
-    notes: list[str] = []
-    several = len(source.files) > 1
-    for file in source.files:
-        with _open(source, file, progress(file)) as trace:
-            name = trace.host if several else ""
-            modules = trace.modules()
-            mine = [one for each in trace.devices() if (one := activity.read(each, name, modules)) is not None]
-            found_host = host.read(trace, operations=not mine)
-            found_host.host = name
-            hosts.append(found_host)
-            devices += mine
-            notes += [*trace.remarks, *(f"the profiler says: {words}" for words in trace.words)]
-            if trace.until_ps is not None:
-                first_part.ended(trace.until_ps, found_host, mine)
-                notes.append(first_part.note(file, trace.until_ps, found_host, mine))
-    if not devices and not any(each.events for each in hosts):
-        raise UsageError(f"the trace {source.files[0].name} holds no events: nothing was recorded while it was made")
+    recorded = read_files(source, progress)
+    hosts, devices = recorded.hosts, recorded.devices
     found = steps.find(hosts, devices)
-    report = _with_devices(source, found, hosts, devices, progress) if devices else _host_only(found, hosts)
+    report = _with_devices(source, found, recorded) if devices else _host_only(found, hosts)
+    notes = list(recorded.notes)
     if source.others:
         notes.append(f"{plural(len(source.others), 'other run')} beside it: {', '.join(source.others[:5])}")
     if found.source.startswith("repeated"):
@@ -65,47 +52,36 @@ def read(source: Source, path: str, progress: Callable[[Path], Progress]) -> Tra
         events=sum(each.events for each in hosts) + sum(len(device.begin) for device in devices),
         steps=_facts(found),
         notes=(*notes, *report.notes),
+        left_out=recorded.left_out,
     )
     report = msgspec.structs.replace(report, findings=findings.find(report))
-    return msgspec.structs.replace(report, headline=findings.headline(report))
+    return msgspec.structs.replace(
+        report, headline=findings.headline(report), collectives=report.collectives[:_COLLECTIVES]
+    )
 
 
-def _open(source: Source, file: Path, progress: Progress) -> AbstractContextManager[HostTrace]:
-    if source.kind == "xplane":
-        return open_planes(file, progress, share_of(source.files))
-    return chrome.open_chrome(file, progress)
-
-
-def _with_devices(
-    source: Source,
-    found: steps.Steps,
-    hosts: Sequence[HostActivity],
-    devices: Sequence[Activity],
-    progress: Callable[[Path], Progress],
-) -> TraceReport:
-    by_host = {each.host: each for each in hosts}
+def _with_devices(source: Source, found: steps.Steps, recorded: Recorded) -> TraceReport:
+    devices = recorded.devices
+    by_host = {each.host: each for each in recorded.hosts}
     busiest = max(device.busy().total for device in devices)
     table: list[DeviceRow] = []
     waiting: dict[str, list[Spans]] = {}
     for device in devices:
         used = device.busy().total >= USED_DEVICE.value * busiest
-        window = idle.window_of(device, found.of(device.full_name))
+        window = idle.window_of(device, found.of(device))
         explained = idle.explain(device, by_host.get(device.host), window)
         table.append(_device_row(device, explained, used))
         if used:
             waiting.setdefault(device.host, []).append(explained.of_host)
     machine = machine_of(max(devices, key=lambda device: device.busy().total).stats)
     used_rows = [row for row in table if row.used and row.window_ms > 0]
-    whole = sum(row.window_ms for row in used_rows) or 1.0
-    waits: dict[str, float] = {}
-    for row in used_rows:
-        for cause, ms in row.waits_ms.items():
-            waits[cause] = waits.get(cause, 0.0) + ms / whole
     notes = []
-    unused = [row.device for row in table if not row.used]
+    unused = [f"{row.host} {row.device}".strip() for row in table if not row.used]
     if unused:
         verb = "is" if len(unused) == 1 else "are"
-        notes.append(f"{', '.join(unused)} did next to nothing and {verb} left out of the means")
+        more = f" and {len(unused) - _NAMED} more" * (len(unused) > _NAMED)
+        notes.append(f"{', '.join(unused[:_NAMED])}{more} did next to nothing and {verb} left out of the means")
+    looked_at, threads = _starving(source, recorded.file_of, waiting)
     return TraceReport(
         schema=SCHEMA,
         kind="",
@@ -114,8 +90,8 @@ def _with_devices(
         files=(),
         events=0,
         steps=_facts(found),
-        idle_share=sum(row.idle_ms for row in used_rows) / whole,
-        waits_share=dict(sorted(waits.items(), key=lambda item: -item[1])),
+        idle_share=sum(row.idle_ms for row in used_rows) / (of_hosts.window(used_rows) or 1.0),
+        waits_share=of_hosts.waits(used_rows),
         machine=machine,
         devices=tuple(table),
         kernels=rows.kernel_rows(devices, machine),
@@ -123,8 +99,10 @@ def _with_devices(
         operations=rows.operation_rows(devices),
         lines=rows.line_rows(devices),
         copies=rows.copy_rows(devices),
-        collectives=rows.collective_rows(devices),
-        host=_starving(source, hosts, waiting, progress),
+        collectives=collective_rows(devices, found),
+        hosts=of_hosts.facts(recorded.hosts, found, table),
+        host=threads,
+        host_looked_at=looked_at,
         notes=tuple(notes),
     )
 
@@ -144,6 +122,7 @@ def _device_row(device: Activity, found: idle.Idle, used: bool) -> DeviceRow:
         only_copies_ms=_uncovered_ms(device.busy(copies), kernels, found.window),
         only_collectives_ms=_uncovered_ms(device.busy(collectives), computing, found.window),
         kernels=int((~copies).sum()),
+        short_kernels=int((~copies & (device.end - device.begin <= LAUNCH_PS.value)).sum()),
         copies=int(copies.sum()),
         span_ms=(int(device.end.max()) - int(device.begin[0])) / PS_PER_MS,
         span_busy_ms=device.busy().total / PS_PER_MS,
@@ -157,18 +136,19 @@ def _uncovered_ms(spans: Spans, by: Spans, window: Spans) -> float:
 
 
 def _starving(
-    source: Source,
-    hosts: Sequence[HostActivity],
-    waiting: dict[str, list[Spans]],
-    progress: Callable[[Path], Progress],
-) -> tuple[HostRow, ...]:
-    """A second look at the threads of the first host whose accelerators waited for it."""
-    for file, each in zip(source.files, hosts, strict=True):
-        idle_spans = union(waiting.get(each.host, []))
-        if len(idle_spans):
-            with _open(source, file, lambda _: None) as trace:
-                return starving.frames(trace, idle_spans, idle_spans.total)
-    return ()
+    source: Source, file_of: dict[str, Path], waiting: dict[str, list[Spans]]
+) -> tuple[str, tuple[HostRow, ...]]:
+    """A second look at the threads of the host whose accelerators waited for it longest."""
+    idle_of = {host: union(spans) for host, spans in waiting.items()}
+    name = max(idle_of, key=lambda host: idle_of[host].total, default=None)
+    if name is None or not len(idle_of[name]):
+        return "", ()
+    file, several = file_of[name], len(file_of) > 1
+    with open_file(source, file, lambda _: None) as traces:
+        for trace in traces:
+            if len(traces) == 1 or trace.host == name:
+                return name if several else "", starving.frames(trace, idle_of[name], idle_of[name].total)
+    return "", ()
 
 
 def _host_only(found: steps.Steps, hosts: Sequence[HostActivity]) -> TraceReport:
@@ -185,13 +165,11 @@ def _host_only(found: steps.Steps, hosts: Sequence[HostActivity]) -> TraceReport
         for name, (count, own) in chosen
         if own > 0 and host.is_work(name)
     )
-    first = hosts[0]
-    window = [(step.begin, step.end) for step in found.steps] or [(first.first or 0, first.last)]
-    spans = union([Spans(*map(_array, zip(*window, strict=True)))])
+    each_host = [of_hosts.doing(each, found) for each in hosts if each.events]
     share = {
-        doing.value: int(covered(first.spans[doing], spans.begin, spans.end).sum()) / spans.total
+        doing.value: statistics.fmean(shares.get(doing.value, 0.0) for shares in each_host)
         for doing in Doing
-        if doing in first.spans and spans.total
+        if any(doing.value in shares for shares in each_host)
     }
     notes = ("no accelerator is in the trace: the times are those of operations on the host's processors",)
     return TraceReport(
@@ -203,13 +181,10 @@ def _host_only(found: steps.Steps, hosts: Sequence[HostActivity]) -> TraceReport
         events=0,
         steps=_facts(found),
         host_operations=operations[:_OPERATIONS],
-        host_share={name: value for name, value in share.items() if value > 0},
+        host_share=share,
+        hosts=of_hosts.facts(hosts, found, ()),
         notes=notes,
     )
-
-
-def _array(values: Sequence[int]) -> Ints:
-    return np.array(values, dtype=np.int64)
 
 
 def _facts(found: steps.Steps) -> StepFacts:

@@ -114,18 +114,28 @@ class ChromeTrace:
 
 
 @contextmanager
-def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[HostTrace]:
-    """An open file. Raises ``Unavailable`` with the reason when it can't be read."""
+def open_chrome(file: Path, progress: Callable[[int], None]) -> Iterator[Sequence[HostTrace]]:
+    """The hosts of a file: XProf writes several into one. Raises ``Unavailable`` with the reason when it can't be
+    read."""
     events = events_of(file, progress)
     foreign = kineto.is_kineto(events)
-    placed = kineto.placed(events) if foreign else _placed(events)
-    planes: dict[str, list[ChromeTrack]] = {}
-    for (plane, _), (thread, mine) in placed.items():
-        planes.setdefault(plane, []).append(ChromeTrack(thread, mine))
-    yield ChromeTrace(file.name.partition(".")[0], planes, (kineto.REMARK,) if foreign else ())
+    found: dict[str, dict[str, list[ChromeTrack]]] = {}
+    if foreign:
+        for (plane, _), (thread, mine) in kineto.placed(events).items():
+            found.setdefault("", {}).setdefault(plane, []).append(ChromeTrack(thread, mine))
+    else:
+        for (host, plane), thread, mine in _placed(events):
+            found.setdefault(host, {}).setdefault(plane, []).append(ChromeTrack(thread, mine))
+    stem, remarks = file.name.partition(".")[0], (kineto.REMARK,) if foreign else ()
+    # What names no host (the profiler's own notes) is the only one's, if there is one.
+    named = [host for host in found if host]
+    if len(named) == 1:
+        found = {"": {plane: tracks for planes in found.values() for plane, tracks in planes.items()}}
+    yield tuple(ChromeTrace(host or stem, planes, remarks) for host, planes in found.items())
 
 
-def _placed(events: list[Event]) -> kineto.Placed:
+def _placed(events: list[Event]) -> Iterator[tuple[tuple[str, str], str, list[Event]]]:
+    """Of each thread: its host ("" where that is not said) and plane, its name, its events."""
     processes: dict[int | str, str] = {}
     threads: dict[tuple[int | str, int | str], str] = {}
     of: dict[tuple[int | str, int | str], list[Event]] = {}
@@ -137,12 +147,9 @@ def _placed(events: list[Event]) -> kineto.Placed:
                 threads[event.pid, event.tid] = str(event.args.get("name", ""))
         elif event.ph == "X" and event.ts is not None:
             of.setdefault((event.pid, event.tid), []).append(event)
-    placed: kineto.Placed = {}
     for (pid, tid), mine in of.items():
-        name = processes.get(pid, str(pid))
-        name = name[name.find("/") :] if "/" in name else name
-        placed[name, (pid, tid)] = (threads.get((pid, tid), str(tid)), mine)
-    return placed
+        host, _, plane = processes.get(pid, str(pid)).rpartition(" /")
+        yield (host.strip(), f"/{plane}" if host else plane), threads.get((pid, tid), str(tid)), mine
 
 
 def events_of(file: Path, progress: Callable[[int], None]) -> list[Event]:

@@ -10,6 +10,7 @@ from tfperfkit.reading import horovod, sources
 from tfperfkit.reading.analyse import read as read_trace
 from tfperfkit.reading.model import TraceReport
 from tfperfkit.report.text import one_line
+from tfperfkit.storage.addresses import is_address
 
 #: From this size on a person sees that it goes on.
 _LARGE_BYTES = 100_000_000
@@ -18,7 +19,7 @@ _EACH_BYTES = 20_000_000
 
 def read(path: str, json_file: str | None, everything: bool) -> None:
     """Read the trace at ``path`` and print what it tells; raises ``TfperfError``, one line, for what is no trace."""
-    report = _read(Path(path))
+    report = _read(path)
     if json_file is not None:
         from tfperfkit.report.json import encode_any
 
@@ -33,13 +34,13 @@ def read(path: str, json_file: str | None, everything: bool) -> None:
     render(report, sys.stdout, everything=everything)
 
 
-def _read(path: Path) -> TraceReport:
-    source = sources.find(path)
+def _read(path: str) -> TraceReport:
+    source = sources.find(sources.at_address(path) if is_address(path) else Path(path))
     shown = _Progress(sum(file.stat().st_size for file in source.files))
     try:
         if source.kind == "horovod":
-            return horovod.read(source.files[0], str(path), shown.of(source.files[0]))
-        return read_trace(source, str(path), shown.of)
+            return horovod.read(source.files[0], path, shown.of(source.files[0]))
+        return read_trace(source, path, shown.of)
     except MemoryError:
         from tfperfkit.errors import UsageError
 

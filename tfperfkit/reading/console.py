@@ -23,6 +23,8 @@ from tfperfkit.report.text import shorten
 _ROWS = 12
 _LABELLED = 10
 _KERNEL = 40  # characters of a kernel's name
+#: Files that can't be read are named up to this number.
+_LEFT_OUT = 3
 _MIN_SHOWN = 0.001
 _MIN_COLUMN = 0.01  # of a device's window, for a cause to have a column
 
@@ -58,10 +60,15 @@ def _top(report: TraceReport, screen: Screen) -> list[Text]:
             text += f" (p90 {numbers.alone(steps.p90_ms, 'ms', screen.symbols)})"
         figures = [*parts, text]
     else:
-        figures = ["No steps were found"]
+        figures = ["No steps were found"] * (report.kind != "horovod")
     if report.idle_share is not None:
         figures.append(f"accelerators idle {numbers.alone(report.idle_share, 'share', screen.symbols)}")
-    result = prose(report.headline, screen, style="bold")
+    result = []
+    if report.left_out:
+        result += prose(f"{len(report.left_out)} of {len(report.files)} files can't be read", screen, style="bold")
+        result += [line for error in report.left_out[:_LEFT_OUT] for line in prose(error, screen, indent=2)]
+        result += [Text(f"  and {len(report.left_out) - _LEFT_OUT} more")] * (len(report.left_out) > _LEFT_OUT)
+    result += prose(report.headline, screen, style="bold")
     result += joined(figures, screen, style="" if report.headline else "bold")
     if report.waits_share:
         waits = [_of(cause, share, screen) for cause, share in report.waits_share.items() if share >= _MIN_SHOWN]
@@ -83,7 +90,8 @@ def _grouped(tables: list[tuple[str, Table]]) -> list[tuple[str, list[Table]]]:
 
 def _tables(report: TraceReport, limit: int | None) -> list[tuple[str, Table] | None]:
     return [
-        _devices(report),
+        _hosts(report, limit),
+        _devices(report, limit),
         _kernels(report, limit),
         _times("operations", "Kernels by type of operation", "Operation", report.operations, limit),
         _times("operations", "Kernels by name scope, each without those below it", "Scope", report.scopes, limit),
@@ -95,7 +103,35 @@ def _tables(report: TraceReport, limit: int | None) -> list[tuple[str, Table] | 
     ]
 
 
-def _devices(report: TraceReport) -> tuple[str, Table] | None:
+def _hosts(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
+    """Several hosts side by side."""
+    if not report.hosts:
+        return None
+    shares = [row.waits_share or row.doing_share for row in report.hosts]
+    order = [*CAUSES, *(cause for each in shares for cause in each if cause not in CAUSES)]
+    causes = [cause for cause in order if any(each.get(cause, 0.0) >= _MIN_COLUMN for each in shares)]
+    busy = any(row.idle_share is not None for row in report.hosts)
+    columns = [
+        Column("Host"),
+        *([Column("Devices", "count")] * busy),
+        Column("Steps", "count"),
+        Column("Step ms", "ms"),
+    ]
+    columns += [Column("Idle", "share")] * busy + [Column(c[:1].upper() + c[1:], "share") for c in causes]
+    rows = []
+    for row, each in list(zip(report.hosts, shares, strict=True))[:limit]:
+        cells: list[str | int | float | None] = [row.host, *([row.devices] * busy), row.steps, row.median_ms]
+        rows.append((*cells, *([row.idle_share] * busy), *(each.get(cause, 0.0) for cause in causes)))
+    words = "its accelerators waited for" if busy else "some thread of it was at"
+    return "hosts", Table(
+        title=f"Each host: the median step, and what {words}",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        note=_more(report.hosts, limit),
+    )
+
+
+def _devices(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
     if not report.devices:
         return None
     used = [row for row in report.devices if row.used]
@@ -109,7 +145,10 @@ def _devices(report: TraceReport) -> tuple[str, Table] | None:
         Column("Kernels", "count"),
     )
     rows = []
-    for row in report.devices:
+    shown: Sequence[DeviceRow] = report.devices
+    if len(report.hosts) > 1 and limit is not None and len(shown) > limit:
+        shown = sorted(shown, key=lambda row: (not row.used, -(_share(row.idle_ms, row.window_ms) or 0.0)))[:limit]
+    for row in shown:
         rows.append(
             (
                 _name(row),
@@ -121,7 +160,12 @@ def _devices(report: TraceReport) -> tuple[str, Table] | None:
         )
     words = "in the steps" if report.steps.count else "from the first kernel to the last"
     return "accelerators", Table(
-        title=f"What each device did {words}, and what it waited for", columns=columns, rows=tuple(rows)
+        title=f"What each device did {words}, and what it waited for",
+        columns=columns,
+        rows=tuple(rows),
+        note=f"the {len(shown)} that idle most of {len(report.devices)}: --all shows them"
+        if len(shown) < len(report.devices)
+        else "",
     )
 
 
@@ -214,6 +258,8 @@ def _collectives(report: TraceReport, limit: int | None) -> tuple[str, Table] | 
         if ranks
         else "wait: beyond the shortest run over the devices, which is the transfer; hidden: while a kernel computes"
     )
+    if more := _more(report.collectives, limit):
+        note = f"{note}; {more}"
     return "collectives", Table(title="Collectives", columns=columns, rows=rows, note=note)
 
 
@@ -222,7 +268,8 @@ def _host(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:
         return None
     columns = (Column("On a thread of the host"), Column("Time ms", "ms"), Column("Share", "share"))
     rows = tuple((row.what, row.idle_ms, row.share) for row in report.host[:limit])
-    return "host", Table(title="What the host was at while a device waited for it", columns=columns, rows=rows)
+    whose = report.host_looked_at or "the host"
+    return "host", Table(title=f"What {whose} was at while a device waited for it", columns=columns, rows=rows)
 
 
 def _host_operations(report: TraceReport, limit: int | None) -> tuple[str, Table] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from tfperfkit import calibration
 from tfperfkit.model import Family, Finding, Measurement, Severity
@@ -11,7 +12,7 @@ from tfperfkit.reading.host import Doing
 from tfperfkit.reading.idle import BETWEEN, QUEUED, UNKNOWN
 from tfperfkit.reading.machine import is_matrix_product
 from tfperfkit.reading.model import CollectiveRow, TraceReport
-from tfperfkit.reading.numbers import LAUNCH_PS, MANY_COLLECTIVES, MATRIX_SHARE, REPORTED_SHARE, SMALL_COLLECTIVE_MS
+from tfperfkit.reading.numbers import MANY_COLLECTIVES, MATRIX_SHARE, REPORTED_SHARE, SMALL_COLLECTIVE_MS
 from tfperfkit.records.source_span import SourceSpan
 
 _HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
@@ -26,13 +27,13 @@ def find(report: TraceReport) -> tuple[Finding, ...]:
 def headline(report: TraceReport) -> str:
     """The first line: the step, how much of it the accelerators idle, and the main reason."""
     if report.idle_share is None:
-        if report.kind == "horovod":
-            return report.notes[0][0].upper() + report.notes[0][1:] if report.notes else ""
         return ""
     used = [row for row in report.devices if row.used]
     who = f"The {len(used)} accelerators idle" if len(used) > 1 else f"{used[0].device} idles" if used else "Idle"
     of = "the step" if report.steps.count else "the recorded time"
     text = f"{who} {report.idle_share * 100:.1f} % of {of}"
+    if len(report.hosts) > 1 and len(used) > 1:
+        text = f"The {len(used)} accelerators of {len(report.hosts)} hosts idle {report.idle_share * 100:.1f} % of {of}"
     reported = [finding for finding in report.findings if finding.severity != "info"]
     if reported and reported[0].code in ("TRC001", "TRC002", "TRC003", "TRC007"):
         cause = max(report.waits_share, key=lambda name: report.waits_share[name])
@@ -43,6 +44,14 @@ def headline(report: TraceReport) -> str:
     return text
 
 
+_OF_PYTHON = (
+    "Take Python out of the step: one tf.function (or jit) for it, several steps in a call "
+    "(steps_per_execution, a loop inside of the tf.function), values read seldom."
+)
+_OF_RUNTIME = (
+    "The runtime is at what stands below, not Python: give it less to do for each call (several steps in one, fewer "
+    "and larger operations), and record after the warm-up: memory and iterators are made in the first steps, once."
+)
 _WAITS = {
     Doing.INPUT.value: "input",
     Doing.COMPILE.value: "compilation",
@@ -57,7 +66,7 @@ _WAITS = {
 }
 
 
-def _finding(
+def finding(
     code: str,
     family: Family,
     title: str,
@@ -67,7 +76,9 @@ def _finding(
     detail: str = "",
     where: tuple[SourceSpan, ...] = (),
     report: TraceReport | None = None,
+    basis: Literal["step", "run"] | None = None,
 ) -> Finding:
+    """A finding of a trace: a ceiling, never a predicted gain."""
     return Finding(
         code=code,
         family=family,
@@ -80,7 +91,7 @@ def _finding(
         evidence=tuple(evidence),
         advice=advice,
         detail=detail,
-        basis="step" if report is None or report.steps.count else "run",
+        basis=basis or ("step" if report is None or report.steps.count else "run"),
     )
 
 
@@ -95,12 +106,16 @@ def _idle(report: TraceReport) -> Iterator[Finding]:
     whole = [Measurement("idle", report.idle_share or 0.0, "share", "accelerators")]
     share = shares.get(Doing.INPUT.value, 0.0)
     if share >= REPORTED_SHARE.value:
-        yield _finding(
+        yield finding(
             "TRC001",
             "input",
             "The accelerators wait for input",
             share,
-            [*whole, Measurement("waiting for input", share, "share", "accelerators")],
+            [
+                *whole,
+                Measurement("waiting for input", share, "share", "accelerators"),
+                *_worst(report, Doing.INPUT.value),
+            ],
             "Prefetch to the device, read and map in parallel (num_parallel_calls=tf.data.AUTOTUNE), cache what is "
             "read again. tfperf run on the script names the stage.",
             report=report,
@@ -108,30 +123,47 @@ def _idle(report: TraceReport) -> Iterator[Finding]:
     parts = {name: shares[name] for name in _HOST if shares.get(name, 0.0) > 0}
     share = sum(parts.values())
     if share >= REPORTED_SHARE.value:
-        yield _finding(
+        yield finding(
             "TRC002",
             "eager",
             "The accelerators wait for the host",
             share,
-            [*whole, *(Measurement(name, value, "share", "accelerators") for name, value in parts.items())],
-            "Take Python out of the step: one tf.function (or jit) for it, several steps in a call "
-            "(steps_per_execution, a loop inside of the tf.function), values read seldom.",
+            [
+                *whole,
+                *(Measurement(name, value, "share", "accelerators") for name, value in parts.items()),
+                *_worst(report, *_HOST),
+            ],
+            _OF_RUNTIME if 2 * parts.get(Doing.RUNTIME.value, 0.0) > share else _OF_PYTHON,
             "\n".join(f"{row.what}: {row.idle_ms:.3g} ms" for row in report.host[:5]),
             _places(report),
             report=report,
         )
     share = shares.get(Doing.COMPILE.value, 0.0)
     if share >= REPORTED_SHARE.value:
-        yield _finding(
+        yield finding(
             "TRC007",
             "compile",
             "The accelerators wait for tracing or compilation",
             share,
-            [*whole, Measurement("waiting for compilation", share, "share", "accelerators")],
+            [
+                *whole,
+                Measurement("waiting for compilation", share, "share", "accelerators"),
+                *_worst(report, Doing.COMPILE.value),
+            ],
             "Record after the warm-up; if it goes on, shapes or Python values change from step to step: tfperf run on "
             "the script names the argument.",
             report=report,
         )
+
+
+def _worst(report: TraceReport, *causes: str) -> list[Measurement]:
+    """Of several hosts the one whose accelerators wait longest for these, where that is longer than on the others."""
+    shares = {row.host: sum(row.waits_share.get(cause, 0.0) for cause in causes) for row in report.hosts}
+    worst = max(shares, key=lambda host: shares[host], default=None)
+    mean = sum(report.waits_share.get(cause, 0.0) for cause in causes)
+    if worst is None or shares[worst] < mean + REPORTED_SHARE.value:
+        return []
+    return [Measurement(f"most on {worst}", shares[worst], "share", "accelerators")]
 
 
 def _places(report: TraceReport) -> tuple[SourceSpan, ...]:
@@ -150,15 +182,15 @@ def _launches(report: TraceReport) -> Iterator[Finding]:
     if share < REPORTED_SHARE.value:
         return
     kernels = sum(row.kernels for row in report.devices if row.used)
-    short = [row for row in report.kernels if row.mean_us * 1e6 <= LAUNCH_PS.value]
+    short = sum(row.short_kernels for row in report.devices if row.used)
     evidence = [
         Measurement("waiting for launches", launching, "share", "accelerators"),
         Measurement("between kernels", between, "share", "accelerators"),
         Measurement("kernels", kernels, "count", "trace"),
     ]
     if short:
-        evidence.append(Measurement("of no more than 10 µs", sum(row.runs for row in short), "count", "trace"))
-    yield _finding(
+        evidence.append(Measurement("of no more than 10 µs", short, "count", "trace"))
+    yield finding(
         "TRC003",
         "device",
         "Much of the step passes between one kernel and the next",
@@ -185,7 +217,7 @@ def _copies(report: TraceReport) -> Iterator[Finding]:
     ]
     pageable = sum(row.pageable or 0 for row in report.copies)
     evidence += [Measurement("from pageable memory", pageable, "count", "trace")] * bool(pageable)
-    yield _finding(
+    yield finding(
         "TRC004",
         "sync",
         "The accelerators wait for copies",
@@ -210,13 +242,13 @@ def _collectives(report: TraceReport) -> Iterator[Finding]:
     share = min(sum(row.only_collectives_ms for row in used) / whole, 1.0)
     if share < REPORTED_SHARE.value:
         return
-    wait = sum(row.wait_ms for row in report.collectives)
+    wait = sum(row.wait_ms or 0.0 for row in report.collectives)
     evidence = [
         Measurement("collectives and nothing else", share, "share", "accelerators"),
         Measurement("of them while a kernel computes", hidden / total, "share", "trace"),
     ]
-    if any(row.devices > 1 for row in report.collectives):
-        transfer = sum(row.transfer_ms for row in report.collectives)
+    if any(row.compared for row in report.collectives):
+        transfer = sum(row.transfer_ms or 0.0 for row in report.collectives)
         evidence += [
             Measurement("waiting for the last device", wait, "ms", "trace"),
             Measurement("transfer", transfer, "ms", "trace"),
@@ -226,10 +258,10 @@ def _collectives(report: TraceReport) -> Iterator[Finding]:
         return
     late: dict[str, float] = {}
     for row in report.collectives:
-        late[row.last] = late.get(row.last, 0.0) + row.wait_ms
+        late[row.last] = late.get(row.last, 0.0) + (row.wait_ms or 0.0)
     last = max(late, key=lambda name: late[name])
     waits = last and wait > total / 2
-    yield _finding(
+    yield finding(
         "TRC005",
         "distribution",
         f"Collectives wait for {last}" if waits else "Collectives take a good part of the step",
@@ -247,7 +279,7 @@ def _many_small(report: TraceReport, exposed_ms: float) -> list[CollectiveRow]:
     small = [
         row
         for row in report.collectives
-        if row.devices > 1 and row.runs and row.transfer_ms <= SMALL_COLLECTIVE_MS.value * row.runs
+        if row.compared and (row.transfer_ms or 0.0) <= SMALL_COLLECTIVE_MS.value * row.compared
     ]
     in_step = sum(row.runs / row.devices for row in small) / max(report.steps.count, 1)
     took = sum(row.total_ms - (row.hidden_ms or 0.0) for row in small)
@@ -257,9 +289,9 @@ def _many_small(report: TraceReport, exposed_ms: float) -> list[CollectiveRow]:
 def _small(report: TraceReport, small: list[CollectiveRow], share: float, evidence: list[Measurement]) -> Finding:
     """TRC008: many small collectives, which cost what starting them takes."""
     runs = sum(row.runs / row.devices for row in small) / report.steps.count
-    each = sum(row.transfer_ms for row in small) / sum(row.runs for row in small)
+    each = sum(row.transfer_ms or 0.0 for row in small) / sum(row.compared for row in small)
     size = sum(row.bytes for row in small) / sum(row.runs for row in small)
-    return _finding(
+    return finding(
         "TRC008",
         "distribution",
         f"Devices exchange {runs:,.0f} small values one by one in a step",
@@ -285,7 +317,7 @@ def _matrix(report: TraceReport) -> Iterator[Finding]:
     if share_of_kernels < MATRIX_SHARE.value:
         return
     share = share_of_kernels * (1 - (report.idle_share or 0.0))
-    yield _finding(
+    yield finding(
         "TRC006",
         "precision",
         "Matrix products do not use the tensor cores",

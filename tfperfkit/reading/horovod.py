@@ -10,10 +10,16 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from tfperfkit.errors import UsageError
+from tfperfkit.model import Finding, Measurement
 from tfperfkit.reading.chrome import events_of
 from tfperfkit.reading.event import Event
+from tfperfkit.reading.findings import finding
 from tfperfkit.reading.model import SCHEMA, CollectiveRow, StepFacts, TraceReport
+from tfperfkit.reading.numbers import REPORTED_SHARE
+from tfperfkit.xplane.intervals import Spans, union
 
 _MAX_ROWS = 50
 _NEGOTIATE = "NEGOTIATE_"
@@ -26,7 +32,8 @@ class _Tensor:
         self.runs = 0
         self.wait = 0.0
         self.transfer = 0.0
-        self.late = 0.0  # between the first rank that was ready and the last
+        self.waiting: list[tuple[float, float]] = []
+        self.exchanging: list[tuple[float, float]] = []
         self.last: Counter[str] = Counter()
         self.ranks: set[str] = set()
         self.open: list[tuple[str, float]] = []
@@ -37,22 +44,33 @@ def read(file: Path, path: str, progress: Callable[[int], None]) -> TraceReport:
     """Read a timeline. Raises ``Unavailable`` or UsageError, one line."""
     tensors: dict[int | str, _Tensor] = {}
     count = 0
+    times: list[float] = []
     for event in events_of(file, progress):
         if event.ph == "M":
             if event.name == "process_name" and event.args:
                 tensors[event.pid] = _Tensor(str(event.args.get("name", "")))
             continue
         count += 1
+        times += [event.ts or 0.0, (event.ts or 0.0) + (event.dur or 0.0)]
         _add(tensors.setdefault(event.pid, _Tensor(str(event.pid))), event)
     rows = [_row(tensor) for tensor in tensors.values() if tensor.runs]
     if not rows:
         raise UsageError(f"the timeline {file.name} holds no exchange of a tensor")
-    late = sum((tensor.last for tensor in tensors.values()), Counter())
+    whole = max(times) - min(times)
+    waiting = _share([span for tensor in tensors.values() for span in tensor.waiting], whole)
+    exchanging = _share([span for tensor in tensors.values() for span in tensor.exchanging], whole)
+    last = sum((tensor.last for tensor in tensors.values()), Counter())
     ranks = set().union(*(tensor.ranks for tensor in tensors.values()))
-    notes = []
-    if late and len(ranks) > 1:
-        rank, times = late.most_common(1)[0]
-        notes.append(f"rank {rank} was the last to be ready {times} of {sum(late.values())} times")
+    headline = f"Some tensor waits for the last rank in {100 * waiting:.1f} % of the recorded time"
+    headline += f", and is exchanged in {100 * exchanging:.1f} %"
+    notes = ["rank 0 writes a timeline: what the ranks do between the exchanges is not in it"]
+    found = []
+    if last and len(ranks) > 1:
+        rank, times_last = last.most_common(1)[0]
+        words = f"rank {rank} was the last to be ready {times_last} of {sum(last.values())} times"
+        headline = f"{headline}: {words}"
+        if 2 * times_last > sum(last.values()) and waiting >= REPORTED_SHARE.value:
+            found.append(_late(f"rank {rank}", waiting, exchanging, times_last / sum(last.values())))
     return TraceReport(
         schema=SCHEMA,
         kind="horovod",
@@ -61,8 +79,35 @@ def read(file: Path, path: str, progress: Callable[[int], None]) -> TraceReport:
         files=(file.name,),
         events=count,
         steps=StepFacts(count=0, source="none", words="a Horovod timeline knows tensors, no steps"),
+        headline=headline,
         collectives=tuple(sorted(rows, key=lambda row: -row.total_ms)[:_MAX_ROWS]),
+        findings=tuple(found),
         notes=tuple(notes),
+    )
+
+
+def _share(spans: list[tuple[float, float]], whole: float) -> float:
+    """Of the recorded time, with moments in which several tensors wait counted once."""
+    if not spans or whole <= 0:
+        return 0.0
+    ps = np.rint(np.array(spans) * 1e6).astype(np.int64)
+    return min(union([Spans(ps[:, 0], ps[:, 1])]).total / (whole * 1e6), 1.0)
+
+
+def _late(rank: str, waiting: float, exchanging: float, times: float) -> Finding:
+    return finding(
+        "TRC005",
+        "distribution",
+        f"Collectives wait for {rank}",
+        waiting,
+        [
+            Measurement("a tensor waits for the last rank", waiting, "share", "trace"),
+            Measurement("a tensor is exchanged", exchanging, "share", "trace"),
+            Measurement(f"{rank} is the last", times, "share", "trace"),
+        ],
+        f"Look at what {rank} does before it arrives: its input, its share of the work, its host. tfperf run on the "
+        "ranks names the line.",
+        basis="run",
     )
 
 
@@ -76,13 +121,14 @@ def _add(tensor: _Tensor, event: Event) -> None:
         name, begin = tensor.open.pop()
         if name.startswith(_NEGOTIATE):
             tensor.wait += at - begin
+            tensor.waiting.append((begin, at))
             if tensor.ready:
                 tensor.ready.sort()
                 tensor.last[tensor.ready[-1][1]] += 1
-                tensor.late += tensor.ready[-1][0] - tensor.ready[0][0]
         elif name in _TOP and not tensor.open:
             tensor.runs += 1
             tensor.transfer += at - begin
+            tensor.exchanging.append((begin, at))
     elif event.ph in ("X", "i", "I") and event.name.isdecimal():
         tensor.ready.append((at, event.name))
         tensor.ranks.add(event.name)

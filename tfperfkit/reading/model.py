@@ -25,7 +25,8 @@ class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 class DeviceRow(msgspec.Struct, frozen=True, kw_only=True):
     """An accelerator. Within the steps (or from its first work to its last, without them): ``window_ms`` is
-    ``busy_ms`` and ``idle_ms``, which is the sum of ``waits_ms``. ``span_*``: from its first work to its last."""
+    ``busy_ms`` and ``idle_ms``, which is the sum of ``waits_ms``. ``short_kernels``: no longer than a launch takes.
+    ``span_*``: from its first work to its last."""
 
     device: str
     host: str
@@ -36,6 +37,7 @@ class DeviceRow(msgspec.Struct, frozen=True, kw_only=True):
     only_copies_ms: float
     only_collectives_ms: float
     kernels: int
+    short_kernels: int
     copies: int
     span_ms: float
     span_busy_ms: float
@@ -79,7 +81,8 @@ class CopyRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device. ``hidden_ms``:
+    """Of one run on each device the shortest is the transfer; the rest is waiting for the last device; None where the
+    trace has one device, or does not tell which runs belong together. ``hidden_ms``:
     of the total, in which a kernel that is no collective ran on the same device; None where that is unknown.
     ``bytes``: of all runs, 0 where the trace does not tell."""
 
@@ -87,12 +90,13 @@ class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
     devices: int
     runs: int
     total_ms: float
-    transfer_ms: float
-    wait_ms: float
+    transfer_ms: float | None = None
+    wait_ms: float | None = None
     last: str = ""  # the device that came last most often
     last_share: float = 0.0
     hidden_ms: float | None = None
     bytes: int = 0
+    compared: int = 0  # of the runs: those that are beside the same exchange on all devices
 
 
 class HostRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +105,19 @@ class HostRow(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     idle_ms: float
     share: float
+
+
+class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One host of several. ``devices``: those that were used; ``waits_share`` of their windows, ``doing_share``
+    (without accelerators) of the host's steps, or of what was recorded of it."""
+
+    host: str
+    devices: int
+    steps: int
+    median_ms: float | None = None
+    idle_share: float | None = None
+    waits_share: dict[str, float] = {}
+    doing_share: dict[str, float] = {}
 
 
 class OperationRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,8 +149,11 @@ class TraceReport(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[TimeRow, ...] = ()
     copies: tuple[CopyRow, ...] = ()
     collectives: tuple[CollectiveRow, ...] = ()
+    hosts: tuple[HostFacts, ...] = ()  # where there are several
     host: tuple[HostRow, ...] = ()
+    host_looked_at: str = ""  # whose threads ``host`` is about, where there are several
     host_operations: tuple[OperationRow, ...] = ()
     host_share: dict[str, float] = {}
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # files that can't be read, and why

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from tfperfkit.reading.activity import Activity, Label
 from tfperfkit.reading.machine import Machine, bound_by, occupancy, uses_tensor_cores
-from tfperfkit.reading.model import CollectiveRow, CopyRow, KernelRow, TimeRow
-from tfperfkit.xplane.intervals import covered
+from tfperfkit.reading.model import CopyRow, KernelRow, TimeRow
 
 PS_PER_MS = 1_000_000_000
 #: Rows that are kept of each kind; scopes are unfolded until there are so many.
 MAX_ROWS = 50
 _SCOPES = 15
 #: What tf.distribute and Keras put in front of the same operation on each device.
-_REPLICA = re.compile(r"(?:^|/)(?:replica_\d+|while/body/_\d+|cond(?:_\d+)?/(?:then|else)/_\d+)(?=/)")
+REPLICA = re.compile(r"(?:^|/)(?:replica_\d+|while/body/_\d+|cond(?:_\d+)?/(?:then|else)/_\d+)(?=/)")
 _KINDS = {"H2D": "host to device", "D2H": "device to host", "D2D": "within a device", "P2P": "device to device"}
 
 #: In the layout of a value of XLA's: it lies in the host's memory (Layout::kHostMemorySpace, xla/layout.h).
@@ -64,7 +63,7 @@ def kernel_rows(devices: Sequence[Activity], machine: Machine) -> tuple[KernelRo
     rows = []
     for _, each in _first(sums):
         label = max(each.labels, key=lambda label: each.labels[label])
-        operations = {_REPLICA.sub("", found.path).strip("/") for found in each.labels if found.path}
+        operations = {REPLICA.sub("", found.path).strip("/") for found in each.labels if found.path}
         rows.append(
             KernelRow(
                 kernel=label.name,
@@ -108,7 +107,7 @@ def line_rows(devices: Sequence[Activity]) -> tuple[TimeRow, ...]:
 
 def scope_rows(devices: Sequence[Activity]) -> tuple[TimeRow, ...]:
     """By name scope, unfolded where the time is; each row is without those below it."""
-    sums = add_up(devices, is_kernel, lambda label: _REPLICA.sub("", label.path).strip("/"))
+    sums = add_up(devices, is_kernel, lambda label: REPLICA.sub("", label.path).strip("/"))
     whole = sum(each.ps for each in add_up(devices, is_kernel, lambda label: "all").values()) or 1
     scopes: dict[_Scope, list[tuple[_Scope, _Sum]]] = {(): [(tuple(n.split("/")), s) for n, s in sums.items()]}
     done: set[_Scope] = set()
@@ -163,54 +162,6 @@ def copy_rows(devices: Sequence[Activity]) -> tuple[CopyRow, ...]:
             )
         )
     return tuple(rows)
-
-
-def collective_rows(devices: Sequence[Activity]) -> tuple[CollectiveRow, ...]:
-    """The n-th run of a collective on each device is one exchange. Durations are compared, never clocks of hosts."""
-    runs: dict[str, dict[str, list[int]]] = {}
-    hidden: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
-    for device in devices:
-        if not any(label.is_collective for label in device.labels):
-            continue
-        computing = device.busy(device.mask([not (label.is_copy or label.is_collective) for label in device.labels]))
-        for number, label in enumerate(device.labels):
-            if label.is_collective:
-                name = _REPLICA.sub("", label.path).strip("/") or label.instruction or label.name
-                which = np.flatnonzero(device.label == number)
-                lengths = (device.end[which] - device.begin[which]).tolist()
-                runs.setdefault(name, {}).setdefault(device.full_name, []).extend(lengths)
-                hidden[name] += int(covered(computing, device.begin[which], device.end[which]).sum())
-                sizes[name] += round(label.bytes * len(which))
-    rows = []
-    for name, of in runs.items():
-        count = min(len(lengths) for lengths in of.values())
-        total = sum(sum(lengths) for lengths in of.values())
-        transfer = wait = 0
-        last: defaultdict[str, int] = defaultdict(int)
-        if len(of) > 1:
-            for index in range(count):
-                each = {device: lengths[index] for device, lengths in of.items()}
-                shortest = min(each.values())
-                transfer += shortest * len(each)
-                wait += sum(each.values()) - shortest * len(each)
-                last[min(each, key=lambda device: each[device])] += 1
-        latest = max(last, key=lambda device: last[device], default="")
-        rows.append(
-            CollectiveRow(
-                name=name,
-                devices=len(of),
-                runs=sum(len(lengths) for lengths in of.values()),
-                total_ms=total / PS_PER_MS,
-                transfer_ms=transfer / PS_PER_MS,
-                wait_ms=wait / PS_PER_MS,
-                last=latest,
-                last_share=last[latest] / count if latest and count else 0.0,
-                hidden_ms=hidden[name] / PS_PER_MS,
-                bytes=sizes[name],
-            )
-        )
-    return tuple(sorted(rows, key=lambda row: -row.total_ms)[:MAX_ROWS])
 
 
 def _runs(devices: Sequence[Activity], labels: dict[Label, int]) -> dict[Label, int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from tfperfkit.errors import UsageError
+from tfperfkit.storage.addresses import fetched
 
 Kind = Literal["xplane", "chrome", "horovod"]
 
@@ -41,6 +43,21 @@ def find(path: Path) -> Source:
     except OSError as error:
         raise UsageError(f"can't read {path}: {error.strerror or error}") from error
     return Source(kind=kind, files=(path,), run=path.name)
+
+
+def at_address(address: str) -> Path:
+    """A copy of the trace at an address in a store: of a log directory the files of the run whose name comes last, for
+    TensorFlow and JAX name runs by the time. Raises UsageError or RunDirectoryError."""
+    folder = fetched(address, _of_last_run)
+    inside = list(folder.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_file() else folder
+
+
+def _of_last_run(names: Sequence[str]) -> Sequence[str]:
+    planes = [name for name in names if name.endswith(_XPLANE)]
+    traces = planes or [name for name in names if name.endswith(_CHROME[:2])]
+    last = max((name.rpartition("/")[0] for name in traces), key=lambda run: run.rpartition("/")[2], default="")
+    return [name for name in traces if name.rpartition("/")[0] == last]
 
 
 def kind_of(file: Path) -> Kind:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,68 +26,90 @@ class Step(NamedTuple):
     end: int
 
 
+class Owner(NamedTuple):
+    """Whose steps these are: a host's, or with ``device`` a device's of it. Sessions of several hosts begin at moments
+    of their own, so steps of one say nothing of another."""
+
+    host: str
+    device: str = ""
+
+
 class Steps(NamedTuple):
     """``source``: "markers", "profiler", "repeated program", "repeated call", "repeated kernels" or "none"; ``words``:
-    it in a sentence.
-
-    ``by_device``: where the devices have steps of their own, by ``full_name``; else ``steps`` are those of all.
-    """
+    it in a sentence."""
 
     source: str
     words: str
-    steps: tuple[Step, ...] = ()
-    by_device: dict[str, tuple[Step, ...]] = {}
+    by_owner: dict[Owner, tuple[Step, ...]] = {}
+
+    @property
+    def numbered(self) -> bool:
+        """Whether a step's number is the program's own, the same on all hosts."""
+        return self.source in ("markers", "profiler")
 
     @property
     def lengths(self) -> list[int]:
-        """Of each step (ps): on the device that took longest for it, where each has its own."""
-        if not self.by_device:
-            return [step.end - step.begin for step in self.steps]
-        longest: dict[int, int] = {}
-        for steps in self.by_device.values():
-            for step in steps:
-                longest[step.number] = max(longest.get(step.number, 0), step.end - step.begin)
-        return [longest[number] for number in sorted(longest)]
+        """Of each step (ps): on the device that took longest for it. Of several hosts whose steps are guessed those of
+        the slowest: which of their steps belong together is not known."""
+        if self.numbered:
+            return _longest(self.by_owner.values())
+        each = [self.lengths_of(host) for host in {owner.host for owner in self.by_owner}]
+        return max(each, key=lambda lengths: (statistics.median(lengths), lengths), default=[])
 
-    def of(self, device: str) -> tuple[Step, ...]:
-        return self.by_device.get(device, self.steps)
+    def lengths_of(self, host: str) -> list[int]:
+        """The same of one host alone."""
+        return _longest(steps for owner, steps in self.by_owner.items() if owner.host == host)
+
+    def of(self, device: Activity) -> tuple[Step, ...]:
+        return self.by_owner.get(Owner(device.host, device.short_name)) or self.of_host(device.host)
+
+    def of_host(self, host: str) -> tuple[Step, ...]:
+        return self.by_owner.get(Owner(host), ())
+
+
+def _longest(owners: Iterable[tuple[Step, ...]]) -> list[int]:
+    longest: dict[int, int] = {}
+    for steps in owners:
+        for step in steps:
+            longest[step.number] = max(longest.get(step.number, 0), step.end - step.begin)
+    return [longest[number] for number in sorted(longest)]
 
 
 def find(hosts: Sequence[HostActivity], devices: Sequence[Activity]) -> Steps:
-    """The best that the trace has."""
-    marked = max((_marked(host) for host in hosts), key=len, default=())
-    if marked:
-        name = next(host.markers[0][1] for host in hosts if host.markers)
-        return Steps("markers", f"a step is what the program marked as {name!r}", marked)
-    own = {device.full_name: _own(device) for device in devices if device.steps}
+    """The best that the trace has, of each host its own."""
+    names = Counter(marker[1] for host in hosts for marker in host.markers)
+    if names:
+        name = names.most_common(1)[0][0]
+        marked = {Owner(host.host): steps for host in hosts if (steps := _marked(host, name))}
+        if marked:
+            return Steps("markers", f"a step is what the program marked as {name!r}", marked)
+    own = {_owner(device): _own(device) for device in devices if device.steps}
     if own:
-        return Steps("profiler", "a step is what the profiler grouped by its number, on each device", (), own)
-    programs = {device.full_name: ran for device in devices if (ran := _repeated_program(device))}
+        return Steps("profiler", "a step is what the profiler grouped by its number, on each device", own)
+    programs = {_owner(device): ran for device in devices if (ran := _repeated_program(device))}
     if programs:
         name = next(iter(programs.values()))[0]
         words = f"no step is marked: a step is from one run of the program {name} on a device to the next"
-        by_device = {device: steps for device, (_, steps) in programs.items()}
-        return Steps("repeated program", words, (), by_device)
-    for host in hosts:
-        called = _repeated_call(host)
-        if called is not None:
-            name, steps = called
-            words = f"no step is marked: a step is from one call of {name} to the next, which repeat"
-            return Steps("repeated call", words, steps)
-    repeated = {device.full_name: found for device in devices if (found := _repeated_kernels(device))}
+        return Steps("repeated program", words, {owner: steps for owner, (_, steps) in programs.items()})
+    called = {Owner(host.host): call for host in hosts if (call := _repeated_call(host)) is not None}
+    if called:
+        name = Counter(name for name, _ in called.values()).most_common(1)[0][0]
+        words = f"no step is marked: a step is from one call of {name} to the next, which repeat"
+        return Steps("repeated call", words, {owner: steps for owner, (each, steps) in called.items() if each == name})
+    repeated = {_owner(device): found for device in devices if (found := _repeated_kernels(device))}
     if repeated:
         kernel = next(iter(repeated.values()))[0]
-        by_device = {name: steps for name, (_, steps) in repeated.items()}
         words = f"no step is marked: a step is a turn of the kernels that repeat, from {kernel} on"
-        return Steps("repeated kernels", words, (), by_device)
+        return Steps("repeated kernels", words, {owner: steps for owner, (_, steps) in repeated.items()})
     return Steps("none", "the trace marks no steps, and nothing in it repeats as steps do")
 
 
-def _marked(host: HostActivity) -> tuple[Step, ...]:
-    """Markers of one name on one host; the outermost where they stand within each other."""
-    if not host.markers:
-        return ()
-    name = Counter(marker[1] for marker in host.markers).most_common(1)[0][0]
+def _owner(device: Activity) -> Owner:
+    return Owner(device.host, device.short_name)
+
+
+def _marked(host: HostActivity, name: str) -> tuple[Step, ...]:
+    """Markers of this name on one host; the outermost where they stand within each other."""
     steps: list[Step] = []
     for number, _, begin, end in sorted((m for m in host.markers if m[1] == name), key=lambda m: (m[2], -m[3])):
         if end > begin and (not steps or begin >= steps[-1].end):

@@ -10,7 +10,7 @@ import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from tfperfkit.errors import RunDirectoryError, UsageError
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.")
 _MARK = ".tfperf-can-write"
+#: Of the names of files at an address those that are wanted.
+Choose = Callable[[Sequence[str]], Sequence[str]]
 #: What was fetched by this process, by address.
 _FETCHED: dict[str, Path] = {}
 
@@ -74,12 +76,16 @@ class Store:
             return _line(error)
         return ""
 
-    def fetch(self, folder: Path) -> None:
-        """Copy what is there into an empty folder; raises RunDirectoryError."""
+    def fetch(self, folder: Path, choose: Choose | None = None) -> None:
+        """Copy what is there into an empty folder, or what ``choose`` chooses of its names; raises
+        RunDirectoryError."""
         try:
             with _one_line():
                 found = [name for name in self._files.find(self._path) if not name.endswith(f"/{_MARK}")]
-                for name in found:
+                if found == [self._path.rstrip("/")]:  # of a single file
+                    self._files.get_file(found[0], str(folder / found[0].rpartition("/")[2]))
+                    return
+                for name in choose(found) if choose is not None else found:
                     within = name[len(self._path.rstrip("/")) :].lstrip("/") if name.startswith(self._path) else ""
                     target = folder / within
                     if not within or not target.resolve().is_relative_to(folder.resolve()):
@@ -89,7 +95,7 @@ class Store:
         except Exception as error:
             raise RunDirectoryError(f"can't read {self.address}: {_line(error)}") from None
         if not found:
-            raise RunDirectoryError(f"there is no run at {self.address}")
+            raise RunDirectoryError(f"there is nothing at {self.address}")
 
     def _make(self, folder: str) -> None:
         """A bucket has no folders, and one that is missing (a typing error) would be made, too."""
@@ -100,16 +106,16 @@ class Store:
         return f"{self._path.rstrip('/')}/{part}" if part else self._path.rstrip("/")
 
 
-def fetched(address: str) -> Path:
-    """A copy of the run at an address, or of all its parts, for as long as this process lives. Raises UsageError or
-    RunDirectoryError."""
+def fetched(address: str, choose: Choose | None = None) -> Path:
+    """A copy of the run at an address, or of all its parts, or of the files that are chosen, for as long as this
+    process lives. Raises UsageError or RunDirectoryError."""
     if address not in _FETCHED:
         store = Store(address)
         outer = Path(tempfile.mkdtemp(prefix="tfperf-"))
         atexit.register(shutil.rmtree, outer, ignore_errors=True)
         folder = outer / (store.address.rpartition("/")[2] or "run")
         folder.mkdir()
-        store.fetch(folder)
+        store.fetch(folder, choose)
         _FETCHED[address] = folder
     return _FETCHED[address]
 

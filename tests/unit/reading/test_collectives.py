@@ -69,3 +69,56 @@ def test_few_or_long_exchanges_are_not(tmp_path: Path, each: int, took_us: int) 
 
 def test_one_exchange_of_a_step_is_reported_in_all(tmp_path: Path) -> None:
     assert "TRC005" in codes(read(gpu_trace(5).write(tmp_path / "a.xplane.pb")))
+
+
+def test_exchanges_of_more_names_than_are_shown_are_counted(tmp_path: Path) -> None:
+    report = read(exchanging(300, 15).write(tmp_path / "a.xplane.pb"))
+    (told,) = [finding for finding in report.findings if finding.code == "TRC008"]
+    assert told.title.startswith("Devices exchange 300 small values") and len(report.collectives) < 300
+
+
+def of_host(first: int, last: int, late_ms: float, began_ms: float) -> SpaceBuilder:
+    """One GPU of a cluster: steps of 10 ms that end in an exchange, which it begins ``late_ms`` after the first. What a
+    host's session saw are the steps from ``first`` to ``last``; it began at a time of its own."""
+    builder = SpaceBuilder()
+    at = [began_ms + (step - first) * 10 for step in range(first, last + 1)]
+    marks = [("train", int(1e6 * t), 10_000_000, {"step_num": first + n, "_r": 1}) for n, t in enumerate(at)]
+    builder.plane().line("python", *marks)
+    compute = [(GEMM, int(1e6 * t), int(1e6 * (5 + late_ms)), {"tf_op": "model/MatMul:MatMul"}) for t in at]
+    took = [int(1e6 * (5 - late_ms)) for _ in at]
+    name = {"tf_op": "grads/CollectiveReduceV2:CollectiveReduceV2"}
+    exchanges = [(REDUCE, int(1e6 * (t + 5 + late_ms)), ps, name) for t, ps in zip(at, took, strict=True)]
+    builder.plane("/device:GPU:0").line("Stream #1", *sorted(compute + exchanges, key=lambda event: event[1]))
+    return builder
+
+
+def test_exchanges_of_hosts_whose_sessions_began_at_different_steps(tmp_path: Path) -> None:
+    for name, steps, late, began in (("a", (3, 8), 0.0, 20.0), ("b", (5, 11), 2.0, 3_600_000.0)):
+        of_host(*steps, late, began).write(tmp_path / "plugins/profile/run" / f"{name}.xplane.pb")
+    report = read(tmp_path)
+    (row,) = report.collectives
+    assert (row.devices, row.runs, row.compared) == (2, 13, 8)  # steps 5 to 8 are there on both
+    assert (row.last, row.last_share) == ("b GPU:0", 1.0)
+    assert (row.transfer_ms, row.wait_ms) == pytest.approx((2 * 4 * 3.0, 4 * 2.0))
+    assert (report.steps.count, report.steps.median_ms) == (9, 10.0)
+
+
+def test_exchanges_that_nothing_numbers_are_not_compared(tmp_path: Path) -> None:
+    for name, count in (("a", 4), ("b", 6)):
+        builder = SpaceBuilder()
+        builder.plane("/device:GPU:0").line("Stream #1", *[(REDUCE, n * 1000, 500 + n, {}) for n in range(count)])
+        builder.write(tmp_path / f"{name}.xplane.pb")
+    (row,) = read(tmp_path).collectives
+    assert (row.devices, row.runs, row.compared) == (2, 10, 0)
+    assert (row.transfer_ms, row.wait_ms, row.last) == (None, None, "")
+
+
+def test_runs_of_one_exchange_count_in_the_order_of_time(tmp_path: Path) -> None:
+    """Of one collective in two sizes, which take turns: on the second device each is 100 shorter."""
+    builder = SpaceBuilder()
+    for device, less in enumerate((0, 100)):
+        stats = [{"tf_op": "g/NcclAllReduce:NcclAllReduce", "kernel_details": f"grid:{n % 2}"} for n in range(4)]
+        runs = [(REDUCE, n * 10_000, (5000 if n % 2 else 1000) - less, stats[n]) for n in range(4 - device)]
+        builder.plane(f"/device:GPU:{device}").line("Stream #1", *runs)
+    (row,) = read(builder.write(tmp_path / "a.xplane.pb")).collectives
+    assert row.wait_ms == pytest.approx(3 * 100 / 1e6) and row.last == "GPU:1"

@@ -180,6 +180,47 @@ def test_many_hosts_of_a_run(tmp_path: Path) -> None:
     assert report.collectives[0].devices == 4
 
 
+def test_hosts_have_steps_and_clocks_of_their_own(tmp_path: Path) -> None:
+    """Sessions that begin hours apart, and steps that only repeat: each host is read as if it were alone."""
+    alone = made(tmp_path / "alone", gpu_trace(5))
+    for number, host in enumerate(("worker0", "worker1", "worker2")):
+        builder = gpu_trace(5)
+        for plane in builder.message.planes:
+            for line in plane.lines:
+                line.timestamp_ns += number * 3_600_000_000_000
+        builder.write(tmp_path / "logs" / f"{host}.xplane.pb")
+    report = read(tmp_path / "logs")
+    assert (report.steps.count, report.steps.median_ms) == (5, 10.0)
+    assert report.idle_share == pytest.approx(alone.idle_share)
+    assert report.waits_share == pytest.approx(alone.waits_share)
+    assert [(row.host, row.devices, row.steps, row.median_ms) for row in report.hosts] == [
+        (f"worker{n}", 2, 5, 10.0) for n in range(3)
+    ]
+    assert "6 accelerators of 3 hosts" in report.headline
+
+
+def test_a_host_whose_file_is_damaged_hides_nothing_of_the_others(tmp_path: Path) -> None:
+    whole = gpu_trace(5).write(tmp_path / "worker0.xplane.pb")
+    (tmp_path / "worker1.xplane.pb").write_bytes(whole.read_bytes()[:-100])
+    (tmp_path / "worker2.xplane.pb").write_bytes(b"")
+    report = read(tmp_path)
+    assert [row.host for row in report.devices] == ["worker0", "worker0"] and len(report.left_out) == 2
+    whole.unlink()
+    with pytest.raises(TfperfError, match="worker1"):
+        read(tmp_path)
+
+
+def test_short_kernels_are_counted_one_by_one(tmp_path: Path) -> None:
+    """Of a hundred kinds, each of which is short in all runs but one."""
+    builder = SpaceBuilder()
+    runs = [(f"kernel_{n % 100}", n * 20_000, 15_000 if n < 100 else 5_000, {}) for n in range(300)]
+    builder.plane("/device:GPU:0").line("Stream #1", *runs)
+    report = made(tmp_path, builder)
+    assert report.devices[0].short_kernels == 200
+    (told,) = [finding for finding in report.findings if finding.code == "TRC003"]
+    assert [each.value for each in told.evidence if each.name.startswith("of no more")] == [200]
+
+
 def test_the_newest_run_of_a_log_directory(tmp_path: Path) -> None:
     import os
 
@@ -216,6 +257,28 @@ def test_a_chrome_trace(tmp_path: Path) -> None:
     assert report.kernels[0].operation == "model/dense/MatMul"
 
 
+def test_a_chrome_trace_of_several_hosts(tmp_path: Path) -> None:
+    """XProf writes the name of the host before that of the plane."""
+    events: list[dict[str, Any]] = []
+    for number, host in enumerate(("alpha", "beta")):
+        gpu, cpu = 1000 * (number + 1) + 1, 1000 * (number + 1) + 2
+        for pid, plane in ((gpu, "/device:GPU:0"), (cpu, "/host:CPU")):
+            events.append({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": f"{host} {plane}"}})
+        for n in range(3):
+            at = n * 1000 + number * 3.6e9
+            events.append({"ph": "X", "pid": gpu, "tid": 7, "name": "gemm", "ts": at, "dur": 700})
+            mark = {"ph": "X", "pid": cpu, "tid": 1, "name": "train", "ts": at, "dur": 1000}
+            events.append({**mark, "args": {"step_num": n}})
+    path = tmp_path / "a.trace.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    report = read(path)
+    assert [(row.host, row.device, row.window_ms) for row in report.devices] == [
+        ("alpha", "GPU:0", 3.0),
+        ("beta", "GPU:0", 3.0),
+    ]
+    assert report.idle_share == pytest.approx(0.3)
+
+
 def test_a_horovod_timeline(tmp_path: Path) -> None:
     events: list[dict[str, Any]] = [{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "grad_1"}}]
     for n in range(4):
@@ -238,7 +301,13 @@ def test_a_horovod_timeline(tmp_path: Path) -> None:
     (row,) = report.collectives
     assert (row.name, row.devices, row.runs) == ("grad_1", 2, 4)
     assert (row.wait_ms, row.transfer_ms, row.last, row.last_share) == (1.2, 0.4, "rank 1", 0.75)
-    assert report.notes == ("rank 1 was the last to be ready 3 of 4 times",)
+    assert report.headline == (
+        "Some tensor waits for the last rank in 35.3 % of the recorded time, and is exchanged in 11.8 %: "
+        "rank 1 was the last to be ready 3 of 4 times"
+    )
+    (told,) = report.findings
+    assert (told.code, told.title, told.basis) == ("TRC005", "Collectives wait for rank 1", "run")
+    assert told.share_of_step == pytest.approx(1200 / 3400)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello world", b"\x1f\x8bnothing", b"{", b"[1, 2", b"\x0a\x05ab"])

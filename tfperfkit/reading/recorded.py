@@ -1,0 +1,87 @@
+"""All files of a run, read: what each host and each accelerator did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+from tfperfkit.errors import TfperfError, UsageError
+from tfperfkit.reading import activity, chrome, first_part, host
+from tfperfkit.reading.activity import Activity
+from tfperfkit.reading.host import HostActivity
+from tfperfkit.reading.planes import Progress, open_planes, share_of
+from tfperfkit.reading.sources import Source
+from tfperfkit.reading.tracks import HostTrace
+
+#: Hosts that a note names.
+_NAMED = 5
+
+
+class Recorded(NamedTuple):
+    """``hosts`` have the name "" where there is one; ``file_of`` each is the file that it stands in."""
+
+    hosts: tuple[HostActivity, ...]
+    devices: tuple[Activity, ...]
+    notes: tuple[str, ...]
+    file_of: dict[str, Path]
+    left_out: tuple[str, ...]
+
+
+def read(source: Source, progress: Callable[[Path], Progress]) -> Recorded:
+    """Read what can be read: a host whose file is damaged hides nothing of the others. Raises ``Unavailable`` or
+    UsageError, one line, where that is nothing."""
+    hosts: list[HostActivity] = []
+    devices: list[Activity] = []
+    notes: list[str] = []
+    file_of: dict[str, Path] = {}
+    left_out: list[TfperfError] = []
+    for file in source.files:
+        try:
+            with open_file(source, file, progress(file)) as traces:
+                for trace in traces:
+                    name = _distinct(trace.host, file_of) if len(source.files) > 1 or len(traces) > 1 else ""
+                    found, mine, said = _host(trace, name, file)
+                    hosts.append(found)
+                    devices += mine
+                    notes += [note for note in said if note not in notes]
+                    file_of[name] = file
+        except TfperfError as error:
+            left_out.append(error)
+    if not hosts:
+        raise left_out[0]
+    if not devices and not any(each.events for each in hosts):
+        raise UsageError(f"the trace {source.files[0].name} holds no events: nothing was recorded while it was made")
+    silent = [each.host for each in hosts if not each.events and not any(one.host == each.host for one in devices)]
+    if silent:
+        more = f" and {len(silent) - _NAMED} more" * (len(silent) > _NAMED)
+        notes.insert(0, f"nothing was recorded on {', '.join(silent[:_NAMED])}{more}")
+    return Recorded(tuple(hosts), tuple(devices), tuple(notes), file_of, tuple(str(error) for error in left_out))
+
+
+def open_file(source: Source, file: Path, progress: Progress) -> AbstractContextManager[Sequence[HostTrace]]:
+    """The hosts of a file."""
+    if source.kind == "xplane":
+        return open_planes(file, progress, share_of(source.files))
+    return chrome.open_chrome(file, progress)
+
+
+def _host(trace: HostTrace, name: str, file: Path) -> tuple[HostActivity, list[Activity], list[str]]:
+    modules = trace.modules()
+    devices = [one for each in trace.devices() if (one := activity.read(each, name, modules)) is not None]
+    found = host.read(trace, operations=not devices)
+    found.host = name
+    notes = [*trace.remarks, *(f"the profiler says: {words}" for words in trace.words)]
+    if trace.until_ps is not None:
+        first_part.ended(trace.until_ps, found, devices)
+        notes.append(first_part.note(file, trace.until_ps, found, devices))
+    return found, devices, notes
+
+
+def _distinct(name: str, taken: dict[str, Path]) -> str:
+    number = 2
+    while name in taken:
+        name = f"{name.partition(' (')[0]} ({number})"
+        number += 1
+    return name

@@ -58,6 +58,12 @@ def test_window_that_can_not_be(tfperf: Tfperf, marker: Path, window: str) -> No
     assert not marker.exists()
 
 
+def test_an_option_of_a_probe_that_does_not_run(tfperf: Tfperf, marker: Path) -> None:
+    line = tfperf.refuses("run", "--probes", "memory", "--ops-xla", "train.py")
+    assert "--ops-xla: probe 'ops' is not among the selected ones (memory)" in line
+    assert not marker.exists()
+
+
 @pytest.mark.parametrize("option", ["--out", "--json", "--output"])
 def test_unwritable_targets_are_refused_before_training(tfperf: Tfperf, marker: Path, option: str) -> None:
     line = tfperf.refuses("run", option, str(tfperf.folder / "train.py" / "x"), "train.py")

@@ -77,6 +77,7 @@ def run(
         shown = registry.shown(settings["probes"].value or "none", options["show"])
     except UsageError as error:
         raise UsageError(f"{error}{_origin(settings['probes'])}") from None
+    _check_options(given, declared, names)
     watched = is_watched(options, os.environ)
     windows = _windows(options["window"], names)
     if watched and live is not None:
@@ -314,3 +315,13 @@ def _windows(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--window {text}: probe {spec.probe!r} is not among the selected ones ({selected})")
         windows[spec.probe] = text.partition("=")[2]
     return windows
+
+
+def _check_options(given: Mapping[str, Any], declared: Sequence[Declared], names: tuple[str, ...]) -> None:
+    """A typed option of a probe that does not run would change nothing; what a file sets holds for other runs too."""
+    for flag in given:
+        owners = [each.probe for each in declared if each.flag == flag]
+        if owners and not set(owners) & set(names):
+            raise UsageError(
+                f"{flag}: probe {owners[0]!r} is not among the selected ones ({', '.join(names) or 'none'})"
+            )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,13 +21,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("workloads") / "two_workers.py"
-HOSTS = ("tfperf-a", "tfperf-b")
+#: Of this process, so that two runs on one machine don't meet.
+HOSTS = tuple(f"tfperf-{os.getpid()}-{side}" for side in "ab")
 ADDRESSES = ("10.77.0.1", "10.77.0.2")
 PORT = 40123
 
 
 def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True)
+    subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
 @contextmanager
@@ -52,6 +54,20 @@ def hosts(delay: str | None) -> Iterator[None]:
             ip("netns", "del", host)
 
 
+def refused() -> str:
+    """Why this system lets nobody make network namespaces here; "" where it does."""
+    missing = [program for program in ("ip", "tc") if shutil.which(program) is None]
+    if missing or not sys.platform.startswith("linux"):
+        return "needs Linux and iproute2"
+    if os.geteuid() != 0:
+        return "needs root: an ordinary user may not make network namespaces"
+    try:
+        with hosts(None):
+            return ""
+    except subprocess.CalledProcessError as error:
+        return f"this system refuses: {' '.join(error.cmd)}"
+
+
 def train(kind: str, steps: int, out: Path) -> list[int]:
     """The exit statuses of both."""
     cluster = {"worker": [f"{address}:{PORT}" for address in ADDRESSES]}
@@ -70,6 +86,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--delay")
     given = parser.parse_args()
+    if reason := refused():
+        parser.error(reason)
     with tempfile.TemporaryDirectory() as folder:
         with hosts(given.delay):
             print("exit statuses", train(given.kind, given.steps, Path(folder) / "run"))

@@ -17,6 +17,14 @@ from tfperfkit_rules.measures.source_calls import files
 PYTHON_LEFT, MIN_PART = calibrated.PYTHON_LEFT.value, calibrated.MIN_PART.value
 #: Rules that take the training thread's waiting for the lock for the cost of its calls.
 _SAME_WAITING = ("BAT001", "STP002")
+_IN_THREADS = (
+    "Only one thread at a time runs Python: it is not sped up by num_parallel_calls, and it takes turns with the "
+    "training thread's own Python."
+)
+_IN_PROCESSES = (
+    "Its processes take no turns with the training thread, but share the processors with it and with each other, and "
+    "one of them alone makes a batch."
+)
 
 
 def python_input(evidence: Evidence) -> Iterator[Finding]:
@@ -47,10 +55,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         where=_places(evidence, item.pipeline, stage, source),
         evidence=(*waiting(item), *held.measured, *own_time(stage), *_setup(source)),
         advice=_advice(stage, source),
-        detail=(
-            "Only one thread at a time runs Python: it is not sped up by num_parallel_calls, and it takes turns with "
-            "the training thread's own Python."
-        ),
+        detail=_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS,
         absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.upper_ms else ())),
     )
 

@@ -95,7 +95,10 @@ def test_a_pydataset_is_named_by_its_method() -> None:
     )
     finding = one(python_batches.python_input(evidence(made, inputs={"keras": (row,)})))
     assert finding.where[0].line == 15 and "Noise.__getitem__" in finding.advice
-    assert "use_multiprocessing=True" in finding.advice
+    assert "use_multiprocessing=True" in finding.advice and "Only one thread" in finding.detail
+    apart = msgspec.structs.replace(row, workers=2, use_multiprocessing=True)
+    finding = one(python_batches.python_input(evidence(made, inputs={"keras": (apart,)})))
+    assert "use_multiprocessing" not in finding.advice and "Only one thread" not in finding.detail
 
 
 def test_a_pydataset_that_was_not_seen_is_named_by_its_only_method() -> None:

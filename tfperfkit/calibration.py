@@ -141,6 +141,12 @@ EXPLAINS_ALONE = Calibration(
     "with less of it the rest goes to what else the samples saw",
     Chosen("all but EXPLAINS_OUTLIER"),
 )
+OWN_PACE = Calibration(
+    0.8,
+    "share",
+    "of a step, what a pipeline needs for a batch where it sets the pace of the step",
+    Chosen("the rest is what passes between two batches, and what two readings of a pipeline differ by"),
+)
 OUTLIER_SAMPLES = Calibration(3, "samples", "of an outlier, to tell its cause", Chosen("the fewest with a majority"))
 BUSY = Calibration(
     0.10,

@@ -219,6 +219,7 @@ class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
     ``idle_ms``: of a step, in which an accelerator did nothing, by device (the parts are the training thread's time).
     ``between_ms``: what ran between steps (validation, checkpoints), by kind, on top of ``mean_ms``.
     ``windows``: where the proportions come from: the probe that offered a breakdown, "samples".
+    ``input_in_graph_ms``: of the part "input", what passes in compiled functions, as the pace of the pipeline tells.
     """
 
     steps: int
@@ -230,6 +231,7 @@ class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
     between_ms: dict[str, float] = {}
     between_total_ms: float = 0.0
     idle_ms: dict[str, float] = {}
+    input_in_graph_ms: float = 0.0
 
 
 class WarmUp(msgspec.Struct, frozen=True, kw_only=True):

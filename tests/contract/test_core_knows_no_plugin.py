@@ -31,6 +31,7 @@ NAMES = sorted(name for name, point in registry.available().items() if point.val
 ORDINARY = {
     "input": {
         "analysis/moments",
+        "analysis/own_input",
         "analysis/step_account",
         "analysis/warm_up",
         "checking/counts",

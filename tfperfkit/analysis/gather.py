@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tfperfkit.analysis.overhead import waited_share
+from tfperfkit.analysis.own_input import with_own_input
 from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.run_account import run_account
 from tfperfkit.analysis.run_parts import RunFacts
@@ -99,7 +100,7 @@ def gather(
         name = f"session/{stream}.jsonl"
         return kept if kept is not None and name == SAMPLES else run.records(name)
 
-    return Evidence(
+    evidence = Evidence(
         run=info,
         steps=steps,
         account=made,
@@ -117,6 +118,8 @@ def gather(
         offers=offers,
         waited_share=waited_share(run.records("session/cost.jsonl"), steps),
     )
+    evidence.account = with_own_input(evidence)
+    return evidence
 
 
 def lost_samples(events: Iterable[Any]) -> bool:

@@ -24,7 +24,8 @@ BLOCK = 10
 
 
 class Sampled(msgspec.Struct, frozen=True, kw_only=True):
-    """``compute_share``: of the time in compiled functions, in which the process computed. ``stretched``: how much
+    """``compute_share``: of the time in compiled functions, in which the process computed, without what passes there
+    of its input (``StepAccount.input_in_graph_ms``). ``stretched``: how much
     longer that took for want of processors (1: not at all). ``own_ms``: of a step, out of compiled functions or
     computing in them, by block of ``BLOCK`` steps (a step's number, divided)."""
 
@@ -70,10 +71,19 @@ def sampled(evidence: Evidence) -> Sampled | None:
     if count < MIN or not inside:
         return None
     lengths = _lengths(table)
+    account = evidence.account
+    # Compiled functions in which the rank waits for its own input: their part in the account is without it.
+    waits = account.input_in_graph_ms if account is not None else 0.0
+    graph = account.parts_ms.get("graph", 0.0) if account is not None else 0.0
+    share = computed / inside * ((graph + waits) / graph if graph > 0 else 1.0)
     return Sampled(
-        compute_share=computed / inside,
+        compute_share=min(share, 1.0),
         stretched=stretched,
-        own_ms={block: own[block] / whole[block] * lengths[block] for block in whole if block in lengths},
+        own_ms={
+            block: min(own[block] / whole[block] * lengths[block] + waits, lengths[block])
+            for block in whole
+            if block in lengths
+        },
     )
 
 

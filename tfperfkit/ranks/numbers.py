@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tfperfkit import calibration
 from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
 
 #: As in the rules' own table.
@@ -52,12 +53,8 @@ MORE_WORK = Calibration(
     "of batches, or of what processors reach, to the median of the others: more work, or slower processors",
     Chosen("a last, smaller batch and the noise of measuring a processor are less"),
 )
-OWN_PACE = Calibration(
-    0.8,
-    "share",
-    "of a step, what the others' own input takes where they would wait for it if nobody was late",
-    Chosen("the rest is what passes between two batches, and what two readings of a pipeline differ by"),
-)
+#: Of a step, what the others' own input takes where they would wait for it if nobody was late.
+OWN_PACE = calibration.OWN_PACE
 OWN_PACE_SEEN = Calibration(
     0.5,
     "share",

@@ -133,7 +133,7 @@ def table(whole: Whole, parts: Sequence[Part]) -> Table:
         rows.append((*cells, first))
     note = ""
     if any(part.turn_ms for part in whole.parts):
-        note = "Outside: out of compiled functions, where the others may have to wait"
+        note = "Outside: out of compiled functions, or waiting there for input, while the others may have to wait"
         if computing:
             note += ". Compute: in them, without the exchange. Wait: in the exchange, for the last to come"
     title = "Steps of each rank"

@@ -347,7 +347,16 @@ def own_time(stage: Stage) -> list[Measurement]:
     """A stage's own time, if it was measured."""
     if stage.self_ms_per_output is None:
         return []
-    return [Measurement(f"{stage.kind}, self time for a batch", stage.self_ms_per_output, "ms", "run")]
+    name = (
+        "the distributed dataset, time for a batch" if is_distributed(stage) else f"{stage.kind}, self time for a batch"
+    )
+    return [Measurement(name, stage.self_ms_per_output, "ms", "run")]
+
+
+def is_distributed(stage: Stage) -> bool:
+    """Whether the stage takes batches out of a dataset that a strategy distributes, whose own stages run elsewhere:
+    ``tf.distribute`` puts such a generator before each device."""
+    return stage.kind == "Generator" and stage.added
 
 
 def called(stage: Stage) -> str:

@@ -19,6 +19,7 @@ from tfperfkit_rules.input.feed import (
     called,
     feed,
     feeding,
+    is_distributed,
     middle,
     name_at,
     own_time,
@@ -171,6 +172,12 @@ def _advice(item: Feed) -> str:
         return (
             "Make the pipeline faster: map with num_parallel_calls=tf.data.AUTOTUNE, cache() after what is the same in "
             "each epoch, batch before a cheap map, prefetch(tf.data.AUTOTUNE) at the end."
+        )
+    if is_distributed(stage):
+        return (
+            "The dataset that is given to the strategy sets the pace: map with num_parallel_calls=tf.data.AUTOTUNE, "
+            "functions of TensorFlow's and not Python in it, cache() what is the same in each epoch, "
+            "prefetch(tf.data.AUTOTUNE) at the end."
         )
     if stage.kind in ("ParallelMap", "ParallelInterleave"):
         name = stage.mapped.function if stage.mapped is not None else "it"

@@ -101,6 +101,15 @@ def test_a_pydataset_is_named_by_its_method() -> None:
     assert "use_multiprocessing" not in finding.advice and "Only one thread" not in finding.detail
 
 
+def test_a_dataset_that_a_strategy_distributes_is_no_generator_of_the_persons() -> None:
+    """TensorFlow puts a generator before each device, which takes batches out of it."""
+    taken = stage("Generator", 0, by="tensorflow", added=True, self_ms_per_output=9.0)
+    made = pipeline(PREFETCH, taken, stage("ReincarnatedPerDeviceGenerator", 33), bound_by=1, bound_ms_per_output=9.0)
+    finding = one(waiting.waits(evidence(made)))
+    assert "given to the strategy" in finding.advice and "from_generator" not in finding.title + finding.advice
+    assert any(item.name == "the distributed dataset, time for a batch" for item in finding.evidence)
+
+
 def test_a_pydataset_that_was_not_seen_is_named_by_its_only_method() -> None:
     source = "class Noise(PyDataset):\n    def __getitem__(self, index):\n        return 1\n"
     made = pipeline(

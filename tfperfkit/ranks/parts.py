@@ -25,16 +25,17 @@ _MAX_PARTS = 10_000
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them. ``missing``: ranks without a part; ``died``: those that did not finish, ``endings`` how, the first
-    to end first. ``late``: for whom the others wait, None where that is unknown; ``wait_ms``: of a step, of the
-    middle one of the others. ``transfer_ms``: of a step, the exchange without
-    waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that ranks trace
-    or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are
+    """All of them. ``sizes``: how many there are, as the ranks were told; ``missing``: ranks without a part; ``died``:
+    those that did not finish, ``endings`` how, the first to end first. ``late``: for whom the others wait, None where
+    that is unknown; ``wait_ms``: of a step, of the middle one of the others. ``transfer_ms``: of a step, the exchange
+    without waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that
+    ranks trace or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are
     in its part."""
 
     schema: int
     parts: tuple[Part, ...]
     size: int
+    sizes: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
     died: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
@@ -89,9 +90,6 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
     if found is not None and (own := as_slow(found, why, workers)):
         found, why, note = None, None, own
     notes = [each for each in (note, clocks.words(clocks.offsets(workers))) if each]
-    if len(sizes) > 1:
-        claimed = ", ".join(map(str, sorted(filter(None, sizes))))
-        notes.append(f"The ranks disagree about how many there are: {claimed}. Were they started by one launcher?")
     if left := [part for part in parts if not part.looked]:
         notes.append(
             f"Findings were looked for in {len(parts) - len(left):,} of {len(parts):,} ranks: of the others, which "
@@ -103,7 +101,9 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         schema=1,
         parts=parts,
         size=size,
-        missing=tuple(rank for rank in range(min(size, _MAX_PARTS)) if rank not in there),
+        sizes=tuple(sorted(sizes)),
+        # Of ranks that disagree only those are missing that each of them counts.
+        missing=tuple(rank for rank in range(min(size, _MAX_PARTS, *sizes)) if rank not in there),
         died=tuple(part.label for part in died),
         endings=endings(folder, died),
         examples_per_s=together,

@@ -20,6 +20,9 @@ MAX_ROWS, _EACH = 40, 5
 def warnings(whole: Whole) -> list[str]:
     """What must be known before any figure: ranks that are missing, and that did not finish."""
     lines = []
+    if len(whole.sizes) > 1:
+        claimed = ", ".join(map(str, whole.sizes[:_MAX]))
+        lines.append(f"The ranks disagree about how many there are: {claimed}. Were they started by one launcher?")
     if whole.missing:
         ranks = ", ".join(map(str, whole.missing[:_MAX]))
         more = f" and {len(whole.missing) - _MAX} more" if len(whole.missing) > _MAX else ""
@@ -27,12 +30,20 @@ def warnings(whole: Whole) -> list[str]:
     if whole.endings:
         more = f"; and {len(whole.endings) - _MAX} more" if len(whole.endings) > _MAX else ""
         lines.append(f"Did not finish: {'; '.join(whole.endings[:_MAX])}{more}.")
+    silent = [part.label for part in whole.parts if not (part.steps or part.problem) and part.status == "finished"]
+    silent = [label for label in silent if not label.startswith("evaluator")]
+    if silent and any(part.steps for part in whole.parts) and len({part.role for part in whole.parts}) == 1:
+        more = f" and {len(silent) - _MAX} more" if len(silent) > _MAX else ""
+        lines.append(
+            f"No step is known of {', '.join(silent[:_MAX])}{more}, which finished: its records are cut, or it trained "
+            "none."
+        )
     return lines
 
 
 def first_line(whole: Whole, symbols: Symbols) -> list[str]:
     """Throughput, scaling, step time: as many of them as are known."""
-    figures = [f"{whole.size} ranks"]
+    figures = [f"{whole.size} ranks" if len(whole.sizes) < 2 else f"{len(whole.parts)} parts"]
     if whole.examples_per_s is not None:
         figures.append(f"{alone(whole.examples_per_s, 'number', symbols)} examples/s together")
     one = whole.alone

@@ -17,7 +17,7 @@ from tfperfkit.ranks.command import lines
 from tfperfkit.ranks.page import page
 from tfperfkit.ranks.part import LineTime, Part, Traced
 from tfperfkit.ranks.parts import Whole, read, whole
-from tfperfkit.ranks.words import exchange_words, late_words, warnings
+from tfperfkit.ranks.words import exchange_words, first_line, late_words, warnings
 from tfperfkit.records.rank import Rank, holds_parts, rank_of
 from tfperfkit.report.terminal import UNICODE, Screen
 
@@ -346,7 +346,17 @@ def test_a_part_of_another_version_is_a_row_with_its_reason(tmp_path: Path) -> N
 
 def test_ranks_that_disagree_about_their_number() -> None:
     made = together(part(0, 9, 9), msgspec.structs.replace(part(1, 9, 9), size=4))
-    assert (made.size, made.missing) == (4, (2, 3)) and "disagree" in made.notes[0]
+    # By the one there are two more, by the other none: nothing is said to be missing.
+    assert (made.size, made.sizes, made.missing) == (4, (2, 4), ()) and "disagree" in warnings(made)[0]
+    assert first_line(made, UNICODE)[0] == "2 parts"
+
+
+def test_a_rank_that_finished_without_a_step_is_said_first() -> None:
+    """Its records may have been cut on the way."""
+    made = together(part(0, 9, 9, steps=60), Part(name="rank-0001", rank=1, size=2, status="finished"))
+    assert warnings(made) == ["No step is known of rank 1, which finished: its records are cut, or it trained none."]
+    server = Part(name="rank-0001", rank=1, size=2, status="finished", role="ps")
+    assert warnings(together(part(0, 9, 9, steps=60, role="worker"), server)) == []
 
 
 def test_what_is_of_the_script_is_text_in_the_page() -> None:

@@ -87,10 +87,10 @@ def _room(finding: Finding, screen: Screen) -> list[Text]:
 
 
 def _remarks(findings: Sequence[Finding], space: bool, screen: Screen) -> list[Text]:
-    """What was seen and costs next to nothing here: a line or two each."""
+    """What was seen and costs little here, or may have been chance: a line or two each."""
     if not findings:
         return []
-    lines = [Text()] * space + heading("remarks", "nothing to gain here", screen)
+    lines = [Text()] * space + heading("remarks", "no gain is predicted", screen)
     for finding in findings:
         at = f" at {place(finding.where[0], screen)}" if finding.where else ""
         text = f"{name(finding.code, screen)}  {name(with_short_paths(finding.title, screen.folder), screen)}{at}"

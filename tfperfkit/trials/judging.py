@@ -78,7 +78,7 @@ def measured(variant: Variant, base: Sequence[Outcome], changed: Sequence[Outcom
         first_minute=math.exp(statistics.fmean(map(math.log, minutes))) if minutes else None,
         processor=used.speedup if used is not None else None,
         processor_interval=_bounds(used) if used is not None else None,
-        memory_bytes=statistics.median(b.memory_bytes - a.memory_bytes for a, b in pairs),
+        memory_bytes=_memory(pairs),
         pairs=len(pairs),
         results=results,
         distance=distance,
@@ -101,6 +101,12 @@ def _processor(pairs: Sequence[tuple[Outcome, Outcome]], per_example: bool) -> C
         for side in ([a for a, _ in known], [b for _, b in known])
     )
     return paired_ratio(before, after) if known else None
+
+
+def _memory(pairs: Sequence[tuple[Outcome, Outcome]]) -> float | None:
+    """The difference of the peaks; None where no pair has both: a run that had to be killed leaves none."""
+    known = [b.memory_bytes - a.memory_bytes for a, b in pairs if a.memory_bytes > 0 and b.memory_bytes > 0]
+    return statistics.median(known) if known else None
 
 
 def _bounds(found: Comparison) -> tuple[float, float] | None:
@@ -138,7 +144,7 @@ def baseline(outcomes: Sequence[Outcome]) -> Baseline | None:
         batch_size=good[0].batch_size,
         steps=good[0].steps,
         warm_s=statistics.median(outcome.warm_ns for outcome in good) / 1e9,
-        memory_bytes=statistics.median(outcome.memory_bytes for outcome in good),
+        memory_bytes=statistics.median([outcome.memory_bytes for outcome in good if outcome.memory_bytes > 0] or [0.0]),
         spread=max(times) / min(times),
     )
 

@@ -44,6 +44,8 @@ def prove_run(
     patched = [] if in_place else of_patches(report, evidence)  # in place there is nothing to patch but the script
     variants = of_one(choice, report, only, patched) if only else _of_findings(choice, report, patched)
     notes = _changed(run, cwd, parts)
+    if not only:
+        notes += untested(report, variants)
     long = [item for item in variants if item.whole and report.run.wall_s * _RUNS > seconds]
     if long:
         variants = [item for item in variants if item not in long]
@@ -55,7 +57,9 @@ def prove_run(
         if only:
             raise UsageError(" ".join(notes))
         variants = choice.headroom(report)
-        reason = "No finding of the run has an experiment" if report.findings else "The run has no finding"
+        reason = "The run has no finding"
+        if report.findings:
+            reason = "No finding of the run could be tried" if long else "No finding of the run has an experiment"
         notes.append(f"{reason}: tried was what may give headroom.")
     before = Path.cwd()
     os.chdir(cwd)
@@ -83,6 +87,23 @@ def prove_run(
 
 def _of_findings(choice: Choice, report: Report, patched: list[Variant]) -> list[Variant]:
     return rather_than_experiments(patched, choice.of_findings(report), (*report.findings, *report.headroom))
+
+
+def untested(report: Report, variants: list[Variant]) -> list[str]:
+    """The findings that no change which can be tried belongs to: without a word they would seem to be tested too."""
+    tested = {(item.finding, item.place) for item in variants}
+    known = identified((*report.findings, *report.headroom))
+    left = [
+        f"{identity} ({where[0].file.rpartition('/')[2]}:{where[0].line})" if (where := finding.where) else identity
+        for identity, finding in known
+        if finding.severity != "info" and not finding.headroom and (finding.code, place_of(finding)) not in tested
+    ]
+    if not left:
+        return []
+    return [
+        f"No experiment tests {', '.join(left)}: make the change by hand and run again, then tfperf compare tells "
+        "what it gained."
+    ]
 
 
 def of_one(choice: Choice, report: Report, only: str, patched: list[Variant] | None = None) -> list[Variant]:

@@ -26,8 +26,10 @@ class FitCalls(NamedTuple):
 
 
 def costly_calls(evidence: Evidence) -> FitCalls | None:
-    """The call of ``fit`` whose steps cost more to call than to compute; None where there is none, or where several
-    steps run in one call already."""
+    """The call of ``fit`` whose steps cost more to call than to compute; None where there is none, where several steps
+    run in one call already, or for work outside of the training steps: ``fit`` does not call its iterations."""
+    if evidence.work is not None:
+        return None
     sites = reached(evidence, "batch")
     clean = evidence.steps.clean
     if not sites or not clean or any(step.count > 1 for step in clean):

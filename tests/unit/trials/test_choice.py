@@ -8,10 +8,11 @@ from side_builder import make_finding
 
 from tfperfkit.errors import UsageError
 from tfperfkit.model import Overhead, Report, RunInfo, SourceSpan, StepSummary
-from tfperfkit.records.trials import Change, parse_change
+from tfperfkit.records.trials import Change, parse_change, place_of
 from tfperfkit.trials.choice import Choice, varied
 from tfperfkit.trials.command import seconds
-from tfperfkit.trials.prove import of_one
+from tfperfkit.trials.judging import Variant
+from tfperfkit.trials.prove import of_one, untested
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,18 @@ def test_one_finding_is_tried_by_its_id() -> None:
     for wrong, words in {"INP002": "has no finding 'INP002'; it has EAG001, EAG001-2", "jti": "did you mean"}.items():
         with pytest.raises(UsageError, match=words):
             of_one(Choice(), report, wrong)
+
+
+def test_a_finding_that_nothing_tests_is_named() -> None:
+    """Else a person takes the first finding for tested when only the second was."""
+    eager = msgspec.structs.replace(make_finding("EAG001"), where=(SourceSpan("/home/ann/walk.py", 179, ""),))
+    waits = msgspec.structs.replace(make_finding("INP001"), where=(SourceSpan("/home/ann/walk.py", 94, ""),))
+    remark = msgspec.structs.replace(eager, code="INP013", severity="info")
+    steps = StepSummary(count=9, source="custom")
+    run = RunInfo(argv=("walk.py",), exit_code=0, status="finished")
+    found = (eager, waits, remark)
+    report = Report(schema=1, run=run, probes=(), steps=steps, findings=found, overhead=Overhead())
+    tested = [Variant(text="parallel", finding="INP001", place=place_of(waits))]
+    (said,) = untested(report, tested)
+    assert said.startswith("No experiment tests EAG001 (walk.py:179): make the change by hand")
+    assert untested(report, [*tested, Variant(text="graph:step", finding="EAG001", place=place_of(eager))]) == []

@@ -73,6 +73,16 @@ def test_slower_and_no_difference() -> None:
     assert item.verdict == "no difference" and item.needed_pairs is not None
 
 
+def test_memory_is_compared_where_both_runs_of_a_pair_tell_their_peak() -> None:
+    """A run that was killed before its end tells none, which is no peak of 0 bytes."""
+    plain = [outcome(1e6, memory_bytes=600e6), outcome(1e6, memory_bytes=600e6)]
+    killed = outcome(1e6)
+    assert measured(Variant(text="a"), plain[:1], [killed]).memory_bytes is None
+    assert measured(Variant(text="a"), plain, [killed, outcome(1e6, memory_bytes=700e6)]).memory_bytes == 100e6
+    base = baseline([killed, *plain])
+    assert base is not None and base.memory_bytes == 600e6
+
+
 def test_what_never_took_effect_is_not_applicable() -> None:
     variant = Variant(text="jit", changes=(Change("jit"),))
     idle = outcome(10.0, end=TrialEnd(stopped=True, applied={"jit": 0}, refused={"jit": "no function"}))

@@ -337,6 +337,19 @@ def test_steps_that_compute_or_run_together_already_are_left_in_peace() -> None:
     assert not list(fit_calls.one_call_a_step(tiny_fit(count=300)))
 
 
+def test_a_loop_beside_fit_is_not_called_by_fit() -> None:
+    """A pass over the dataset before the training."""
+    given = tiny_fit()
+    of_loop = given.narrowed(
+        work=Work(kind="loop", where=SourceSpan(FILE, 1), seconds=3.0, share_of_run=0.1, iterations=3000),
+        steps=given.steps,
+        account=given.account,
+        samples=given.samples,
+        log=given.log,
+    )
+    assert not list(fit_calls.one_call_a_step(of_loop))
+
+
 def test_the_innermost_line_that_takes_the_time_comes_first() -> None:
     source = (
         "def tokenise(text):\n    return re.findall('[a-z]+', text)\n\ndef encode(texts):\n    rows = []\n"

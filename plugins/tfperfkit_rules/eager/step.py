@@ -13,7 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.eager.gain import Compiled, compiled, handed_out
 from tfperfkit_rules.measures.source_text import Function, enclosing
-from tfperfkit_rules.measures.step_place import StepPlace, step_place
+from tfperfkit_rules.measures.step_place import TAPE, StepPlace, step_place
 
 MIN_OPS = calibrated.MIN_OPERATIONS.value
 
@@ -108,7 +108,10 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
     if place.functions:
         what = f"Put @tf.function on {' and '.join(names[:3])}" if names else "Put the step into a @tf.function"
     else:
-        what = "Move the body of the loop, from the tape to the update, into a function with @tf.function"
+        tapes = {(span.file, span.line) for span in evidence.calls(TAPE)}
+        here = place.tape is not None and (place.tape.file, place.tape.line) in tapes
+        which = "from the tape to the update" if here else "from the call that leads to the tape to the update"
+        what = f"Move the body of the loop, {which}, into a function with @tf.function"
     return (
         f"{what}, so that TensorFlow compiles the step once and runs it as one graph."
         f"{reads(evidence, place)}{others(evidence, place)}"

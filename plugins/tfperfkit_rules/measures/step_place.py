@@ -61,6 +61,7 @@ def _known(evidence: Evidence) -> tuple[list[Site], Counter[int]]:
 def step_place(evidence: Evidence) -> StepPlace | None:
     """The place of a step whose updates Python makes; None when no such update was seen."""
     found = [site for site in reached(evidence, "apply", "train_on_batch", "batch") if site.file]
+    found = [site for site in found if not _made_once(evidence, site)]
     if not found:
         return _named(evidence)
     applied = [site for site in found if site.kind == "apply"]
@@ -93,6 +94,11 @@ def step_place(evidence: Evidence) -> StepPlace | None:
     updates = len({(site.target, site.file, site.line) for site in applied})
     handed_over = tuple(dict.fromkeys(runs))
     return StepPlace(tuple(dict.fromkeys(functions)), loop, tape, max(updates, 1), handed=handed_over)
+
+
+def _made_once(evidence: Evidence, site: Site) -> bool:
+    """An update outside of all loops, made once in a run of many steps: a try before the training, not its step."""
+    return not site.loops and _known(evidence)[1][site.id] == 1 < evidence.steps.count
 
 
 def _named(evidence: Evidence) -> StepPlace | None:

@@ -135,3 +135,46 @@ def test_what_can_not_be_traced_ends_the_step(tmp_path: Path) -> None:
 )
 def test_what_would_change_its_meaning_stays(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert said in reason(tmp_path, SCRIPT.replace(old, new), "EAG001")
+
+
+WALKTHROUGH = """\
+import tensorflow as tf
+
+model = build()
+
+
+def grad(model, inputs, targets):
+    with tf.GradientTape() as tape:
+        value = loss(model, inputs, targets)
+    return value, tape.gradient(value, model.trainable_variables)
+
+
+value, grads = grad(model, *next(iter(data)))
+optimizer.apply_gradients(zip(grads, model.trainable_variables))
+for epoch in range(201):
+    mean = tf.keras.metrics.Mean()
+    for x, y in data:  # here
+        # Optimize the model
+        value, grads = grad(model, x, y)
+        optimizer.apply_gradients(zip(grads, model.trainable_variables))
+        mean(value)
+"""
+
+
+def test_the_tape_may_stand_in_a_function_that_the_loop_calls(tmp_path: Path) -> None:
+    """As in TensorFlow's own walkthrough of custom training. ``grads`` is read before the loop, not after it."""
+    body = (
+        "value, grads = grad(model, x, y)\n        optimizer.apply_gradients(zip(grads, model.trainable_variables))\n"
+    )
+    after = WALKTHROUGH.replace(f"        # Optimize the model\n        {body}", "        value = train_step(x, y)\n")
+    made = (
+        "\n\n@tf.function\ndef train_step(x, y):\n    # Optimize the model\n    value, grads = grad(model, x, y)\n"
+        "    optimizer.apply_gradients(zip(grads, model.trainable_variables))\n    return value\n\n\nfor epoch"
+    )
+    assert fixed(tmp_path, WALKTHROUGH, "EAG001") == after.replace("for epoch", made)
+    reads = WALKTHROUGH.replace("value = loss(", "value = float(loss(").replace(
+        "targets)\n    return", "targets))\n    return"
+    )
+    assert "(in grad)" in reason(tmp_path, reads, "EAG001")
+    elsewhere = WALKTHROUGH.replace("grad(model, x, y)", "other.grad(model, x, y)")
+    assert "nor in a function of the file that it calls" in reason(tmp_path, elsewhere, "EAG001")

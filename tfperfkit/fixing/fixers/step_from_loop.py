@@ -1,4 +1,5 @@
-"""A function with ``@tf.function`` made of a loop's body: the statements from the tape to the update of the weights."""
+"""A function with ``@tf.function`` made of a loop's body: the statements from the tape, or from the call of a function
+with the tape, to the update of the weights."""
 
 from __future__ import annotations
 
@@ -37,12 +38,14 @@ class _Step:
 
 
 def fix(case: Case) -> list[Edit]:
-    """At the first of the finding's places that is a tape in a loop, or a loop with one tape."""
-    for module, span in case.places():
-        tape = _tape_at(module, span.line)
-        if tape is not None:
-            return _extracted(module, _step(module, tape))
-    raise NoFix("no tape stands in the body of a loop at its place")
+    """At the first of the finding's places that is a tape in a loop, or a loop with one tape; else at the first that is
+    a loop which calls a function with a tape."""
+    for begins in (_tape_at, _call_at):
+        for module, span in case.places():
+            first = begins(module, span.line)
+            if first is not None:
+                return _extracted(module, _step(module, first))
+    raise NoFix("no tape stands in the body of a loop at its place, nor in a function of the file that it calls")
 
 
 def _tape_at(module: Module, line: int) -> cst.With | None:
@@ -53,6 +56,24 @@ def _tape_at(module: Module, line: int) -> cst.With | None:
         found = [node for node in tapes if loops and loops[0] in list(_same_function(module, node))]
     outer = [node for node in found if not any(other in module.around(node) for other in found)]
     return outer[0] if len(outer) == 1 else None
+
+
+def _call_at(module: Module, line: int) -> cst.SimpleStatementLine | None:
+    """The first statement of a loop's body that calls a function of the file which holds a tape."""
+    loops = [node for node in module.nodes if isinstance(node, _LOOPS) and module.line(node) == line]
+    if not loops:
+        return None
+    functions = [node for node in module.nodes if isinstance(node, cst.FunctionDef)]
+    holders = {
+        node.name.value
+        for node in functions
+        if any(isinstance(at, cst.With) and _is_tape(module, at) for at in walk(node.body))
+    }
+    for item in loops[0].body.body:
+        calls = [at for at in walk(item) if isinstance(at, cst.Call) and isinstance(at.func, cst.Name)]
+        if isinstance(item, cst.SimpleStatementLine) and any(at.func.value in holders for at in calls):
+            return item
+    return None
 
 
 def _is_tape(module: Module, node: cst.With) -> bool:
@@ -68,7 +89,7 @@ def _same_function(module: Module, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         yield at
 
 
-def _step(module: Module, tape: cst.With) -> _Step:
+def _step(module: Module, tape: cst.With | cst.SimpleStatementLine) -> _Step:
     """The longest one that can be traced: up to the last update of the weights, or to an earlier one."""
     around = list(_same_function(module, tape))
     loops = [node for node in around if isinstance(node, _LOOPS)]
@@ -83,7 +104,7 @@ def _step(module: Module, tape: cst.With) -> _Step:
     raise refused
 
 
-def _blocks(body: Sequence[Any], tape: cst.With) -> Iterator[Sequence[Any]]:
+def _blocks(body: Sequence[Any], tape: cst.CSTNode) -> Iterator[Sequence[Any]]:
     """From the tape to an update that follows it, the last first, and the metrics' updates directly after that."""
     first = body.index(tape)
     for last in reversed([at for at in range(first, len(body)) if _calls(body[at], _UPDATES)]):
@@ -109,7 +130,7 @@ def _checked(module: Module, loops: Sequence[Any], block: Sequence[Any]) -> _Ste
     if counted:
         raise NoFix(f"it uses {sorted(counted)[0]}, a Python number that changes: each value would be traced anew")
     home = next((node for node in module.around(loops[0]) if isinstance(node, cst.FunctionDef)), module.tree)
-    back = made & (_read_outside(home, inside) | read)
+    back = made & (_read_outside(home, inside | _earlier(home, loops[-1])) | read)
     tapes = {name for node in inside if isinstance(node, cst.With) for name in names.binds(node.items)}
     if back & tapes:
         raise NoFix(f"{sorted(back & tapes)[0]} is used after the update")
@@ -173,6 +194,18 @@ def _read_outside(home: cst.CSTNode, inside: set[Any]) -> set[str]:
     own = {at for node in walk(home) if node is not home for at in _own_names(node)}
     left_out = inside | targets | attributes | own
     return {node.value for node in walk(home) if isinstance(node, cst.Name) and node not in left_out}
+
+
+def _earlier(home: Any, loop: cst.CSTNode) -> set[Any]:
+    """What stands before the statement with the loop and is over by then: it reads nothing that the loop makes."""
+    found: set[Any] = set()
+    for statement in home.body if isinstance(home, cst.Module) else home.body.body:
+        parts = set(walk(statement))
+        if loop in parts:
+            break
+        if not any(isinstance(at, (cst.FunctionDef, cst.Lambda)) for at in parts):
+            found |= parts
+    return found
 
 
 def _own_names(node: cst.CSTNode) -> Iterator[cst.Name]:

@@ -61,6 +61,29 @@ def test_a_body_in_the_loop_itself_is_reported_by_the_loop_and_the_tape() -> Non
     assert "Move the body of the loop" in finding.advice
 
 
+def test_a_body_whose_tape_is_in_a_function_begins_at_its_call() -> None:
+    source = (
+        "import tensorflow as tf\n\ndef grad(x):\n    with tf.GradientTape() as tape:\n        loss = f(x)\n"
+        "    return tape.gradient(loss, weights)\n\nfor x in data:\n    grads = grad(x)\n    optimizer.apply(grads)\n"
+    )
+    placed = (site(1, "apply", 10, loops=(8,)),)
+    finding = one(step.eager_step(eager_evidence(source=source, at=placed, loop=8)))
+    assert finding.where == (SourceSpan(FILE, 8), SourceSpan(FILE, 10))
+    assert "from the call that leads to the tape to the update" in finding.advice
+    whole = one(step.eager_step(eager_evidence(source=IN_A_LOOP, at=(site(1, "apply", 5, loops=(2,)),), loop=2)))
+    assert "from the tape to the update" in whole.advice
+
+
+def test_an_update_that_was_made_once_before_the_loop_is_not_the_step() -> None:
+    """The step is compiled; the optimizer was tried once before it."""
+    evidence = eager_evidence(
+        at=(site(1, "apply", 2, function="<module>"), site(2, "call", 11, loops=(10,))),
+        records={"markers": [[1, 0, 10, 1], *([2, n * 1000, n * 1000 + 10, 1] for n in range(1, 60))]},
+    )
+    assert step.own_eager_step(evidence) is None
+    assert not list(step.eager_step(evidence))
+
+
 def test_the_function_with_the_tape_is_compiled_not_the_one_that_only_updates() -> None:
     source = (
         "def update(g):\n    opt.apply(g)\n\ndef work(x):\n    with tf.GradientTape() as t:\n        l = f(x)\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from tfperfkit_probes.input.model import Pipeline, Stage
 
@@ -117,23 +118,26 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     if stage is item.described:  # by its description alone: at least it is what a stage must be to be reported
         left = item.section_ms * (1 - MIN_PART * (1 - 1 / item.cpus))
         bounds = item.between(item.step_ms / bounds[1], item.other_ms + left)
-    name = called(stage)
+    maps = (stage, *_joined(item.pipeline, stage))
+    name = " and ".join(called(one) for one in reversed(maps))
     yield Finding(
         code="INP003",
         family="input",
         severity="low",
-        title=f"{name} {kind}",
+        title=f"{name} {kind}"
+        if len(maps) == 1
+        else f"{name}, which run as one, {kind.replace('prepares', 'prepare')}",
         share_of_step=item.share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=places(evidence, place(stage, item.pipeline), stage.mapped),
+        where=places(evidence, *(place(one, item.pipeline) for one in maps), *(one.mapped for one in maps)),
         evidence=(
             *waiting(item),
             *own_time(stage),
             Measurement("processors", item.cpus, "count", "run"),
             *_part(item, stage),
         ),
-        advice=_parallel_advice(stage, name),
+        advice=_parallel_advice(maps, name),
         detail=(
             f"At most {item.cpus} times as fast, on {item.cpus} processors, and only as far as the step's own graph "
             "leaves them free."
@@ -159,10 +163,23 @@ def _sequential_kind(stage: Stage) -> str:
     return ""
 
 
-def _parallel_advice(stage: Stage, name: str) -> str:
+def _joined(pipeline: Pipeline, stage: Stage) -> tuple[Stage, ...]:
+    """The maps directly below a map that TensorFlow has made one with it (its pass ``map_fusion``): its model knows the
+    upper one alone, with the time of all, so nothing tells which of them takes it."""
+    if stage.kind != "Map" or pipeline.measured != "model" or stage.self_ms_per_output is None:
+        return ()
+    below = pipeline.stages[pipeline.stages.index(stage) + 1 :]
+    found = list(takewhile(lambda item: item.kind == "Map" and item.elements is None and not item.nested, below))
+    measured = below[len(found) :]
+    return tuple(found) if measured and measured[0].elements is not None else ()
+
+
+def _parallel_advice(maps: Sequence[Stage], name: str) -> str:
+    stage = maps[0]
     if stage.kind in ("Map", "ParallelMap"):
-        function = stage.mapped.function if stage.mapped is not None else "..."
-        return f"Call it for several elements at a time: .map({function}, num_parallel_calls=tf.data.AUTOTUNE)."
+        each = [item.mapped.function if item.mapped is not None else "..." for item in reversed(maps)]
+        calls = " and ".join(f".map({function}, num_parallel_calls=tf.data.AUTOTUNE)" for function in each)
+        return f"Call {'it' if len(maps) == 1 else 'them'} for several elements at a time: {calls}."
     if stage.kind.endswith("Interleave"):
         return "Read several files at a time: .interleave(..., num_parallel_calls=tf.data.AUTOTUNE, cycle_length=4)."
     return (

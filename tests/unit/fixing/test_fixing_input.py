@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixing_builder import fixed, reason
+from fixing_builder import finding_at, fixed, patch_of, reason
 
 CHAIN = """\
 import tensorflow as tf
@@ -21,6 +21,18 @@ train = (
 def test_a_map_gets_parallel_calls_and_comments_stay(tmp_path: Path) -> None:
     after = fixed(tmp_path, CHAIN, "INP003")
     assert after == CHAIN.replace(".map(load)", ".map(load, num_parallel_calls=tf.data.AUTOTUNE)")
+
+
+def test_maps_that_run_as_one_get_parallel_calls_together(tmp_path: Path) -> None:
+    """One alone would leave the other sequential. A third that the finding does not name stays as it is."""
+    source = "import tensorflow as tf\n\nds = ds.map(read).map(augment).map(scale)\nother = ds.map(read)\n"
+    wanted = "ds.map(read, num_parallel_calls=tf.data.AUTOTUNE).map(augment, num_parallel_calls=tf.data.AUTOTUNE)"
+    found = finding_at("INP003", (3, ""), (1, "augment"), (1, "read"))
+    # The outermost call of the line is the place of a finding that names no function.
+    _, plain = patch_of(tmp_path, source, finding_at("INP003", (3, "")))
+    assert ".map(scale, num_parallel_calls=tf.data.AUTOTUNE)" in plain
+    _, after = patch_of(tmp_path, source.replace(".map(scale)", ""), found)
+    assert after == source.replace(".map(scale)", "").replace("ds.map(read).map(augment)", wanted)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,20 @@ def test_a_sequential_map_is_named_with_at_most_the_processors_gain() -> None:
     assert "num_parallel_calls" in finding.advice
 
 
+def test_maps_that_run_as_one_are_named_together() -> None:
+    """TensorFlow's model knows the upper map alone, which may be a function that does nothing."""
+    upper = mapped(elements=32.0, stateful_or_random=True, mapped=SourceSpan(FILE, 23, "augment"))
+    lower = mapped(own_ms=None, mapped=SourceSpan(FILE, 17, "read_image"))
+    source = stage("TensorSlice", 4, self_ms_per_output=0.03, elements=32.0)
+    made = pipeline(PREFETCH, BATCH, upper, lower, source, bound_by=2, bound_ms_per_output=9.5)
+    finding = one(sequential_stages.sequential(evidence(made)))
+    assert finding.title == "map(read_image) and map(augment), which run as one, prepare one element at a time"
+    assert {"augment", "read_image"} <= {place.function for place in finding.where}
+    assert ".map(read_image, num_parallel_calls=tf.data.AUTOTUNE) and .map(augment, " in finding.advice
+    seen = msgspec.structs.replace(made, stages=(PREFETCH, BATCH, upper, mapped(own_ms=0.1, elements=32.0), source))
+    assert one(sequential_stages.sequential(evidence(seen))).title.startswith("map(augment) prepares")
+
+
 def test_one_processor_gains_nothing_by_parallel_calls() -> None:
     assert not list(sequential_stages.sequential(evidence(SLOW, machine={"cpus": 1})))
 

@@ -75,7 +75,7 @@ def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until
         if ran.failed:
             return _failed(script, ran, "the script", commit)
         report, evidence = study(folder)
-        measures += judge(Run(report, evidence), budget)
+        measures += judge(Run(report, evidence), budget, interrupted=ran.interrupted)
         findings = report.findings
         if ran.interrupted:
             notes.append(f"Runs were interrupted after {command.limit_s:g} s, as asked.")

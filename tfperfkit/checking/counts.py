@@ -33,8 +33,10 @@ class _Bound(NamedTuple):
     places: Callable[[Run], Places]
 
 
-def judge(run: Run, budget: Budget) -> list[Measure]:
-    """A measure for each bound that the budget has, and one for each pattern of findings."""
+def judge(run: Run, budget: Budget, *, interrupted: bool = False) -> list[Measure]:
+    """A measure for each bound that the budget has, and one for each pattern of findings. ``interrupted``: before the
+    script's end, so that what there is to find may not have begun."""
+    early = interrupted and not run.report.steps.count and not any(work.iterations for work in run.report.work)
     made = []
     for name, limit in budget.limits.items():
         bound = _BOUNDS[name]
@@ -49,7 +51,7 @@ def judge(run: Run, budget: Budget) -> list[Measure]:
                 where=places,
             )
         )  # fmt: skip
-    return [*made, *(_no_findings(run.report.findings, pattern) for pattern in budget.findings)]
+    return [*made, *(_no_findings(run.report.findings, pattern, early) for pattern in budget.findings)]
 
 
 def _says(bound: _Bound, value: float | None, limit: float, outcome: Outcome) -> str:
@@ -60,10 +62,10 @@ def _says(bound: _Bound, value: float | None, limit: float, outcome: Outcome) ->
     return f"{bound.title}: {shown}, the budget is {allowed}"
 
 
-def _no_findings(findings: Iterable[Finding], pattern: str) -> Measure:
+def _no_findings(findings: Iterable[Finding], pattern: str, early: bool) -> Measure:
     found = [each for each in findings if fnmatch.fnmatchcase(each.code, pattern)]
     first = found[0] if found else None
-    says = f"no finding {pattern}"
+    says = f"no finding {pattern}{', but nothing was trained until the interruption' if early else ''}"
     if first is not None:
         others = f", and {len(found) - 1} more" if len(found) > 1 else ""
         says = f"{first.code}: {first.title}{others}"
@@ -73,7 +75,7 @@ def _no_findings(findings: Iterable[Finding], pattern: str) -> Measure:
         limit=0,
         value=len(found),
         unit="count",
-        outcome="fail" if found else "pass",
+        outcome="fail" if found else "undecided" if early else "pass",
         says=says,
         where=tuple(span for each in found for span in each.where[:1])[:_PLACES],
     )

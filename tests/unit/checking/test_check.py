@@ -106,6 +106,19 @@ def test_shares_and_memory() -> None:
     ]
 
 
+def test_no_finding_before_the_first_step_decides_nothing() -> None:
+    """Interrupted while it still imported or loaded: a pass would be of nothing."""
+    side = make_side("a", [])
+    assert side.evidence is not None
+    run = Run(side.report, side.evidence)
+    (measure,) = judge(run, Budget(findings=("INP006",)), interrupted=True)
+    assert measure.outcome == "undecided" and "nothing was trained" in measure.says
+    assert judge(run, Budget(findings=("INP006",)))[0].outcome == "pass"  # it ran to its end
+    trained = made_run(findings=[make_finding("INP001", 4)])
+    assert judge(trained, Budget(findings=("INP006",)), interrupted=True)[0].outcome == "pass"
+    assert judge(trained, Budget(findings=("INP001",)), interrupted=True)[0].outcome == "fail"
+
+
 def test_findings_by_pattern() -> None:
     run = made_run(findings=[make_finding("RET002", 3), make_finding("INP001", 4)])
     first, second = judge(run, Budget(findings=("RET*", "EAG001")))

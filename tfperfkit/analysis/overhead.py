@@ -19,11 +19,13 @@ Row = tuple[int, int, int, int | None]
 def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str]) -> Overhead:
     """``rows`` of the stream ``cost``: ``[ns, hooks ns, pulse ns, waited ns]``, cumulated, twice a second."""
     clean = [step.duration_ns for step in table.clean]
+    begun = min((step.begin_ns for step in table.clean), default=0)
     per_probe: dict[str, float] = {}
     middle = statistics.median(clean) if clean else 0
     if middle:  # none, or damaged: no time went by
         for name in windows:
-            inside = [step.duration_ns for step in table.in_window(name)]
+            # One that opened before the steps were steady holds a step that was traced in it: no cost of the probe.
+            inside = [step.duration_ns for step in table.in_window(name) if step.begin_ns >= begun]
             if inside:
                 per_probe[name] = statistics.median(inside) / middle
     noted = [row for row in map(_row, rows) if row is not None]

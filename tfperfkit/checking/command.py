@@ -70,7 +70,8 @@ def _checked(command: Command, budget: Budget, commit: str, scratch: Path, until
     findings: Any = ()
     folder = _folder(command, out)
     if not budget.is_empty:
-        _tell(f"running {script} with all probes")
+        until = f"until it is interrupted after {command.limit_s:g} s" if command.limit_s else "to its end"
+        _tell(f"running {script} with all probes, {until}")
         ran = run(command, folder, light=False)
         if ran.failed:
             return _failed(script, ran, "the script", commit)

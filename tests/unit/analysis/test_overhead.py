@@ -59,3 +59,11 @@ def test_the_kernel_s_file_and_its_absence(tmp_path: Path) -> None:
     assert contention.waited_ns() is None
     (tmp_path / "schedstat").write_text("12 3456 7\n")
     assert contention.waited_ns() is None  # it gave up: no file is opened twice a second for nothing
+
+
+def test_a_window_that_opened_before_the_steps_were_steady_tells_no_cost() -> None:
+    """The first step is traced and compiled in it: hundreds of times as long, and not by the probe."""
+    later = (Step(n, (299 + n) * S, (300 + n) * S, window="clean") for n in range(1, 4))
+    early = StepTable(steps=(Step(0, 0, 300 * S, window="devices"), *later), source="custom")
+    assert overhead([], early, ["devices"]).per_probe == {}
+    assert overhead([], table(["clean", "devices", "clean"]), ["devices"]).per_probe == {"devices": 1.0}

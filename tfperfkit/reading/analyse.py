@@ -167,9 +167,9 @@ def _host_only(found: steps.Steps, hosts: Sequence[HostActivity]) -> TraceReport
     )
     each_host = [of_hosts.doing(each, found) for each in hosts if each.events]
     share = {
-        doing.value: statistics.fmean(shares.get(doing.value, 0.0) for shares in each_host)
-        for doing in Doing
-        if any(doing.value in shares for shares in each_host)
+        name: statistics.fmean(shares.get(name, 0.0) for shares in each_host)
+        for name in (*(doing.value for doing in Doing), idle.UNKNOWN)
+        if any(name in shares for shares in each_host)
     }
     notes = ("no accelerator is in the trace: the times are those of operations on the host's processors",)
     return TraceReport(

@@ -12,7 +12,7 @@ from tfperfkit.reading.host import Doing
 from tfperfkit.reading.idle import BETWEEN, QUEUED, UNKNOWN
 from tfperfkit.reading.machine import is_matrix_product
 from tfperfkit.reading.model import CollectiveRow, TraceReport
-from tfperfkit.reading.numbers import MANY_COLLECTIVES, MATRIX_SHARE, REPORTED_SHARE, SMALL_COLLECTIVE_MS
+from tfperfkit.reading.numbers import HOST_SHARE, MANY_COLLECTIVES, MATRIX_SHARE, REPORTED_SHARE, SMALL_COLLECTIVE_MS
 from tfperfkit.records.source_span import SourceSpan
 
 _HOST = (Doing.PYTHON.value, Doing.RUNTIME.value, UNKNOWN)
@@ -27,7 +27,7 @@ def find(report: TraceReport) -> tuple[Finding, ...]:
 def headline(report: TraceReport) -> str:
     """The first line: the step, how much of it the accelerators idle, and the main reason."""
     if report.idle_share is None:
-        return ""
+        return _of_host(report)
     used = [row for row in report.devices if row.used]
     who = f"The {len(used)} accelerators idle" if len(used) > 1 else f"{used[0].device} idles" if used else "Idle"
     of = "the step" if report.steps.count else "the recorded time"
@@ -42,6 +42,20 @@ def headline(report: TraceReport) -> str:
     if busy_with and reported[0].share_of_step > (report.idle_share or 0.0):
         return f"{reported[0].title}: {reported[0].share_of_step * 100:.1f} % of {of}"
     return text
+
+
+def _of_host(report: TraceReport) -> str:
+    """Without accelerators: what the host's threads are at for a good part of the step, or what they compute."""
+    of = "the step" if report.steps.count else "the recorded time"
+    fetching, nothing = (report.host_share.get(name, 0.0) for name in (Doing.INPUT.value, UNKNOWN))
+    if max(fetching, nothing) >= HOST_SHARE.value:
+        if fetching >= nothing:
+            return f"For {100 * fetching:.0f} % of {of} a thread of the host fetches the next batch"
+        return f"For {100 * nothing:.0f} % of {of} no thread of the host is in any event: Python, or waiting"
+    if not report.host_operations:
+        return ""
+    first = report.host_operations[0]
+    return f"The costliest operation on the host is {first.name}: {first.own_ms:.3g} ms in {first.runs:,} runs"
 
 
 _OF_PYTHON = (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfperfkit.reading.host import Doing, HostActivity
+from tfperfkit.reading.idle import UNKNOWN
 from tfperfkit.reading.model import DeviceRow, HostFacts
 from tfperfkit.reading.steps import Steps
 from tfperfkit.xplane.intervals import Spans, covered, union
@@ -53,7 +54,8 @@ def waits(devices: Sequence[DeviceRow]) -> dict[str, float]:
 
 
 def doing(host: HostActivity, found: Steps) -> dict[str, float]:
-    """For what share of its steps some thread of a host was at something; without steps, of what was recorded."""
+    """For what share of its steps some thread of a host was at something, and for what share none was; without steps,
+    of what was recorded."""
     begins, ends = [step.begin for step in found.of_host(host.host)], [step.end for step in found.of_host(host.host)]
     if not begins:
         begins, ends = [host.first or 0], [host.last]
@@ -65,4 +67,6 @@ def doing(host: HostActivity, found: Steps) -> dict[str, float]:
         for kind in Doing
         if kind in host.spans
     }
-    return {name: share for name, share in shares.items() if share > 0}
+    known = union(list(host.spans.values()))
+    nothing = 1 - int(covered(known, spans.begin, spans.end).sum()) / spans.total
+    return {name: share for name, share in {**shares, UNKNOWN: nothing}.items() if share > 0}

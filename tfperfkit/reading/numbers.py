@@ -16,6 +16,12 @@ REPORTED_SHARE = Calibration(
     "what is lost of a step, for a finding",
     Chosen("as SEVERITY_LOW: less is within the noise of a trace"),
 )
+HOST_SHARE = Calibration(
+    0.1,
+    "share",
+    "of a step, in which a thread fetches its batch or none does anything, from which on the first line says so",
+    Chosen("what a change of it may gain is more than two runs of the same differ by"),
+)
 ROOF_SHARE = Calibration(
     0.5,
     "share",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,10 @@ from tfperfkit.reading.host import HostActivity
 _MIN_REPEATS = 3
 #: A call that repeats for less than this of the recorded time is no step.
 _MIN_COVER = 0.2
+#: Calls that reach over as much of the longest are those of the same loop.
+_SAME_CALLS = 0.9
+#: What TensorFlow calls the graph of a function, by its name.
+_INFERENCE = re.compile(r"^__inference_(?:tf__)?(.+?)_\d+$")
 #: Of the other kernels of a step, so many must come once in each of its turns.
 _MIN_REGULAR = 0.8
 
@@ -146,7 +151,7 @@ def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
     """The function that is called again and again for most of the time, outermost calls only."""
     if host.first is None:
         return None
-    best: tuple[int, str, list[tuple[int, int]]] | None = None
+    found: list[tuple[int, str, list[tuple[int, int]]]] = []
     for name, calls in host.calls.items():
         outer: list[tuple[int, int]] = []
         for begin, end in sorted(calls, key=lambda call: (call[0], -call[1])):
@@ -154,12 +159,18 @@ def _repeated_call(host: HostActivity) -> tuple[str, tuple[Step, ...]] | None:
                 outer.append((begin, end))
         if len(outer) >= _MIN_REPEATS:
             cover = outer[-1][1] - outer[0][0]
-            if cover >= _MIN_COVER * (host.last - host.first) and (best is None or cover > best[0]):
-                best = (cover, name, outer)
-    if best is None:
+            if cover >= _MIN_COVER * (host.last - host.first):
+                found.append((cover, name, outer))
+    if not found:
         return None
-    _, name, calls = best
-    return name.partition("(")[2].rstrip(")") or name.removeprefix("EagerLocalExecute: "), _turns(calls)
+    longest = max(cover for cover, _, _ in found)
+    # Of the same calls under several names the one that says which function it is.
+    _, name, calls = max(
+        (each for each in found if each[0] >= _SAME_CALLS * longest),
+        key=lambda each: (not each[1].startswith("FunctionRun"), each[0]),
+    )
+    words = name.partition("(")[2].rstrip(")") or name.removeprefix("EagerLocalExecute: ")
+    return _INFERENCE.sub(r"\1", words), _turns(calls)
 
 
 def _repeated_kernels(device: Activity) -> tuple[str, tuple[Step, ...]] | None:

@@ -112,6 +112,17 @@ def test_steps_from_a_call_that_repeats(tmp_path: Path) -> None:
     report = made(tmp_path, builder)
     assert (report.steps.source, report.steps.count) == ("repeated call", 8)
     assert "one call of step to the next" in report.steps.words
+    assert report.headline == "For 27 % of the step no thread of the host is in any event: Python, or waiting"
+
+
+def test_steps_of_a_function_that_the_runtime_calls_by_two_names(tmp_path: Path) -> None:
+    builder = SpaceBuilder()
+    builder.plane().line("python", *[("EagerLocalExecute: __inference_train_step_48", n * 1000, 990) for n in range(8)])
+    builder.plane().line("pool", *[("FunctionRun", n * 1000, 995) for n in range(8)])
+    builder.plane().line("other", *[("IteratorGetNext:IteratorGetNext", n * 1000, 400) for n in range(8)])
+    report = made(tmp_path, builder)
+    assert "one call of train_step to the next" in report.steps.words
+    assert report.headline == "For 40 % of the step a thread of the host fetches the next batch"
 
 
 def tpu(builder: SpaceBuilder, runs: int = 4) -> None:

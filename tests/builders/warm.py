@@ -102,7 +102,7 @@ def run_warm(
     python = _shared()
     (python.folder / "script.py").write_text(source, encoding="utf-8")
     given = {**_shared_environment(), **(environment or {})}
-    done = python.run([str(each) for each in arguments], environment=given, folder=folder)
+    done = python.run([str(each) for each in arguments], environment=given, folder=folder, timeout=timeout)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

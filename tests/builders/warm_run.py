@@ -2,8 +2,8 @@
 longer than most scripts of the tests.
 
 tfperf is the real one, in a process of its own; so is the script, and its ``import tensorflow`` is seen as it ever is.
-Only what stands in ``sys.modules`` below it is there already. Not for tests of the start-up, of signals, of what else
-strikes a process, nor for those that compare with plain Python.
+Only what stands in ``sys.modules`` below it is there already. Not for tests of the start-up, of signals and of what
+else strikes a process. A test that compares with plain Python, to the byte, gives the ``script``.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ MAIN = "exec(__import__('sys').modules.pop('warm_begin').begin())"
 _TFPERF = "import sys; sys.executable = sys.argv.pop(1); from tfperfkit.__main__ import main; main()"
 
 
-def warm_tfperf(environment: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-    """The words that stand for ``tfperf``, and ``environment`` with what they need."""
+def warm_tfperf(environment: Mapping[str, str], script: Path | None = None) -> tuple[list[str], dict[str, str]]:
+    """The words that stand for ``tfperf``, and ``environment`` with what they need. ``script``: the only one that is
+    run so, by its name in its folder; the interpreter is started with it, and nothing of ours is below its frames."""
     kept = {name: text for name, text in environment.items() if name.startswith(_PREFIXES) and name != "PYTHONPATH"}
     kept = {name: text for name, text in kept.items() if not name.startswith("TFPERF_")}
-    stand_in, about = _server(tuple(sorted(kept.items())))
+    stand_in, about = _server(tuple(sorted(kept.items())), script)
     return [sys.executable, "-c", _TFPERF, stand_in], {**environment, "WARM_RUN": about}
 
 
 @functools.cache
-def _server(kept: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    """One for each environment in which TensorFlow is imported: the program that asks it, and what that must know."""
+def _server(kept: tuple[tuple[str, str], ...], script: Path | None) -> tuple[str, str]:
+    """One for each environment in which TensorFlow is imported, and for each ``script``: the program that asks it, and
+    what that must know."""
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     below = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
@@ -52,16 +54,22 @@ def _server(kept: tuple[tuple[str, str], ...]) -> tuple[str, str]:
     environment = {name: text for name, text in os.environ.items() if not name.startswith((*_PREFIXES, "TFPERF_"))}
     with listener:
         process = subprocess.Popen(
-            [sys.executable, "-c", MAIN],
+            [sys.executable, "-c", MAIN] if script is None else [sys.executable, script.name],
             env={**environment, **dict(kept), "PYTHONPATH": str(_HERE), "WARM_SOCKET": str(listener.fileno())},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=[listener.fileno()],
-            cwd=folder,
+            cwd=folder if script is None else script.parent,
         )
     atexit.register(_end, process)
-    about = {"python": sys.executable, "address": address, "environment": dict(kept), "prefixes": _PREFIXES}
+    about = {
+        "python": sys.executable,
+        "address": address,
+        "environment": dict(kept),
+        "prefixes": _PREFIXES,
+        "script": script and script.name,
+    }
     return str(stand_in), json.dumps(about)
 
 

@@ -22,6 +22,7 @@ from typing import Literal
 import pytest
 import tfperfkit_probes
 from warm import WarmPython
+from warm_run import warm_tfperf
 
 import tfperfkit
 
@@ -38,6 +39,8 @@ OURS = tuple(
 )
 #: What some programs need and others must not find, put there by the Makefile.
 APART = Path(sys.prefix) / "jax"
+#: Bytecode of other kinds than a wheel brings. As ever, Python asks whether it is that of the source.
+KEPT = Path(sys.prefix) / "bytecode"
 #: AutoGraph's temporary files; addresses of objects; and the log lines of TensorFlow's C++ code, which carry times.
 _RANDOM_NAME = re.compile(rb"generated_file\w+")
 _ADDRESS = re.compile(rb"0x[0-9a-f]+|(?<=pid=)\d+")  # and the process number that newer Pythons' warning of forks has
@@ -49,7 +52,8 @@ _LOG_LINE = re.compile(
 @dataclasses.dataclass(frozen=True)
 class Program:
     """A script, or several files of which one is run. ``{here}`` in ``flags``, ``command`` and ``environment`` is
-    the folder that they are in; ``{ours}`` in ``environment`` is the path on which tfperfkit is found."""
+    the folder that they are in; ``{ours}`` in ``environment`` is the path on which tfperfkit is found, ``{kept}`` a
+    folder for bytecode that outlives the tests."""
 
     name: str
     source: str = ""
@@ -78,7 +82,7 @@ class Program:
 
     @property
     def may_be_warm(self) -> bool:
-        """Under plain Python it may begin in a fork of an interpreter that has imported TensorFlow."""
+        """It may begin in a fork of an interpreter that has imported TensorFlow."""
         started = self.flags, self.environment, self.links, self.user_site, self.command
         alike = started == ((), (), (), False, ("script.py",)) and sys.platform == "linux"
         return alike and not self.own_import and "import tensorflow as tf\n" in self.source
@@ -121,11 +125,11 @@ def plainly(program: Program, folder: Path, warm: WarmPython | None = None) -> O
     return _run(program, folder, [], warm)
 
 
-def profiled(program: Program, folder: Path, probes: str) -> Outcome:
-    """Under ``tfperf run``."""
+def profiled(program: Program, folder: Path, probes: str, *, forked: bool = False) -> Outcome:
+    """Under ``tfperf run``; the script's process is a fork, or one of its own."""
     report = folder / "report.txt"
     options = ["--probes", probes, "--output", str(report), *program.options]
-    outcome = _run(program, folder, ["-m", "tfperfkit", "run", *options])
+    outcome = _run(program, folder, ["-m", "tfperfkit", "run", *options], forked=forked)
     return dataclasses.replace(outcome, report=report.read_text())
 
 
@@ -136,7 +140,9 @@ def _emptied(folder: Path) -> Path:
     return here
 
 
-def _run(program: Program, folder: Path, ours: list[str], warm: WarmPython | None = None) -> Outcome:
+def _run(
+    program: Program, folder: Path, ours: list[str], warm: WarmPython | None = None, forked: bool = False
+) -> Outcome:
     here = _emptied(folder)
     for name, text in (("script.py", program.source), *program.files):
         if text:
@@ -147,13 +153,17 @@ def _run(program: Program, folder: Path, ours: list[str], warm: WarmPython | Non
         (here / name).symlink_to(target.replace("{here}", str(here)))
     if program.name.startswith("zip"):
         shutil.make_archive(str(here / "app"), "zip", here / "app")
-    places = {"{here}": str(here), "{ours}": os.pathsep.join(OURS), "{apart}": str(APART)}
+    places = {"{here}": str(here), "{ours}": os.pathsep.join(OURS), "{apart}": str(APART), "{kept}": str(KEPT)}
     added = {key: _filled(value, places) for key, value in program.environment}
     python = sys.executable
     if program.user_site:
         python = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
         added["PYTHONPATH"] = os.pathsep.join([*OURS, *filter(None, [added.get("PYTHONPATH")])])
     words = [*program.flags, *ours, *program.command, *(["--"] if ours else []), *program.arguments]
+    started, asked = [python], {**environment(folder / "runs"), **added}
+    if forked:
+        started, asked = warm_tfperf(asked, here / "script.py")
+        words = words[2:]
     if warm is not None:
         kept = environment(folder / "runs")
         done = warm.run(program.arguments, environment=kept, input=program.stdin, timeout=TIMEOUT_S)
@@ -161,11 +171,11 @@ def _run(program: Program, folder: Path, ours: list[str], warm: WarmPython | Non
     with contextlib.ExitStack() as left_open:
         inherited = [left_open.enter_context(open(os.devnull)).fileno() for _ in range(program.inherited)]
         done = subprocess.run(
-            [python, *(word.replace("{here}", str(here)) for word in words)],
+            [*started, *(word.replace("{here}", str(here)) for word in words)],
             cwd=here,
             input=program.stdin,
             capture_output=True,
-            env={**environment(folder / "runs"), **added},
+            env=asked,
             timeout=TIMEOUT_S,
             check=False,
             start_new_session=True,  # a program that signals its group must not hit the tests
@@ -213,8 +223,11 @@ _COMPARED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Outcome, Outcome]:
-    """Run both ways and compare; returns both outcomes for what else a test wants to see."""
+def assert_same(
+    program: Program, folder: Path, probes: str = "all", *, imports: bool = False
+) -> tuple[Outcome, Outcome]:
+    """Run both ways and compare; returns both outcomes for what else a test wants to see. ``imports``: under us the
+    program has a process of its own, which imports TensorFlow with all that we hang on that, be it warm or not."""
     if sys.version_info < program.since:
         pytest.skip(f"needs Python {'.'.join(map(str, program.since))}")
     if program.needs and not (APART / program.needs).is_dir():
@@ -225,7 +238,7 @@ def assert_same(program: Program, folder: Path, probes: str = "all") -> tuple[Ou
     plain = plainly(program, folder, warm)
     assert plain.status == program.status, f"the program itself: {plain.status}\n{plain.stderr.decode()}"
     assert program.shows in plain.stdout + plain.stderr, (plain.stdout, plain.stderr)
-    ours = profiled(program, folder, probes)
+    ours = profiled(program, folder, probes, forked=warm is not None and not imports and not program.inherited)
     ours, plain = _without_random_names(ours), _without_random_names(plain)
     assert ours.stdout.decode(errors="replace") == plain.stdout.decode(errors="replace")
     assert ours.stdout == plain.stdout

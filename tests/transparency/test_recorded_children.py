@@ -101,7 +101,6 @@ def test_forks_in_training(tmp_path: Path) -> None:
         options=(*WINDOWS, "--children"),
         shows=b"KeyError: 'child 31'",
         stderr="logs",
-        flags=("-W", "ignore::DeprecationWarning"),
     )
     assert_same(program, tmp_path)
 

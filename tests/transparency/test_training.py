@@ -169,5 +169,5 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_same_as_plain_python(program: Program, tmp_path: Path) -> None:
-    _, ours = assert_same(program, tmp_path)
+    _, ours = assert_same(program, tmp_path, imports=True)
     assert "steps" in ours.report and "Traceback" not in ours.report

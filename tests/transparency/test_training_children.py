@@ -24,7 +24,8 @@ WINDOWS = (
 FORKS = (
     STEPS
     + """
-import multiprocessing, threading, time
+import multiprocessing, threading, time, warnings
+warnings.simplefilter('ignore', DeprecationWarning)  # Python 3.12 warns of forks, before or after the child's words
 def in_child(n): return n, work(n).numpy().sum(), sys.gettrace() is None or 'traced', os.getpid() != me
 me, children = os.getpid(), []
 def wait(pid): children.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
@@ -211,7 +212,6 @@ PROGRAMS = [
         options=WINDOWS,
         shows=b"KeyError: 'child 31'",
         stderr="logs",
-        flags=("-W", "ignore::DeprecationWarning"),  # Python 3.12 warns of forks, before or after the child's words
     ),
     Program(
         "children that train",

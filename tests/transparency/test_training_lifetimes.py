@@ -14,7 +14,9 @@ from harness import Program, assert_same
 #: wherever anything else is allocated.
 WATCHED = """
 import gc, weakref
-import numpy as np, tensorflow as tf, keras
+import numpy as np
+import tensorflow as tf
+import keras
 from tensorflow.python.data.ops import dataset_ops
 gc.collect(); gc.disable()
 count = {}

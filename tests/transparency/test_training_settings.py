@@ -224,8 +224,8 @@ PROGRAMS = [
         "everything is told",
         TALKATIVE,
         flags=("-W", "always", "-O", "-u"),
-        # No wheel brings what -O compiles: the second run finds what the first has compiled.
-        environment=(("PYTHONDONTWRITEBYTECODE", ""), ("PYTHONPYCACHEPREFIX", "{here}/../compiled")),
+        # No wheel brings what -O compiles. It takes long, so it is kept for the other run and for those of another day.
+        environment=(("PYTHONDONTWRITEBYTECODE", ""), ("PYTHONPYCACHEPREFIX", "{kept}")),
         shows=b"retracing",
         stderr="logs",
     ),

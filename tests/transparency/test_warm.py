@@ -1,10 +1,10 @@
-"""Plain Python that begins in a fork, as most programs that train are run plainly here, is plain Python."""
+"""A program that begins in a fork, as most that train do here, is as good as one with a process of its own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from harness import Program, environment, last_traceback, plainly, without_logs
+from harness import Program, environment, last_traceback, plainly, profiled, without_logs
 from training import COMMON
 from warm import WarmPython
 
@@ -40,3 +40,24 @@ def test_a_fork_is_as_good_as_a_process(tmp_path: Path) -> None:
     assert forked.stdout.decode() == own.stdout.decode()
     assert (forked.status, forked.files) == (own.status, own.files)
     assert last_traceback(without_logs(forked.stderr)) == last_traceback(without_logs(own.stderr))
+
+
+LOOKS = """
+import os, sys
+there = "tensorflow.python" in sys.modules
+print([name for name in ("tensorflow", "keras", "sitecustomize", "warm_begin") if name in sys.modules])
+import tensorflow as tf
+print(__file__, sys.argv, sys.orig_argv[1:], sys.path, sys.flags, __spec__, sys._getframe().f_back, sorted(os.environ))
+print([type(each).__name__ for each in sys.meta_path], tf.__spec__.name, sys.stdin.read(), os.getcwd())
+open("there", "w").write(str(there))
+raise LookupError("at the end")
+"""
+
+
+def test_a_fork_under_us_is_as_good_as_a_process_under_us(tmp_path: Path) -> None:
+    program = Program("looks", LOOKS, arguments=("a", "é"), stdin=b"words")
+    own, forked = (profiled(program, tmp_path, "none", forked=forked) for forked in (False, True))
+    assert (own.files["there"], forked.files["there"]) == (b"False", b"True")
+    assert forked.stdout.decode() == own.stdout.decode()
+    assert forked.status == own.status == 1
+    assert without_logs(forked.stderr) == without_logs(own.stderr)

@@ -1,8 +1,8 @@
 """The start of many interpreters for scripts under ``tfperf run``: imports TensorFlow, then each script begins in a
 fork of this one, in which TensorFlow and Keras wait to be imported. See ``warm_run``.
 
-As in ``warm_start``, Python runs this at its start-up; in a fork it goes on to the command that it was started with
-(``MAIN`` of ``warm_run``), which asks ``begin`` for the script.
+As in ``warm_start``, Python runs this at its start-up; in a fork it goes on to the script that it was started with, or
+to the command (``MAIN`` of ``warm_run``), which asks ``begin`` for one.
 """
 
 import os
@@ -41,6 +41,8 @@ class _Waiting:
 
 def _serve(number):
     """Returns in a fork that has a script to run; the server itself never does."""
+    import atexit
+    import gc
     import signal
     import socket
 
@@ -49,6 +51,11 @@ def _serve(number):
 
     tensorflow.keras.Model  # noqa: B018  (loads what stands behind the names)
     added = {name: text for name, text in os.environ.items() if before.get(name) != text}
+    # As a process ends, Python looks for garbage in all that TensorFlow has imported, several times: a second.
+    if _AS_SCRIPT:
+        gc.freeze()
+    else:
+        atexit.register(gc.freeze)  # last of all: till then a collection takes as long as it ever does
     listener = socket.socket(fileno=number)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # attendants leave nothing behind
     while True:
@@ -122,6 +129,9 @@ def begin():
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
 sys.path_importer_cache.pop(_here, None)
+_AS_SCRIPT = sys.argv[0] != "-c"
 _serve(int(os.environ.pop("WARM_SOCKET")))
-sys.modules["warm_begin"] = sys.modules.pop(__name__)
+_ours = sys.modules.pop(__name__)
+if not _AS_SCRIPT:
+    sys.modules["warm_begin"] = _ours
 import sitecustomize  # noqa: E402, F401  (tfperf's bootstrap, where it is asked for)

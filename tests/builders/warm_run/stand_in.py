@@ -17,7 +17,7 @@ def main():
     prefixes = tuple(about["prefixes"])
     environment = dict(os.environ)
     others = {name: text for name, text in environment.items() if name.startswith(prefixes) and name != "PYTHONPATH"}
-    if sys.argv[1][:1] == "-" or others != about["environment"]:
+    if sys.argv[1][:1] == "-" or sys.argv[1] != (about["script"] or sys.argv[1]) or others != about["environment"]:
         os.execv(about["python"], [about["python"], *sys.argv[1:]])
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.connect(about["address"])

@@ -10,6 +10,7 @@ import sys
 
 def _serve(number: int) -> None:
     """Returns in a fork that has a script to run; the server itself never does."""
+    import gc
     import json
     import socket
 
@@ -17,6 +18,7 @@ def _serve(number: int) -> None:
     import tensorflow  # noqa: F401
 
     set_by_import = {key: value for key, value in os.environ.items() if before.get(key) != value}
+    gc.freeze()  # as a process ends, Python looks for garbage in all that TensorFlow has imported: a second
     server = socket.socket(fileno=number)
     while True:
         request, streams, _, _ = socket.recv_fds(server, 1 << 20, 3)

@@ -12,7 +12,7 @@ from tfperfkit.model import (
     StepSummary,
     Work,
 )
-from tfperfkit.offers import StepBreakdown
+from tfperfkit.offers import InputBatch, StepBreakdown
 from tfperfkit.records.parts import TRACED
 from tfperfkit.records.steps import IN_ONE_CALL, StepTable
 from tfperfkit.rule import Evidence
@@ -41,6 +41,8 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     median = durations.median
     between_ms = evidence.account.between_total_ms if evidence.account is not None else 0.0
     turn_s = median / 1e9 + between_ms / 1e3
+    batch = evidence.offer(InputBatch) if not table.batch_size and evidence.work is None else None
+    examples = batch.examples if batch is not None else table.batch_size
     return StepSummary(
         count=table.count,
         source=table.source,
@@ -49,8 +51,8 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         median_ms=ms(median),
         mean_ms=ms(durations.mean),
         p90_ms=ms(durations.at(0.9)),
-        examples_per_s=table.batch_size / turn_s if table.batch_size and turn_s else None,
-        batch_size=table.batch_size or None,
+        examples_per_s=examples / turn_s if examples and turn_s else None,
+        batch_size=examples or None,
         breakdown_ms=parts,
         breakdown_window=window,
         definition=table.definition,

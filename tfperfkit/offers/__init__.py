@@ -18,7 +18,16 @@ from tfperfkit.offers.functions import (
     VaryingArgument,
     VaryingArguments,
 )
-from tfperfkit.offers.process import GarbageCollections, Gpus, HostRead, HostReads, InputPace, MemoryLimit, MemoryUse
+from tfperfkit.offers.process import (
+    GarbageCollections,
+    Gpus,
+    HostRead,
+    HostReads,
+    InputBatch,
+    InputPace,
+    MemoryLimit,
+    MemoryUse,
+)
 from tfperfkit.offers.source import (
     CompiledFunction,
     CompiledFunctions,
@@ -68,6 +77,7 @@ __all__ = [
     "Gpus",
     "HostRead",
     "HostReads",
+    "InputBatch",
     "InputPace",
     "InputPrefetch",
     "LayerWork",

@@ -54,3 +54,10 @@ class InputPace(msgspec.Struct, frozen=True, kw_only=True):
     the time of its slowest section."""
 
     ms_per_step: float
+
+
+class InputBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """How many examples a batch of the training steps holds, by the pipeline that a strategy distributes: this
+    process's part of it, one batch a step."""
+
+    examples: int

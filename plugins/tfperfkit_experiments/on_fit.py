@@ -1,4 +1,4 @@
-"""``fit`` handed other arguments, for the experiments that change these alone."""
+"""``fit``, or another method of Keras' models, handed other arguments, for the experiments that change these alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfperfkit.instruments.changes.replaced import seams
 
 
 @contextmanager
-def fit_handed(trial: Trial, change: Callable[[dict[str, Any]], bool]) -> Iterator[None]:
+def fit_handed(trial: Trial, change: Callable[[dict[str, Any]], bool], method: str = "fit") -> Iterator[None]:
     """``change`` gets the arguments of each call by name, ``self`` among them, and says whether it changed them."""
 
     def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,8 +30,8 @@ def fit_handed(trial: Trial, change: Callable[[dict[str, Any]], bool]) -> Iterat
     with seams() as made:
 
         def keras() -> None:
-            for owner in having("fit"):
-                made.replace(owner, "fit", fitting)
+            for owner in having(method):
+                made.replace(owner, method, fitting)
 
         trial.when_keras(keras)
         yield

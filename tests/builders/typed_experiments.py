@@ -17,6 +17,7 @@ TYPED = {
     "mixed": "mixed=bfloat16",
     "onednn": "onednn=on",
     "pad-to": "pad-to=32",
+    "predict-batch": "predict-batch=1024",
     "python-calls": "python-calls=last",
     "shuffle": "shuffle=1000",
     "longer-epochs": "longer-epochs=20",

@@ -164,8 +164,106 @@ for side in ("pre", "post"):
         assert (changed[1] < 0.6 * plain[1]) == (width is None), (plain[1], changed[1])
 """
 
+BATCHED = """
+from tfperfkit_experiments.batch_then_map.install import install
+slices = tf.data.Dataset.from_tensor_slices
+table, numbers = rng.normal(size=(50, 6)).astype("float32"), np.arange(50)
+lines = [f"{number},{2 * number},{number}" for number in numbers]
+record = lambda number: tf.train.Example(features=tf.train.Features(feature={
+    "a": tf.train.Feature(float_list=tf.train.FloatList(value=[number])),
+    "b": tf.train.Feature(float_list=tf.train.FloatList(value=[number, 1, 2]))})).SerializeToString()
+described = {"a": tf.io.FixedLenFeature([], tf.float32), "b": tf.io.FixedLenFeature([3], tf.float32)}
+rows = slices((table, numbers))
+anywhere = lambda trial: install(trial, "")
+
+def squares(row, number):
+    return tf.concat([row / 2.5, tf.math.square(row[:4])], axis=-1), number
+
+def own_scale(row, number):
+    if tf.reduce_sum(row) > 0:
+        row = -row
+    return (row - tf.reduce_mean(row)) / tf.math.reduce_std(row), number
+
+def parse(text):
+    found = tf.io.parse_single_example(text, described)
+    return tf.stack([found["a"], tf.reduce_sum(found["b"])], axis=-1)
+
+def columns(line):
+    first, second, label = tf.io.decode_csv(line, [0.0, 0.0, 0])
+    return {"x": tf.stack([first, second]), "label": label}
+
+for make in (
+    lambda: rows.map(squares).shuffle(10, seed=1).batch(8),
+    lambda: rows.map(own_scale).map(lambda row, number: row[2:]).batch(8, drop_remainder=True),
+    lambda: slices([record(number) for number in range(20)]).map(parse, num_parallel_calls=2).batch(8),
+    lambda: slices(lines).map(columns).batch(8),
+    lambda: slices(table[:, 0]).batch(5, drop_remainder=True).map(lambda window: (window[:-1], window[-1:])).batch(3),
+):
+    plain, changed, count = both(anywhere, lambda: [tf.nest.map_structure(np.array, item) for item in make()])
+    assert count == 1, count
+    near(plain, changed)
+
+def drawn():  # no operation for batches: the examples stay
+    found = slices([b"aaa", b"bb"]).map(lambda text: tf.strings.unicode_decode(text, "UTF-8")[:2]).batch(2)
+    return [item.numpy() for item in found]
+plain, changed, count = both(anywhere, drawn)
+assert count == 0, count
+same(plain, changed)
+"""
+
+PREDICTED = """
+from tfperfkit_experiments.predict_batch.install import install
+keras.utils.set_random_seed(1)
+net = keras.Sequential([keras.Input((6,)), keras.layers.Dense(4, "relu"), keras.layers.Dense(1)])
+net.compile(loss="mse", metrics=["mae"])
+sizes = []
+class Sizes(keras.callbacks.Callback):
+    def on_predict_batch_end(self, batch, logs=None): sizes.append(len(logs["outputs"]))
+    def on_test_batch_end(self, batch, logs=None): sizes.append(0)
+
+def asked():
+    sizes.clear()
+    told = dict(verbose=0, callbacks=[Sizes()])
+    found = [net.predict(table, batch_size=1, **told), net.predict(tf.constant(table), **told)]
+    found += [net.predict(slices(table).batch(7), **told), net.evaluate(table, table[:, :1], batch_size=2, **told)]
+    found += [net.evaluate(slices((table, table[:, :1])).batch(3), **told), net.predict(table, 100, **told)]
+    found += [net.predict(slices(table).repeat().batch(7), steps=2, **told), net.predict(table[:9], **told)]
+    return [np.array(item) for item in found], list(sizes)
+
+plain, changed, count = both(lambda trial: install(trial, 40), asked)
+assert count == 5, count
+near(plain[0], changed[0])
+assert changed[1] == [40, 10, 40, 10, 40, 10, 0, 0, 0, 0, 50, 7, 7, 9], changed[1]
+"""
+
+NUMBERS = """
+from tfperfkit_experiments.float32.install import install
+doubles = rng.normal(size=(6, 4))
+
+@tf.function
+def inside(given):
+    return given, tf.constant(doubles), tf.matmul(given, doubles.T), given * np.float64(2.0)
+
+def types():
+    pair = next(iter(tf.data.Dataset.from_tensor_slices((doubles, {"y": doubles})).batch(2)))
+    held = tf.Variable(doubles)
+    found = [held, tf.constant(doubles), held * doubles, pair[0], pair[1]["y"], tf.constant([doubles[0], doubles[1]])]
+    found += [tf.constant(np.float64(3.0)), *inside(doubles), *inside(given=doubles), tf.constant(20.0, held.dtype)]
+    named = [tf.constant(doubles, tf.float64), tf.constant(np.arange(3))]
+    return np.array([item.dtype.name for item in found]), np.array([item.dtype.name for item in named])
+
+plain, changed, count = both(install, types)
+assert count >= 8 and set(plain[0]) == {"float64"} and set(changed[0]) == {"float32"}, (count, changed)
+assert list(changed[1]) == ["float64", "int64"], changed[1]  # what the script names, and whole numbers
+"""
+
 
 def test_what_they_keep(tmp_path: Path) -> None:
     """In one process: TensorFlow takes long to come."""
     done = run_warm(BEGIN + ADAPTED + VALIDATED + GROWN + LENGTHS, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_what_batches_and_types_keep(tmp_path: Path) -> None:
+    done = run_warm(BEGIN + BATCHED + PREDICTED + NUMBERS, tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -1,4 +1,5 @@
-"""``float32``: what the script sets as ``floatx`` or as a policy of 16 bits has no effect."""
+"""``float32``: what the script sets as ``floatx`` or as a policy of 16 bits has no effect, and NumPy's
+float64 becomes float32 where it becomes a tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaves ``set_floatx`` and dtype policies without effect."""
+"""Leaves ``set_floatx`` and dtype policies without effect, and NumPy's default as well."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from tfperfkit.errors import Unavailable
 from tfperfkit.experiment import Trial
 from tfperfkit.instruments.changes.replaced import seams
+from tfperfkit_experiments.float32.arrays import halve
 
 _NAMES = ("set_floatx", "set_dtype_policy", "set_global_policy", "set_global_dtype_policy")
 _PLACES = ("keras.config", "keras.backend", "keras.mixed_precision", "keras._tf_keras.keras.config")
@@ -19,6 +20,7 @@ _PLACES_TF = ("keras._tf_keras.keras.backend", "keras._tf_keras.keras.mixed_prec
 @contextmanager
 def install(trial: Trial) -> Iterator[None]:
     """In the public modules' names."""
+    trial.refuse("neither Keras' settings nor NumPy's default bring other precisions in: the script names its types")
 
     def ignored(original: Callable[..., Any]) -> Callable[..., Any]:
         def set_type(*arguments: Any, **named: Any) -> None:
@@ -36,5 +38,6 @@ def install(trial: Trial) -> Iterator[None]:
                         continue
 
     with seams() as made:
+        halve(made, trial)
         trial.when_keras(keras)
         yield

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
@@ -14,7 +16,16 @@ class Graph(OnFunction):
     name = "graph"
     keeps: ClassVar[Keeps] = "mathematics"
     usage = "graph:FUNCTION"
-    codes = ("EAG001", "EAG005", "EAG008", "EAG010", "GRF004")
+    codes = ("EAG001", "EAG005", "EAG008", "EAG010")
+    limit = 2
+
+    @contextmanager
+    def install(self, trial: Trial, change: Change, /) -> Iterator[None]:
+        """All else is done by ``decorate``."""
+        from tfperfkit_experiments.graph.install import constants_of_tensors
+
+        with super().install(trial, change), constants_of_tensors(trial):
+            yield
 
     def decorate(self, trial: Trial, change: Change, function: Any, /) -> Any:
         """See ``install``."""

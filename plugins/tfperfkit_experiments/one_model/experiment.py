@@ -1,5 +1,5 @@
 """``one-model``: a model that is set up as one that was fitted before is fitted in its place, with its own weights and
-optimizer's state, so that nothing is traced anew."""
+optimizer's state, and one that is compiled again as it was is not, so that nothing is traced anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fit`` of models that are set up alike."""
+"""``fit`` of models that are set up alike, and ``compile`` of one that is."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 from tfperfkit.experiment import Trial
 from tfperfkit.instruments.changes.keras_compile import having
 from tfperfkit.instruments.changes.replaced import module, seams
+from tfperfkit_experiments.one_model.recompiled import compiling
 
 
 @contextmanager
 def install(trial: Trial) -> Iterator[None]:
     """Models that are built, with an optimizer and a loss that Keras can write down."""
     fitted: dict[str, Any] = {}
-    trial.refuse("no model was fitted that is set up as one before")
+    trial.refuse("no model was fitted that is set up as one before, nor compiled again as it was")
 
     def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
         def fit(model: Any, *arguments: Any, **named: Any) -> Any:
@@ -40,6 +41,8 @@ def install(trial: Trial) -> Iterator[None]:
     def install_fit() -> None:
         for owner in having("fit"):
             made.replace(owner, "fit", fitting)
+        for owner in having("compile"):
+            made.replace(owner, "compile", compiling(trial))
 
     with seams() as made:
         trial.when_keras(install_fit)

@@ -14,6 +14,7 @@ from tfperfkit.report.layout import heading, prose
 from tfperfkit.report.paths import name, place
 from tfperfkit.report.table import table_lines
 from tfperfkit.report.terminal import Screen
+from tfperfkit.statistics.comparison import Comparison
 
 _INDENT = 2
 _STYLES = {"faster": "bold green", "slower": "bold red", "no difference shown": "bold"}
@@ -77,15 +78,33 @@ def _verdict(compared: Compared, screen: Screen) -> list[Text]:
     lines += prose(limits(compared.step), screen, style="dim")
     for note in compared.step.notes:
         lines += prose(note, screen, style="dim")
-    used = compared.processor
-    if used is not None and "no difference shown" == compared.step.verdict != used.verdict:
-        per = " for each example" if compared.per_example else ""
-        text = f"The clock can't tell; the processor time of a step{per} can: {change(used)}. Waiting is no part of it."
-        lines += prose(text, screen, style="bold")
+    lines += _by_processor(
+        compared.step, compared.processor, " for each example" if compared.per_example else "", screen
+    )
     whole = compared.with_outliers
     if whole is not None and whole.verdict != compared.step.verdict and whole.low is not None:
         lines += prose(f"With every long step counted: {sentence(whole, 'the mean step')}.", screen)
     return lines
+
+
+def _by_processor(step: Comparison, used: Comparison | None, per: str, screen: Screen) -> list[Text]:
+    """Where the processor time tells more than the clock, or something else: then both intervals lie apart."""
+    if used is None or used.verdict == step.verdict:
+        return []
+    text = f"The clock can't tell; the processor time of a step{per} can: {change(used)}. Waiting is no part of it."
+    if step.verdict != "no difference shown":
+        if None in (step.low, step.high, used.low, used.high) or not _apart(step, used):
+            return []
+        text = (
+            f"But the processor time of a step{per} does not say so: {change(used)}. What differs is waiting: for "
+            "input, or for a processor that other programs had."
+        )
+    return prose(text, screen, style="bold")
+
+
+def _apart(one: Comparison, other: Comparison) -> bool:
+    low, high = max(one.low or 0.0, other.low or 0.0), min(one.high or 0.0, other.high or 0.0)
+    return low > high
 
 
 def _culprit(cause: Cause, screen: Screen) -> str:

@@ -72,6 +72,20 @@ def test_processor_time_is_said_where_the_clock_cannot_tell() -> None:
     assert compare(plain, make_side("b", noisy[1])).processor is None
 
 
+def test_a_clock_that_the_processor_time_contradicts_is_not_left_alone() -> None:
+    """A busier machine makes steps longer, and the processor time of a step stays: the code is not what differs."""
+    before = make_side("a", times(1), processor_ms=times(3, 30.0))
+    longer = compare(before, make_side("b", times(2, 120.0), processor_ms=times(4, 32.0)))
+    assert longer.step is not None and longer.step.verdict == "slower"
+    shown = " ".join(text(longer).split())
+    assert "But the processor time of a step does not say so: +7." in shown and "What differs is waiting" in shown
+    agree = compare(before, make_side("b", times(2, 120.0), processor_ms=times(4, 90.0)))
+    little = compare(
+        before, make_side("b", times(2, 44.0), processor_ms=times(4, 32.0))
+    )  # within what it may differ by
+    assert "does not say so" not in text(agree) + text(little)
+
+
 def test_a_slower_line_is_named_and_the_one_that_calls_it_is_not() -> None:
     a = make_side("a", times(1), source=SOURCE, offers=[costs((5, "<module>", 38.0), (3, "prepare", 0.1))])
     b = make_side("b", times(2, 60.0), source=SLOWED, offers=[costs((6, "<module>", 58.0), (3, "prepare", 20.0))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from math import prod
@@ -76,7 +77,12 @@ class Label(NamedTuple):
 
     @property
     def is_collective(self) -> bool:
-        return not self.is_copy and _COLLECTIVE.search(f"{self.name} {self.instruction}") is not None
+        return not self.is_copy and _names_collective(f"{self.name} {self.instruction}")
+
+
+@functools.lru_cache(maxsize=100_000)  # asked of each device of each host
+def _names_collective(words: str) -> bool:
+    return _COLLECTIVE.search(words) is not None
 
 
 @dataclass

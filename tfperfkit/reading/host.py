@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from dataclasses import dataclass, field
 
@@ -71,6 +72,7 @@ class HostActivity:
 
 _CALL = re.compile(r"^PjitFunction\(|^EagerLocalExecute: __inference_|^FunctionRun$|^TpuExecute|^XlaLaunch|^train$")
 _MAX_CALLS = 200_000
+_MAX_NAMES = 100_000
 
 
 _ORDER = {doing: number for number, doing in enumerate(Doing)}
@@ -88,6 +90,7 @@ class Names:
         return self._doing[name]
 
 
+@functools.lru_cache(maxsize=_MAX_NAMES)  # hosts of a run have the same names
 def _doing(name: str) -> Doing | None:
     for doing, pattern in _COMPILED[:2]:
         if pattern.search(name):

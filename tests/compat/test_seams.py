@@ -51,6 +51,7 @@ import gc
 gc.disable()  # there is next to no garbage in an import of TensorFlow, and looking for it takes a fifth of the time
 import numpy as np
 import tensorflow as tf
+gc.freeze()  # as a process ends, Python looks through all of that, several times
 gc.enable()
 
 tf.keras.utils.set_random_seed(1)

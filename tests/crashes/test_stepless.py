@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import run_warm
 
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -98,11 +99,17 @@ def events(folder: Path, kind: str) -> list[Any]:
     return [row for row in rows if row["kind"] == kind]
 
 
+def plainly(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Under plain Python."""
+    done = run_warm((HERE / script).read_text(), HERE, *arguments, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 @functools.cache
 def said(seed: int) -> dict[str, str]:
     """What each part prints under plain Python."""
-    without = completed([str(HERE / "stepless.py"), str(seed), *PARTS], HERE, {})
-    assert without.returncode == 0, without.stderr
+    without = plainly("stepless.py", str(seed), *PARTS)
     return {line.partition(" ")[0]: line for line in without.stdout.splitlines(keepends=True)}
 
 
@@ -127,7 +134,7 @@ def test_every_part_has_its_turn_in_ci() -> None:
 def test_the_script_that_died(tmp_path: Path) -> None:
     """Of SIGSEGV, each time: the window of ``devices`` was asked for while that of ``tfprof`` was being closed."""
     command = [str(HERE / "recommend.py"), "12"]
-    without = completed(command, tmp_path, {})
+    without = plainly("recommend.py", "12")
     environ = {"HURRIED_PATIENCE_MS": "500", "HURRIED_WINDOW_MS": "300", "HURRIED_AGAIN": "0"}
     under = hurried(command, "tfprof,devices", tmp_path, environ)
     assert (under.returncode, under.stdout) == (0, without.stdout), under.stderr
@@ -138,7 +145,7 @@ def test_the_script_that_died(tmp_path: Path) -> None:
 @pytest.mark.timeout(2 * TIMEOUT_S)
 def test_where_no_point_comes_the_report_says_so(tmp_path: Path) -> None:
     command = [str(HERE / "one_call.py")]
-    without = completed(command, tmp_path, {})
+    without = plainly("one_call.py")
     under = hurried(command, "tfprof,devices", tmp_path, {})
     assert (under.returncode, under.stdout) == (0, without.stdout), under.stderr
     assert events(tmp_path, "opened") == []

@@ -49,7 +49,7 @@ def record(tfperf: Tfperf, name: str, source: str) -> Path:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tfperf, Path, Path]:
-    tfperf = Tfperf(tmp_path_factory.mktemp("compare"))
+    tfperf = Tfperf(tmp_path_factory.mktemp("compare"), warm=True)
     slow = SCRIPT.replace("    return x\n", PLANTED)
     return tfperf, record(tfperf, "before", SCRIPT), record(tfperf, "after", slow)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tfperf_runner import Tfperf
 
+WARM = True
 SCRIPT = """\
 import tensorflow as T
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tfperf_runner import Tfperf
+from warm import run_warm
 
 SCRIPT = """
 import time
@@ -68,15 +69,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, name: str, *arguments: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tfperfkit", "run", "--out", name, "--json", f"{name}.json", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-        env={**os.environ, "COLUMNS": "120"},
-    )
+    tfperf = Tfperf(folder, warm=True)
+    done = tfperf("run", "--out", name, "--json", f"{name}.json", *arguments, env={"COLUMNS": "120"})
     assert (done.returncode, done.stdout) == (0, "loss True\n"), done.stderr[-3000:]
     report: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
     report["console"] = done.stderr
@@ -144,9 +138,7 @@ def test_named_functions_and_paths(folder: Path) -> None:
 
 
 def test_kernprof_scripts_run_and_their_functions_are_taken(folder: Path) -> None:
-    plain = subprocess.run(
-        [sys.executable, "marked.py"], cwd=folder, capture_output=True, text=True, timeout=100, check=False
-    )
+    plain = run_warm((folder / "marked.py").read_text(), folder)
     assert "NameError" in plain.stderr  # that is what kernprof is for
     found = functions(run(folder, "marked", "--probes", "lines", "marked.py"))
     assert "fetch" in found and "busy" not in found

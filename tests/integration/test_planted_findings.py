@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tfperf_runner import Tfperf
 
 SCRIPT = """
 import sys
@@ -46,28 +45,9 @@ for number in range(50 if FAULTY else 400):
 
 
 def findings(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
-    (folder / "train.py").write_text(SCRIPT)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tfperfkit",
-            "run",
-            "--probes",
-            "lines,tfprof",
-            "--out",
-            kind,
-            "--json",
-            f"{kind}.json",
-            "train.py",
-            kind,
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    tfperf = Tfperf(folder, warm=True)
+    words = ("--probes", "lines,tfprof", "--out", kind, "--json", f"{kind}.json")
+    done = tfperf("run", *words, tfperf.script(SCRIPT), kind)
     assert done.returncode == 0, done.stderr[-2000:]
     return {item["code"]: item for item in json.loads((folder / f"{kind}.json").read_text())["findings"]}
 

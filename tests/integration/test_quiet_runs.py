@@ -11,6 +11,7 @@ from tfperf_runner import Tfperf
 
 from tfperfkit.instruments.steps import quiet_calls
 
+WARM = True
 STEPS = 6000
 SCRIPT = f"""
 import sys

@@ -22,7 +22,7 @@ model.fit(tf.random.normal((600, 8)), tf.random.normal((600, 4)), batch_size=4, 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tfperf:
-    tfperf = Tfperf(tmp_path_factory.mktemp("forms"))
+    tfperf = Tfperf(tmp_path_factory.mktemp("forms"), warm=True)
     tfperf.script(SCRIPT)
     done = tfperf("run", "--out", "run", "train.py")
     assert done.returncode == 0, done.stderr

@@ -67,6 +67,7 @@ def test_killed_while_training(tfperf: Tfperf) -> None:
 
 
 def test_a_call_that_raises_is_no_step(tfperf: Tfperf) -> None:
+    tfperf.warm = True
     fails = "@tf.function\ndef broken(n):\n    tf.debugging.assert_less(n, 30)\n    return step()\n"
     tfperf.script(TRAIN + fails + "for n in range(60):\n    broken(tf.constant(n))\n")
     done = tfperf("run", "--probes", "retrace", "--out", "r", "train.py")
@@ -106,6 +107,7 @@ def small_disk(tfperf: Tfperf) -> Iterator[Path]:
 
 
 def test_a_disk_that_fills(tfperf: Tfperf, small_disk: Path) -> None:
+    tfperf.warm = True
     tfperf.script(TRAIN + "print(float(train(3000)) > 0)\nraise SystemExit(3)\n")
     done = tfperf("run", "--probes", "retrace", "--json", "o.json", "--out", "small/r", "train.py")
     assert (done.returncode, done.stdout) == (3, "True\n")
@@ -116,6 +118,7 @@ def test_a_disk_that_fills(tfperf: Tfperf, small_disk: Path) -> None:
 
 
 def test_a_limit_on_the_size_of_files(tfperf: Tfperf) -> None:
+    tfperf.warm = True
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
     tfperf.script(TRAIN + limit + "print(float(train(3000)) > 0)\n")
     done = tfperf("run", "--probes", "retrace", "train.py")
@@ -139,6 +142,7 @@ def test_a_run_directory_that_vanishes(tfperf: Tfperf) -> None:
 
 def test_a_run_directory_that_can_be_written_no_more(tfperf: Tfperf) -> None:
     """Root may write everywhere, so the folder becomes a file's name: nothing new can be made in it."""
+    tfperf.warm = True
     tfperf.script(
         TRAIN + "train(50)\nwait_for(lambda: written(50))\nos.rename('r', 's')\nopen('r', 'w').close()\ntrain(50)\n"
         "raise SystemExit(3)\n"

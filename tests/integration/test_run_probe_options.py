@@ -7,6 +7,7 @@ import re
 import pytest
 from tfperf_runner import Tfperf
 
+WARM = True
 TRAINS = """
 import tensorflow as tf
 

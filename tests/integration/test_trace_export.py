@@ -16,6 +16,8 @@ import pytest
 from tfperf_runner import Tfperf
 from viewed import run as run
 
+WARM = True
+
 
 def timeline(file: Path) -> dict[str, Any]:
     with gzip.open(file) as data:

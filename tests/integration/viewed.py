@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 
 
 def _record(folder: Path) -> None:
-    tfperf = Tfperf(folder)
+    tfperf = Tfperf(folder, warm=True)
     options = ["--stage", "graph", "--steps", "30", "--digits", "2000", "--batch-size", "16"]
     done = tfperf("run", "--probes", "tfprof", "--window", "tfprof=5:6", "--out", "gan", EXAMPLE, *options)
     assert done.returncode == 0, done.stderr

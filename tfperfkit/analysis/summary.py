@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from tfperfkit.analysis import kept_tables
 from tfperfkit.model import Finding, Report
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
@@ -58,12 +59,14 @@ def summarise(report: Report, manifest: Manifest) -> RunSummary:
 
 
 def write(folder: Path, report: Report) -> None:
-    """Keep the summary of a run that has ended; silent where that can't be done: the report has been given."""
+    """Keep the summary of a run that has ended, and its tables; silent where that can't be done: the report has been
+    given."""
     if report.run.status in ("running", "unknown"):
         return
     with contextlib.suppress(Exception):
         run, manifest = RunDirectory.open(folder)
         run.write_json(FILE, msgspec.to_builtins(summarise(report, manifest)))
+        kept_tables.write(run, report)
 
 
 def read(folder: Path) -> RunSummary | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tempfile
 import time
@@ -12,8 +13,9 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.analysis import summary
+from tfperfkit.analysis import kept_tables, summary
 from tfperfkit.errors import UsageError
+from tfperfkit.model import Table
 from tfperfkit.runs import listing
 
 #: What each table holds. Times are in ms where the name says so; ``run`` is the name of the run.
@@ -30,7 +32,21 @@ TABLES = {
     "evidence": (
         "run VARCHAR, rank INTEGER, code VARCHAR, name VARCHAR, value DOUBLE, unit VARCHAR, measured_in VARCHAR"
     ),
+    "places": "run VARCHAR, rank INTEGER, code VARCHAR, number INTEGER, file VARCHAR, line BIGINT, function VARCHAR",
+    "headroom": (
+        "run VARCHAR, rank INTEGER, code VARCHAR, title VARCHAR, speedup DOUBLE, file VARCHAR, line BIGINT, "
+        "advice VARCHAR"
+    ),
     "parts": "run VARCHAR, part VARCHAR, ms DOUBLE",
+    "run_parts": "run VARCHAR, part VARCHAR, s DOUBLE",
+    "work_parts": "run VARCHAR, work VARCHAR, part VARCHAR, ms DOUBLE",
+    "windows": ("run VARCHAR, probe VARCHAR, first_step BIGINT, steps BIGINT, status VARCHAR, reason VARCHAR"),
+    "notes": "run VARCHAR, note VARCHAR",
+    "probes": "run VARCHAR, probe VARCHAR, status VARCHAR, reason VARCHAR, summary VARCHAR",
+    # Of all tables of all probes, somebody else's too: a row for each of their cells.
+    "cells": (
+        "run VARCHAR, probe VARCHAR, title VARCHAR, row BIGINT, name VARCHAR, unit VARCHAR, number DOUBLE, text VARCHAR"
+    ),
 }
 
 
@@ -47,7 +63,8 @@ def connect(folder: Path) -> Any:
             written = {name: stack.enter_context(file.open("wb")) for name, file in files.items()}
             for name in listing.names(folder):
                 found = summary.read(folder / name)
-                for table, values in _rows(name, found) if found is not None else ():
+                rows = itertools.chain(_rows(name, found), _kept(folder, name)) if found is not None else ()
+                for table, values in rows:
                     written[table].write(msgspec.json.encode(dict(zip(_columns(table), values, strict=True))) + b"\n")
         for name, columns in TABLES.items():
             database.execute(f"CREATE TABLE {name} ({columns})").fetchall()
@@ -92,10 +109,44 @@ def _rows(run: str, found: summary.RunSummary) -> Iterator[tuple[str, tuple[Any,
                 finding.predicted_speedup, where.file if where else None, where.line if where else None, finding.advice,
             ),
         )  # fmt: skip
+        for number, place in enumerate(finding.where, 1):
+            yield "places", (run, rank, finding.code, number, place.file, place.line, place.function)
         for item in finding.evidence:
             yield "evidence", (run, rank, finding.code, item.name, item.value, item.unit, item.window)
     for part, ms in found.parts_ms.items():
         yield "parts", (run, part, ms)
+
+
+def _kept(folder: Path, run: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """What the report left beside the summary; nothing of runs that were reported before it did."""
+    found = kept_tables.read(folder / run)
+    if found is None:
+        return
+    for part, s in found.run_parts_s.items():
+        yield "run_parts", (run, part, s)
+    for work, parts in found.work_parts_ms.items():
+        for part, ms in parts.items():
+            yield "work_parts", (run, work, part, ms)
+    for window in found.windows:
+        yield "windows", (run, window.name, window.first_step, window.steps, window.status, window.reason)
+    for note in found.notes:
+        yield "notes", (run, note)
+    for rank, item in enumerate(found.headroom, 1):
+        place = item.where[0] if item.where else None
+        at = (place.file, place.line) if place is not None else (None, None)
+        yield "headroom", (run, rank, item.code, item.title, item.predicted_speedup, *at, item.advice)
+    for probe in found.probes:
+        yield "probes", (run, probe.name, probe.status, probe.reason, probe.summary)
+        for table in probe.tables:
+            yield from _cells(run, probe.name, table)
+
+
+def _cells(run: str, probe: str, table: Table) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    for number, row in enumerate(table.rows, 1):
+        for column, value in zip(table.columns, row, strict=False):
+            text = value if isinstance(value, str) else None
+            figure = None if value is None or text is not None else value
+            yield "cells", (run, probe, table.title, number, column.name, column.unit, figure, text)
 
 
 def ask(folder: Path, statement: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

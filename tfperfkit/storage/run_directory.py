@@ -11,7 +11,7 @@ Layout (schema 1)::
     RUN/session/            events.jsonl: why nothing was recorded, or what no longer went into records.jsonl
     RUN/probes/NAME/        each probe's own folder
     RUN/trace/              profiler traces in TensorBoard's layout
-    RUN/summary.json, patches.json, rank.json, proof.json
+    RUN/summary.json, tables.json, patches.json, rank.json, proof.json
                             what a report, or ``tfperf prove``, has left for the next one; a run needs none of them
     RUN/children/           with --children: a part for each process that the script started, see ``records.children``
     RUN/details/, blocks/, windows/, minutes.jsonl, changes.jsonl, asked.json, answer.json

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from benchmarks.many_runs import make
-from tfperfkit.analysis import summary
+from tfperfkit.analysis import kept_tables, summary
 from tfperfkit.cli import main
 from tfperfkit.errors import UsageError
+from tfperfkit.model import Column, Table
 from tfperfkit.runs import listing, pruning, tables
 
 DAY = 86_400.0
@@ -118,9 +119,40 @@ def test_sql_and_parquet(folder: Path, tmp_path: Path) -> None:
         "runs.parquet": 5,
         "findings.parquet": 15,
         "evidence.parquet": 30,
+        "places.parquet": 15,
+        "headroom.parquet": 0,
         "parts.parquet": 10,
+        **dict.fromkeys((f"{name}.parquet" for name in ("run_parts", "work_parts", "windows", "notes")), 0),
+        "probes.parquet": 0,
+        "cells.parquet": 0,
     }
     assert all(file.read_bytes()[:4] == b"PAR1" for file in files)
+
+
+def test_tables_of_probes_are_asked_cell_by_cell(folder: Path) -> None:
+    pytest.importorskip("duckdb")
+    columns = (Column("operation"), Column("time", "ms"))
+    ran = Table(title="Operations", columns=columns, rows=(("MatMul", 3.5), ("Relu", None)))
+    one = kept_tables.KeptTables(
+        schema=kept_tables.SCHEMA,
+        probes=(kept_tables.ProbeTables(name="theirs", status="ok", summary="two", tables=(ran,)),),
+        run_parts_s={"imports": 4.0},
+        work_parts_ms={"train.py:7": {"python": 2.0}},
+        notes=("short",),
+    )
+    place = folder / "train-00003" / kept_tables.FILE
+    place.write_bytes(msgspec.json.encode(one))
+    (folder / "train-00002" / kept_tables.FILE).write_bytes(b'{"schema": 1, "probes": 7}')  # damaged: as if not there
+    cells = tables.ask(folder, "SELECT run, row, name, unit, number, text FROM cells ORDER BY row, name")[1]
+    assert cells == [
+        ("train-00003", 1, "operation", "text", None, "MatMul"),
+        ("train-00003", 1, "time", "ms", 3.5, None),
+        ("train-00003", 2, "operation", "text", None, "Relu"),
+        ("train-00003", 2, "time", "ms", None, None),
+    ]
+    joined = "probes JOIN run_parts USING (run) JOIN work_parts USING (run) JOIN notes USING (run)"
+    asked = f"SELECT summary, s, ms, note FROM {joined}"
+    assert tables.ask(folder, asked)[1] == [("two", 4.0, 2.0, "short")]
 
 
 @pytest.mark.parametrize("statement", ["selec", "SELECT * FROM read_csv('/etc/passwd')", "COPY runs TO '/tmp/x'"])

@@ -19,25 +19,28 @@ def in_graph(trial: Trial, function: Any) -> Any:
     if not callable(function):  # a property, a class method
         trial.refuse("it is no plain function")
         return function
-    return Compiled(trial, function, module("tensorflow").function(function), weakref.WeakSet())
+    return Compiled(trial, function, module("tensorflow").function(function), None)
 
 
 class Compiled:
-    """A function that is compiled from its second call on: the first one may make variables (layers are built, an
-    optimizer gets its state), which Keras does not make fit for gradients inside of a graph.
+    """A function that is compiled; a method from the second call on of each object: the first one may make the object's
+    variables (layers are built, an optimizer gets its state), which Keras does not make fit for gradients inside of a
+    graph. ``begun``: what was called once, as compiled; None: it is no method.
 
-    Each object that it is a method of has a first call of its own. ``begun``: what was called once, as compiled.
+    A step that the first call makes is not among those that compiled calls make, so a comparison of results after as
+    many steps is one step apart then, and says that they differ.
     """
 
-    def __init__(self, trial: Trial, plain: Any, compiled: Any, begun: weakref.WeakSet[Any]) -> None:
+    def __init__(self, trial: Trial, plain: Any, compiled: Any, begun: weakref.WeakSet[Any] | None) -> None:
         self.__wrapped__ = plain
         self._trial, self._compiled, self._begun = trial, compiled, begun
+        self._methods: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not module("tensorflow").executing_eagerly():
             self._trial.refuse("what calls the function is compiled already")
             return self.__wrapped__(*arguments, **named)
-        if self._compiled not in self._begun:
+        if self._begun is not None and self._compiled not in self._begun:
             self._begun.add(self._compiled)
             return self.__wrapped__(*arguments, **named)
         self._trial.applied()
@@ -47,7 +50,7 @@ class Compiled:
         if instance is None:
             return self
         bound = self._compiled.__get__(instance, owner)
-        return Compiled(self._trial, self.__wrapped__.__get__(instance, owner), bound, self._begun)
+        return Compiled(self._trial, self.__wrapped__.__get__(instance, owner), bound, self._methods)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # AutoGraph would take it for a compiled method of no object

@@ -102,7 +102,10 @@ class Preload:
         from tfperfkit.analysis.stored_run import open_run
         from tfperfkit.probe import PreparedProbe
         from tfperfkit.xplane import sharing
+        from tfperfkit.xplane.reader import KEPT_BYTES
 
+        if any(file.stat().st_size > KEPT_BYTES for file in trace_files(self._run.trace)):
+            return  # nothing of it would be kept, and it may be written once more
         stored = open_run(self._run.path)
         with sharing(keep=True):
             for name in stored.manifest.probes:

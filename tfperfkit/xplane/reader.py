@@ -6,8 +6,8 @@
                 for event in line.events(lambda name: not name.startswith("ThreadpoolListener")):
                     event.name, event.begin_ps, event.duration_ps, event.stats
 
-The file is mapped, not loaded; one line is parsed at a time, in parts if it is large. Times are integers in
-picoseconds since the session began (``/host:CPU`` and the device planes share that origin). A file that is
+The file is loaded, or mapped if it is large; one line is parsed at a time, in parts if it is large. Times are integers
+in picoseconds since the session began (``/host:CPU`` and the device planes share that origin). A file that is
 missing, empty, too large or damaged raises ``Unavailable`` with the reason, at opening or while reading.
 """
 
@@ -33,7 +33,8 @@ DEFAULT_LIMIT_BYTES = 512_000_000
 #: A line larger than this is parsed in parts. A parsed event takes about ten times its size in the file.
 PART_BYTES = 8 * 1024 * 1024
 #: What is made of larger traces is not kept for the next reader. Arrays take 36 bytes for an event that counts, about
-#: as much as it does in the file.
+#: as much as it does in the file. Larger files are mapped: if somebody cuts one that is being read, the process dies of
+#: SIGBUS, so nobody reads them while a script may still write them.
 KEPT_BYTES = 1 << 27
 #: Beyond these a trace is refused: no profiler writes so many, and each takes memory however small it is in the file.
 MAX_PLANES = 10_000
@@ -326,13 +327,15 @@ def open_space(path: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> Space:
             if size > limit_bytes:
                 limit = f"the limit is {limit_bytes / 1e6:.0f} MB"
                 raise Unavailable(f"the trace {path.name} is too large to read: {size / 1e6:.0f} MB, {limit}")
-            data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            large = size > KEPT_BYTES
+            data: Any = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if large else file.read(size)
     except OSError as error:
         raise Unavailable(f"the trace {path.name} can't be read: {error.strerror or error}") from error
     try:
-        return Space(path, data, size)
+        return Space(path, data, len(data))
     except BaseException:
-        data.close()
+        if large:
+            data.close()
         raise
 
 

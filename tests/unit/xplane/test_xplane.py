@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,16 @@ def everything(space: Space) -> list[tuple[str, str, int, int]]:
         for line in plane.lines()
         for event in line.events()
     ]
+
+
+def test_a_file_that_is_written_anew_while_it_is_read(tmp_path: Path) -> None:
+    """As by a window that follows another; a mapped file that is cut is the end of the process."""
+    builder = SpaceBuilder()
+    builder.plane().line("tf_Compute/1", *[(f"op{n}:Relu", n, 1) for n in range(20_000)])
+    file = builder.write(tmp_path / "a.xplane.pb")
+    with open_space(file) as space:
+        os.truncate(file, 10)
+        assert len(everything(space)) == 20_000
 
 
 def test_names_times_and_stats_are_resolved(tmp_path: Path) -> None:

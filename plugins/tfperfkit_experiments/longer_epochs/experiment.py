@@ -8,27 +8,24 @@ from typing import ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import Base, advised
+from tfperfkit_experiments.base import advised
+from tfperfkit_experiments.of_number import OfNumber
 
-_TIMES = 20
 
-
-class LongerEpochs(Base):
+class LongerEpochs(OfNumber):
     """As many steps, in another order; callbacks and validation come less often."""
 
     name = "longer-epochs"
     keeps: ClassVar[Keeps] = "nothing"
     usage = "longer-epochs=20"
     codes = ("STP010",)
-
-    def problem(self, change: Change, /) -> str | None:
-        """A number above one."""
-        good = change.value.isdecimal() and int(change.value) > 1 and not change.target
-        return None if good else self.needs("how many epochs become one")
+    lowest = 2
+    wanted = "how many epochs become one"
+    usual = 20
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """As many as the finding advises."""
-        yield Change(self.name, value=str(advised(finding, "epochs to join") or _TIMES))
+        yield self.of(advised(finding, "epochs to join") or self.usual)
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
+from tfperfkit.instruments.changes.op_inputs import is_persistent, zero_input
 from tfperfkit.instruments.changes.replaced import attribute, called_from, module, seams
 
 
@@ -31,7 +32,7 @@ def install(trial: Trial) -> Iterator[None]:
                 arguments
                 or named
                 or not fixed
-                or not tape._persistent
+                or not is_persistent(tape)
                 or tensorflow.executing_eagerly()
                 or not called_from(trial.is_user_code)
             ):
@@ -66,5 +67,4 @@ def _make_zero(tensorflow: Any, gradient: Any) -> None:
     if gradient is None:
         return
     tensor = gradient.values if isinstance(gradient, tensorflow.IndexedSlices) else gradient
-    shape = tensor.shape if tensor.shape.is_fully_defined() else tensorflow.shape(tensor)
-    tensor.op._update_input(0, tensorflow.zeros(shape, tensor.dtype))
+    zero_input(tensorflow, tensor.op)

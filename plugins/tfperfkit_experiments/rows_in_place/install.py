@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfperfkit.experiment import Trial
+from tfperfkit.instruments.changes.op_inputs import zero_input
 from tfperfkit.instruments.changes.replaced import attribute, module, seams
 
 #: The operation that makes the value, and the variable's method that does the same in place.
@@ -89,8 +90,7 @@ def _without_its_read(tensorflow: Any, scatter: Any) -> None:
     """No reader is left to the read that this operation begins with; nothing where the operation itself has one."""
     value = scatter.inputs[0]
     if value.shape.is_fully_defined() and not any(output.consumers() for output in scatter.outputs):
-        with scatter.graph.as_default():
-            scatter._update_input(0, tensorflow.zeros(value.shape, value.dtype))
+        zero_input(tensorflow, scatter)
 
 
 def _through(operation: Any) -> Any:

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
-from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import Base
-
-_USUAL = "1000"
+from tfperfkit_experiments.of_number import OfNumber
 
 
-class Shuffle(Base):
+class Shuffle(OfNumber):
     """Another order."""
 
     name = "shuffle"
     keeps: ClassVar[Keeps] = "nothing"
     usage = "shuffle=N"
     codes = ("INP009",)
-
-    def problem(self, change: Change, /) -> str | None:
-        """A number."""
-        fine = change.value.isdecimal() and int(change.value) > 0 and not change.target
-        return None if fine else self.needs("a number")
-
-    def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """A buffer that is filled in no time."""
-        yield Change(self.name, value=_USUAL)
+    usual = 1000  # a buffer that is filled in no time
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

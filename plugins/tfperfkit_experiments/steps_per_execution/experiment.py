@@ -8,34 +8,30 @@ from typing import ClassVar
 
 from tfperfkit.experiment import Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
-from tfperfkit_experiments.base import Base, advised
+from tfperfkit_experiments.base import advised
+from tfperfkit_experiments.of_number import OfNumber
 
-_USUAL = "16"
 
-
-class StepsPerExecution(Base):
+class StepsPerExecution(OfNumber):
     """The same steps; callbacks see every N-th batch only."""
 
     name = "steps-per-execution"
     keeps: ClassVar[Keeps] = "results"
     usage = "steps-per-execution=N"
     codes = ("STP002", "STP009")
+    highest = 10_000
+    usual = 16
     headroom = 0.8
-
-    def problem(self, change: Change, /) -> str | None:
-        """A number from 2 on."""
-        fine = change.value.isdecimal() and 1 <= int(change.value) <= 10_000 and not change.target
-        return None if fine else self.needs("a number")
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
         """Where steps are ``fit``'s."""
         if report.steps.source == "keras" and not finding.work:
-            yield Change(self.name, value=str(advised(finding, "steps in one call to try") or _USUAL))
+            yield self.of(advised(finding, "steps in one call to try") or self.usual)
 
     def without_finding(self, report: Report) -> Iterator[Change]:
         """The same."""
         if report.steps.source == "keras":
-            yield Change(self.name, value=_USUAL)
+            yield self.of(self.usual)
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

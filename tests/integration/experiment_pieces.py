@@ -1,0 +1,28 @@
+"""What programs that try experiments in one process begin with: a trial that counts, and results with and without."""
+
+from __future__ import annotations
+
+BEGIN = """
+import keras, numpy as np, tensorflow as tf
+
+class Trial:
+    def __init__(self): self.count, self.reason = 0, ""
+    def when_keras(self, callback): callback()
+    def is_user_code(self, filename): return filename == __file__
+    def applied(self): self.count += 1
+    def refuse(self, reason): self.reason = reason
+
+rng = np.random.default_rng(0)
+
+def both(install, compute, again=False):
+    trial = Trial()
+    plain = compute()
+    with install(trial):
+        changed = compute()
+    if again:  # all is taken back
+        tf.nest.map_structure(np.testing.assert_array_equal, plain, compute())
+    return plain, changed, trial.count
+
+def same(one, two): tf.nest.map_structure(np.testing.assert_array_equal, one, two)
+def near(one, two): tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), one, two)
+"""

@@ -82,7 +82,11 @@ def test_a_store_that_goes_away_keeps_the_run_here(tfperf: Tfperf, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("out", "says"),
-    [("nonsense://bucket/run", "can't reach nonsense://bucket/run"), ("s3://bucket/run", "s3://bucket/run: ")],
+    [
+        ("nonsense://bucket/run", "can't reach nonsense://bucket/run"),
+        ("s3://bucket/run", "s3://bucket/run: "),
+        ("memory://bucket/run", "memory://bucket/run ends with this process"),
+    ],
 )
 def test_a_store_that_nobody_reaches_is_one_line(tfperf: Tfperf, out: str, says: str) -> None:
     tfperf.script(SCRIPT)

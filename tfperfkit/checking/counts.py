@@ -63,7 +63,7 @@ def _says(bound: _Bound, value: float | None, limit: float, outcome: Outcome) ->
 
 
 def _no_findings(findings: Iterable[Finding], pattern: str, early: bool) -> Measure:
-    found = [each for each in findings if fnmatch.fnmatchcase(each.code, pattern)]
+    found = [each for each in findings if _is_meant(each, pattern)]
     first = found[0] if found else None
     says = f"no finding {pattern}{', but nothing was trained until the interruption' if early else ''}"
     if first is not None:
@@ -79,6 +79,13 @@ def _no_findings(findings: Iterable[Finding], pattern: str, early: bool) -> Meas
         says=says,
         where=tuple(span for each in found for span in each.where[:1])[:_PLACES],
     )
+
+
+def _is_meant(finding: Finding, pattern: str) -> bool:
+    """Remarks ask for no change, so they count only where their code is written out."""
+    if finding.severity == "info":
+        return finding.code == pattern
+    return fnmatch.fnmatchcase(finding.code, pattern)
 
 
 def _input_share(run: Run) -> float | None:

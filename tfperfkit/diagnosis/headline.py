@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.computed_lines import LOUD, ComputedLine, computed_lines, computed_parts, words
-from tfperfkit.diagnosis.headroom import large
+from tfperfkit.diagnosis.headroom import is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.diagnosis.rank_samples import sampled
@@ -58,14 +58,16 @@ def headline(
     """One or two plain sentences; "" when nothing was seen that takes time. ``work``: outside of training steps;
     ``headroom``: what other choices would gain; ``with_others``: the process trains together with other processes."""
     loud = [finding for finding in findings if finding.severity != "info"]
-    if loud and not is_small(loud[0]):
-        return _first(loud[0])
     known = [item for item in (evidence, *work) if item.account is not None and item.account.parts_ms]
     longest = max(known, key=_seconds, default=None)
-    room = large(headroom)
-    small = f" Small, {_little(loud[0])}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
-    if room and longest is not None and longest.work is None:
-        return f"{_room(room)}{small}"
+    room = large(headroom) if longest is not None and longest.work is None else ()
+    less = bool(loud) and bool(room) and is_less(loud[0], room)
+    if loud and not is_small(loud[0]) and not less:
+        return _first(loud[0])
+    begins = "Less of the run" if less else f"Small, {_little(loud[0])}" if loud else ""
+    small = f" {begins}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
+    if room:
+        return f"{_room(room, elsewhere=less)}{small}"
     # What is longer than all of its iterations together is no part of them.
     seconds = _seconds(longest) if longest is not None else 0.0
     elsewhere = of_the_run(evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0)
@@ -84,12 +86,12 @@ def _little(finding: Finding) -> str:
     return f"some {max(100 * worth(finding), 1):.0f} % of {of}"
 
 
-def _room(headroom: Sequence[Finding]) -> str:
-    """No fault, but another choice would gain much."""
+def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:
+    """No fault, but another choice would gain much. ``elsewhere``: outside of the steps there is a fault."""
     first, *others = headroom
     place = _at(first)
     also = f" Also: {within(others[0].title)}." if others else ""
-    return f"No fault found, but room: {within(first.title)}{place}.{also}"
+    return f"{NO_FAULT}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
 
 
 def _seconds(evidence: Evidence) -> float:

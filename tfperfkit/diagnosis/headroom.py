@@ -18,10 +18,25 @@ def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Findi
     """The findings, and what is headroom, the most first: none where a finding asks for a change that is more than a
     small one: its fix comes first and changes what is left."""
     faults = tuple(item for item in findings if not item.headroom)
-    if any(item.severity != "info" and not is_small(item) for item in faults):
-        return faults, ()
     rest = sorted((item for item in findings if item.headroom), key=lambda item: -_worth(item))
+    if any(item.severity != "info" and not is_small(item) and not is_less(item, rest) for item in faults):
+        return faults, ()
     return faults, tuple(rest[:MANY])
+
+
+def is_less(finding: Finding, headroom: Sequence[Finding]) -> bool:
+    """Whether a finding outside of the training steps, whose fix leaves those as they are, saves less of the run than
+    the best choice in them, which has to be worth the first line; False where either is not known."""
+    room = max((_of_run(item) or 0.0 for item in large(headroom) if not item.work), default=0.0)
+    saved = _of_run(finding)
+    return bool(finding.work) and saved is not None and saved < room
+
+
+def _of_run(finding: Finding) -> float | None:
+    """The share of the run that is saved: that of the time which it is about, by that time's share of the run."""
+    if finding.share_of_run is None or not finding.share_of_step:
+        return None
+    return _worth(finding) * finding.share_of_run / finding.share_of_step
 
 
 def large(headroom: Sequence[Finding]) -> Sequence[Finding]:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from tfperfkit.gain import interval, middle, severity, speedups
-from tfperfkit.model import Finding, Measurement
+from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
@@ -16,7 +16,7 @@ from tfperfkit_rules.eager.called_at_once import advice, names_of, title
 from tfperfkit_rules.eager.work.gain import left
 from tfperfkit_rules.measures.called import LAYER, TRAINER, call_of, callee, calls
 from tfperfkit_rules.measures.compiled_once import compile_once
-from tfperfkit_rules.measures.loop_of_batch import loop_of_batch
+from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, window
@@ -90,7 +90,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=where(evidence, [row.place for row in rows]),
+        where=_places(evidence, rows, apart),
         evidence=(
             Measurement("time in the call" if not rows[1:] else "time in the calls", share, "share", window(evidence)),
             *([Measurement("turns of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),
@@ -104,6 +104,16 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         detail="The update is compiled, this is not: Python hands out each operation of the model.",
         absorbs_here=("LIN001", *(("SYN001",) if apart is not None else ())),
     )
+
+
+def _places(evidence: Evidence, rows: list[LineShare], apart: BatchLoop | None) -> tuple[SourceSpan, ...]:
+    """The calls with the loop around the first, and the loop whose turns could be one batch: the title has its line."""
+    spans = where(evidence, [row.place for row in rows])
+    if apart is None:
+        return spans
+    function = enclosing(evidence, apart.file, apart.loop.line)
+    loop = SourceSpan(apart.file, apart.loop.line, function.name if function else "")
+    return tuple(dict.fromkeys((*spans, loop)))
 
 
 def _in_loop(evidence: Evidence, place: Place) -> bool:

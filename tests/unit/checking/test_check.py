@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from side_builder import FILE, FOLDER, make_finding, make_side
 
@@ -125,6 +126,12 @@ def test_findings_by_pattern() -> None:
     assert (first.outcome, first.where) == ("fail", (SourceSpan(FILE, 3, "main"),))
     assert "RET002: A function is traced again" in first.says
     assert second.outcome == "pass"
+
+
+def test_a_remark_counts_where_its_code_is_written_out() -> None:
+    remark = msgspec.structs.replace(make_finding("INP013", 4), severity="info")
+    by_family, by_code = judge(made_run(findings=[remark]), Budget(findings=("INP*", "INP013")))
+    assert (by_family.outcome, by_code.outcome) == ("pass", "fail")
 
 
 class Machine:

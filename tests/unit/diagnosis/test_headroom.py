@@ -45,6 +45,20 @@ def test_a_small_finding_hides_nothing() -> None:
     assert said.startswith("No fault found, but room: Choice A") and "Small, some 3 % of a step" in said
 
 
+def test_a_finding_of_other_work_hides_nothing_that_saves_more_of_the_run() -> None:
+    choice = room("BAT001", 3.0, share_of_run=0.45)  # two thirds of nine tenths of the run
+    outside = room("STP002", 1.8, headroom=False, severity="high", work="line 30", share_of_run=0.03, basis="turn")
+    faults, found = split((choice, outside))
+    assert [item.code for item in found] == ["BAT001"]
+    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}), (), found)
+    assert said.startswith("No fault found in the steps, but room: Choice BAT001")
+    assert "Less of the run: Choice STP002" in said
+    long = room("STP002", 1.8, headroom=False, severity="high", work="line 30", share_of_run=0.5)
+    assert split((room("BAT001", 3.0, share_of_run=0.05), long)) == ((long,), ())
+    of_steps = room("INP001", 1.2, headroom=False, severity="high", share_of_run=0.4)
+    assert split((choice, of_steps)) == ((of_steps,), ())
+
+
 def test_the_first_line_has_it_when_it_is_large() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.0, "python": 1.0})
     assert headline((), evidence, (), (room("A", 2.0), room("B", 1.4))).startswith("No fault found, but room: ")

@@ -172,6 +172,28 @@ def test_models_that_one_loop_calls_are_one_finding_and_its_turns_one_batch(sour
         assert [item.value for item in found.evidence if item.name == "turns of the loop"] == [40.0]
 
 
+def test_the_loop_of_the_title_is_a_place_where_a_function_calls_the_model() -> None:
+    source = """\
+def ask(state):
+    return online(state)
+while True:
+    for state in batch:
+        rows.append(ask(state))
+    learn(rows)
+"""
+    inside = (*called(5), Frame(FILE, 2, "ask", 1, None, LAYER))
+    given = make_evidence(
+        parts_ms={"eager_ops": 9.0, "graph": 1.0},
+        source=source,
+        samples=make_samples([(90, "eager_ops", inside), (10, "graph", called(6))]),
+        records=sites(site(1, "call", 6, loops=(3,))),
+        offers={"lines": [LineCounts(rows=tuple(LineCount(file=FILE, line=line, hits=40) for line in (2, 5)))]},
+    )
+    found = one(direct_calls.model_called(given))
+    assert "called at each turn of the loop in line 4" in found.title
+    assert 4 in [place.line for place in found.where]
+
+
 def test_a_model_of_the_persons_own_class_is_reported_where_it_is_called() -> None:
     source = (
         "for t in range(9):\n    a = net(s)\n    learn(s)\n"

@@ -30,12 +30,6 @@ def is_address(text: str) -> bool:
     return _ADDRESS.match(text) is not None
 
 
-def _protocols(files: Any) -> tuple[str, ...]:
-    """By which fsspec knows a store: a name or several."""
-    named = files.protocol
-    return (named,) if isinstance(named, str) else tuple(named)
-
-
 class Store:
     """The folder that an address names. Raises UsageError for one that nobody here can reach."""
 
@@ -55,7 +49,9 @@ class Store:
 
     def check(self, part: str = "") -> None:
         """Before anything is run: no run is there yet, and one can be written. Raises UsageError."""
-        if "memory" in _protocols(self._files):
+        from fsspec.implementations.memory import MemoryFileSystem
+
+        if type(self._files) is MemoryFileSystem:
             raise UsageError(f"{self.address} ends with this process, and the run with it: give a folder or a bucket")
         place = self._at(part)
         try:

@@ -10,6 +10,7 @@ MECHANICAL = frozenset(
         "INP002",
         "INP003",
         "INP004",
+        "INP006",
         "INP007",
         "INP011",
         "OPS003",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
@@ -53,7 +53,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         advice = f"Move cache() behind {name}: .{_call(stage)}.cache()."
     else:
         code, title = "INP006", f"{name} does the same work again in each epoch"
-        advice = f"Keep its results: .{_call(stage)}.cache(), before shuffle and batch."
+        advice = _keep(stage, stages[last + 1 :])
     yield Finding(
         code=code,
         family="input",
@@ -71,6 +71,21 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
         ),
         absorbs=("INP001", "INP003", "INP004", "INP007", "BAT001"),
     )
+
+
+def _keep(stage: Stage, before: Sequence[Stage]) -> str:
+    """``before``: the stages that its elements come through. Behind a repeat a cache holds each repetition, and
+    behind a shuffle one order for all epochs."""
+    kept = f".{_call(stage)}.cache()"
+    kinds = {each.kind for each in before if not each.added and each.nested is None}
+    names = [name for kind, name in (("Shuffle", "shuffle"), ("Repeat", "repeat")) if kind in kinds]
+    if not names:
+        return f"Keep its results: {kept}, before shuffle and batch."
+    stand = "stands" if len(names) == 1 else "stand"
+    why = (
+        "behind a repeat a cache keeps each repetition" if "repeat" in names else "behind a shuffle it keeps one order"
+    )
+    return f"Keep its results: {kept} before {' and '.join(names)}, which {stand} before it now: {why}."
 
 
 def _call(stage: Stage) -> str:

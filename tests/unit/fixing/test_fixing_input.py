@@ -171,3 +171,49 @@ def test_the_last_batch_of_what_the_loop_goes_through_is_dropped(tmp_path: Path)
     assert fixed(tmp_path, source, "CMP001") == source.replace("batch(32)", "batch(32, drop_remainder=True)")
     source = "a = a.batch(1)\na = a.batch(2)\nmodel.fit(a)  # here\n"
     assert "not to be seen" in reason(tmp_path, source, "CMP001")
+
+
+@pytest.mark.parametrize("call", ["map(load)", "map(load, num_parallel_calls=4)"])
+def test_a_cache_stands_behind_the_map_and_comments_stay(tmp_path: Path, call: str) -> None:
+    source = CHAIN.replace("map(load)", call)
+    assert fixed(tmp_path, source, "INP006") == source.replace("# here\n", "# here\n    .cache()\n")
+
+
+def test_a_cache_in_one_line_and_through_names(tmp_path: Path) -> None:
+    source = """\
+import tensorflow as tf
+
+files = tf.data.Dataset.from_tensor_slices(paths)
+files = files.filter(keep)
+train = files.map(load).shuffle(100).batch(4)  # here
+"""
+    assert fixed(tmp_path, source, "INP006") == source.replace("map(load)", "map(load).cache()")
+
+
+def test_of_several_maps_the_one_that_is_named(tmp_path: Path) -> None:
+    source = "import tensorflow as tf\nds = tf.data.Dataset.range(9).map(read).map(scale).batch(4)\n"
+    _, after = patch_of(tmp_path, source, finding_at("INP006", (2, ""), (9, "scale")))
+    assert after == source.replace("map(scale)", "map(scale).cache()")
+    patch, after = patch_of(tmp_path, source, finding_at("INP006", (2, "")))
+    assert (after, patch.steps) == (source, ()) and "several maps" in patch.reason
+
+
+@pytest.mark.parametrize(
+    "chain, why",
+    [
+        ("Dataset.range(9).shuffle(9).map(f)", "a shuffle stands before it"),
+        ("Dataset.range(9).repeat().map(f)", "a repeat stands before it"),
+        ("Dataset.list_files(names).map(f)", "list_files, which shuffles, stands before it"),
+        ("Dataset.range(9).map(f).cache()", "a cache stands behind it"),
+    ],
+)
+def test_a_cache_that_would_keep_one_order_or_never_end_is_no_patch(tmp_path: Path, chain: str, why: str) -> None:
+    assert why in reason(tmp_path, f"import tensorflow as tf\nds = tf.data.{chain}  # here\n", "INP006")
+
+
+def test_a_shuffle_in_an_assignment_before_counts_and_a_parameter_is_not_seen(tmp_path: Path) -> None:
+    head = "import tensorflow as tf\nds = tf.data.Dataset.range(9)\n"
+    assert "a shuffle" in reason(tmp_path, f"{head}ds = ds.shuffle(9)\nds = ds.map(f)  # here\n", "INP006")
+    assert "not seen" in reason(tmp_path, "def make(ds):\n    return ds.map(f)  # here\n", "INP006")
+    listed = "import tensorflow as tf\nds = tf.data.Dataset.list_files(names, shuffle=False).map(f)  # here\n"
+    assert fixed(tmp_path, listed, "INP006") == listed.replace("map(f)", "map(f).cache()")

@@ -258,6 +258,14 @@ def test_what_each_epoch_repeats_is_to_be_cached() -> None:
     assert any(row.unit == "bytes" for row in finding.evidence)
 
 
+def test_a_cache_has_to_stand_before_shuffle_and_repeat() -> None:
+    shuffled = stage("Shuffle", 4, stateful_or_random=True, parameters={"buffer_size": 40})
+    finding = one(stage_order.repeated(evidence(decoded(stage("Repeat", 5, parameters={"count": -1}), shuffled))))
+    assert "before shuffle and repeat, which stand before it now: behind a repeat" in finding.advice
+    finding = one(stage_order.repeated(evidence(decoded(shuffled))))
+    assert "before shuffle, which stands before it now: behind a shuffle it keeps one order" in finding.advice
+
+
 def test_each_call_of_a_function_that_loops_over_the_data_is_an_epoch() -> None:
     made = decoded(iterators=0, in_graph="epoch")
     call = Site(id=1, kind="loop_call", target=1, name="epoch", file=FILE, line=30)

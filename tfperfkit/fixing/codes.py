@@ -6,6 +6,7 @@ MECHANICAL = frozenset(
         "EAG001",
         "EAG003",
         "EAG004",
+        "EAG008",
         "INP001",
         "INP002",
         "INP003",

@@ -74,6 +74,53 @@ def test_lists_of_its_own_are_no_obstacle(tmp_path: Path) -> None:
     assert "@tf.function" in fixed(tmp_path, source, "EAG001", function="train_step")
 
 
+REFINE = """\
+import tensorflow as tf
+
+
+def refine(matrix, vector):  # here
+    product = tf.linalg.matvec(matrix, vector)
+    return product / tf.norm(product)
+
+
+for turn in range(2000):
+    vector = refine(matrix, vector)
+"""
+
+
+def test_a_function_of_a_loop_without_training_is_compiled(tmp_path: Path) -> None:
+    after = fixed(tmp_path, REFINE, "EAG008", function="refine")
+    assert after == REFINE.replace("def refine", "@tf.function\ndef refine")
+
+
+@pytest.mark.parametrize(
+    "call, given",
+    [
+        ("refine(matrix, turn)", "turn"),
+        ("refine(matrix, 0.9**turn)", "turn"),
+        ("refine(matrix, float(vector))", "float(...)"),
+        ("refine(matrix, done); done += 1", "done"),
+    ],
+)
+def test_a_function_that_is_given_numbers_stays(tmp_path: Path, call: str, given: str) -> None:
+    """Each value would be a trace."""
+    said = reason(tmp_path, REFINE.replace("refine(matrix, vector)\n", f"{call}\n"), "EAG008", function="refine")
+    assert f"line 10 gives it {given}" in said
+
+
+@pytest.mark.parametrize("loop", ["for _ in range(9):", "for row in [a, b]:", "while product > 0:"])
+def test_a_function_whose_loop_a_trace_unrolls_stays(tmp_path: Path, loop: str) -> None:
+    source = REFINE.replace("    return product", f"    {loop}\n        product = product / 2\n    return product")
+    assert "loop in line 6 may be traced turn by turn" in reason(tmp_path, source, "EAG008", function="refine")
+    turns = REFINE.replace("    return", "    for row in matrix:\n        product = product + row\n    return")
+    assert "@tf.function" in fixed(tmp_path, turns, "EAG008", function="refine")
+
+
+def test_operations_of_no_function_stay(tmp_path: Path) -> None:
+    source = REFINE.replace("  # here", "").replace("    vector = refine", "    vector = refine", 1)
+    assert "no function of their own" in reason(tmp_path, source.replace("2000):", "2000):  # here"), "EAG008")
+
+
 def test_async_and_compiled_functions_stay(tmp_path: Path) -> None:
     source = STEP.replace("def train_step", "async def train_step")
     assert "async" in reason(tmp_path, source, "EAG001", function="train_step")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from tfperfkit.calibration import LONG_OPERATIONS
 from tfperfkit.gain import LOW, MEDIUM, middle, severity
-from tfperfkit.model import Finding, Measurement
+from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -125,6 +125,11 @@ def _own(evidence: Evidence, apart: BatchLoop) -> bool:
     return own is not None and own.file == apart.file and apart.loop.line <= own.line <= apart.loop.last
 
 
+def _title_loop(evidence: Evidence, apart: BatchLoop | None) -> tuple[SourceSpan, ...]:
+    """The loop that the title names."""
+    return (span(evidence, apart.file, apart.loop.line),) if apart is not None else ()
+
+
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
@@ -163,7 +168,7 @@ def _called(
         share_of_step=share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=tuple(dict.fromkeys((own, *places(evidence, part, None)))),
+        where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),
         evidence=(
             Measurement("time in the call", share, "share", "samples"),
             *([Measurement("turns of the loop", apart.turns, "number", "lines")] if apart and apart.turns else []),

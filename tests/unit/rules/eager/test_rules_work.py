@@ -215,6 +215,7 @@ def test_a_model_that_each_turn_of_an_inner_loop_calls_has_one_call_for_all_as_i
     stacks = [sampled(90, "eager_ops", called), handed(called)]
     found = one(everything(work_evidence(IN_TURNS, stacks, loop=3)))
     assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 6))
+    assert 5 in [place.line for place in found.where]
     assert found.title == "m is called at each turn of the loop in line 5, not once for all of them"
     assert "call m once before it" in found.advice and "tf.function(m" in found.advice
     fed = [*stacks, sampled(1, "input", frame(5))]

@@ -50,7 +50,7 @@ def cause(late: Late, parts: Sequence[Part]) -> Cause | None:
     more = {kind: _more(last, others, kind) for kind in _KINDS}
     kind, took = max(more.items(), key=lambda item: item[1])
     if took < numbers.MIN_CAUSE.value * late.wait_ms:
-        return _alone(late, last, others)
+        return _without_processor(late, last, others) or _alone(late, last, others)
     found = _finding(last, others, kind, late.wait_ms)
     if kind == "computing":
         kind, words = _computing(last, others)
@@ -84,6 +84,19 @@ _WORDS = {
 }
 
 
+def _without_processor(late: Late, last: Part, others: Sequence[Part]) -> Cause | None:
+    """That its training thread, ready to run Python, has to wait for a processor, where that is the larger half."""
+    if last.waited_ms is None or any(part.waited_ms is None for part in others):
+        return None
+    more = last.waited_ms - statistics.median(part.waited_ms or 0.0 for part in others)
+    if more < numbers.MIN_CAUSE.value * late.wait_ms:
+        return None
+    words = (
+        f"its training thread has no processor for {last.waited_ms:.0f} ms of a step, which other programs have then"
+    )
+    return Cause(kind="slower processor", ms=more, words=words)
+
+
 def _alone(late: Late, last: Part, others: Sequence[Part]) -> Cause | None:
     """A line that takes the larger half of the wait, and that hardly any other comes to: work that one rank alone does
     may be of several kinds at once, its own data, compiled functions and Python, none of which is the larger half."""
@@ -115,8 +128,13 @@ def sentence(found: Cause | None, late: Late) -> str:
 def _took(part: Part, kind: str) -> float:
     if kind == "computing":
         return part.compute_ms or 0.0
-    unknown = part.unknown_ms if kind == "Python" else 0.0
-    return sum(part.outside_ms.get(name, 0.0) for name in _KINDS[kind]) - unknown
+    took = sum(part.outside_ms.get(name, 0.0) for name in _KINDS[kind])
+    if kind != "Python":
+        return took
+    # A thread that waits for a processor was about to run Python: within compiled functions it sleeps.
+    running = sum(ms for name, ms in part.outside_ms.items() if name != INPUT)
+    waited = min((part.waited_ms or 0.0) * took / running, took) if running > 0 else 0.0
+    return took - part.unknown_ms - waited
 
 
 def _more(last: Part, others: Sequence[Part], kind: str) -> float:

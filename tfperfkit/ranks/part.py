@@ -69,6 +69,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     much longer all threads took for want of processors (1: not at all). ``ended_ns``: of the clock of its machine
     that nobody sets (``clock.now_ns``). ``after_s``: from its start to its end. ``calendar_s``: what
     its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
+    ``waited_ms``: in which its training thread was ready and had no processor; None where that was not noted.
     ``pace_ms``: how long its input pipeline needs for a step, waited for or not; None where that was not measured.
     ``looked``: whether findings were looked for, and its graphs read; of a thousand ranks only some are.
     """
@@ -100,6 +101,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     rare_ms: dict[str, float] = {}
     long_steps: dict[str, int] = {}
     unknown_ms: float = 0.0
+    waited_ms: float | None = None
     pace_ms: float | None = None
     at: dict[str, tuple[SourceSpan, ...]] = {}
     lines: tuple[LineTime, ...] = ()
@@ -187,7 +189,9 @@ def part_of(
     if account is None or not account.parts_ms:
         return part
     turn = account.mean_ms + account.between_total_ms
-    filled = msgspec.structs.replace(part, turn_ms=turn, lines=_lines(evidence, turn), **_parts(account, evidence))
+    waited = evidence.waited_share * turn if evidence.waited_share is not None else None
+    parts = _parts(account, evidence)
+    filled = msgspec.structs.replace(part, turn_ms=turn, waited_ms=waited, lines=_lines(evidence, turn), **parts)
     by_samples = sampled(evidence)
     compute = _compute(evidence, traced)
     if compute is not None:

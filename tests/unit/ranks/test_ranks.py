@@ -145,6 +145,17 @@ def test_no_cause_where_nothing_takes_the_larger_half() -> None:
     assert made.why.startswith("nothing that it does more of")
 
 
+def test_python_that_waits_for_a_processor_is_not_slow_python() -> None:
+    made = together(part(0, 28, 28, waited_ms=0.0), part(1, 28, 8, waited_ms=15.0))
+    assert made.cause is not None and (made.cause.kind, made.cause.ms) == ("slower processor", 15.0)
+    assert made.why.startswith("its training thread has no processor for 15 ms of a step")
+    # Where all ranks wait as long it explains nothing, and what is left of the Python does.
+    both = together(part(0, 28, 24, waited_ms=2.0), part(1, 28, 8, found(0.7), waited_ms=2.0))
+    assert both.cause is not None and both.cause.kind == "Python"
+    unknown = together(part(0, 28, 28), part(1, 28, 8, waited_ms=15.0))  # of the other it was not noted
+    assert unknown.cause is None
+
+
 def at(line: int, ms: float) -> LineTime:
     return LineTime(file="/home/a/train.py", line=line, ms=ms)
 

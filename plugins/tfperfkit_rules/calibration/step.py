@@ -83,6 +83,25 @@ SIDE_LEFT_OF_WORK = Calibration(
     "of side work that a loop is there for, what is left at worst in fewer and larger pieces",
     Chosen("a fifth: what the pieces themselves take is not known"),
 )
+BEHIND_LEFT_MIN = Calibration(
+    0.4,
+    "share",
+    "of compiled calls that each follow side work, what they take without it at best: caches, pages and threads are "
+    "another's then",
+    Measured("see BEHIND_LEFT_MAX", TWO_BUSY_CORES, 36),
+)
+BEHIND_LEFT_MAX = Calibration(
+    1.0,
+    "share",
+    "of compiled calls that each follow side work, what they take without it at worst",
+    Measured(
+        "three steps in a row, of 3 to 60 ms, against the same behind a checkpoint, JSON, np.savetxt or summaries: "
+        "0.39 to 1.0 (10th to 90th percentile), median 0.81, the shortest step least; behind an evaluation a median "
+        "of 1.03",
+        TWO_BUSY_CORES,
+        36,
+    ),
+)
 SIDE_SELDOM = Calibration(
     100,
     "steps",

@@ -3,7 +3,7 @@ Keras' ``adapt``, tensors of Python lists."""
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Chosen, Measured
+from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 
 EAGER_LEFT_MIN = Calibration(
@@ -71,6 +71,33 @@ BATCH_MADE = Calibration(
     "turns of a loop, less the work of their kernels, that making one batch of all and handing its operations out "
     "takes, at most",
     Chosen("the same operations once more, on more data, and putting turns together and apart again"),
+)
+TURNS_IN_BATCH = Calibration(
+    100,
+    "turns",
+    "in one batch at least, where a loop has so many",
+    Derived("the advice: some hundreds at a time where memory asks for it"),
+)
+BATCHED_LEFT_MIN = Calibration(
+    0.25,
+    "share",
+    "of a convolution of one example, beyond what an operation on next to nothing takes, what it takes as one of many, "
+    "at least",
+    Measured("of 100 at once: six convolutions 0.27 to 0.58 each", TWO_BUSY_CORES, 5),
+)
+PRODUCTS_LEFT_MIN = Calibration(
+    0.01,
+    "share",
+    "of a product of one example, beyond what an operation on next to nothing takes, what it takes as one of many, at "
+    "least",
+    Measured("of 100 at once: products of 32 to 1,024 numbers by a matrix 0.01 to 0.11 each", TWO_BUSY_CORES, 5),
+)
+BATCHED_LEFT_MAX = Calibration(
+    0.6,
+    "share",
+    "of a convolution or a product of one example, beyond what an operation on next to nothing takes, what it takes as "
+    "one of many, at most",
+    Measured("see BATCHED_LEFT_MIN and PRODUCTS_LEFT_MIN", TWO_BUSY_CORES, 5),
 )
 MAPS_LEFT_MIN = Calibration(
     0.001,

@@ -72,9 +72,8 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     if apart is not None:
         reads = share_of(evidence, {"host_sync": apart.reads(evidence)})
         share = min(share + reads, shared.MAX_STEP_SHARE.value)
-        turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
         otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
-        rest = left(evidence, share, None, otherwise, turns=turns)
+        rest = left(evidence, share, None, otherwise, turns=apart.batch)
         least, most = rest.lower, rest.upper
     low, high = interval(share, count)
     bounds = speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))

@@ -123,7 +123,7 @@ def _finding(
     evidence: Evidence, part: EagerPart, rest: Left, *, code: str, title: str, advice: str, detail: str
 ) -> Finding:
     samples = evidence.samples
-    share = part.seen / samples.count
+    share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
     bounds = rest.bounds(share, samples.count)
     places = [place for place, _ in part.lines.most_common(3)]
     around = loops(evidence, *places[0])

@@ -11,10 +11,7 @@ sum is that of errors which add up as such do, not that of all at their worst.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -25,6 +22,7 @@ from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.source_text import enclosing
 from tfperfkit_rules.measures.step_place import StepPlace
 
@@ -135,31 +133,6 @@ def compiled(evidence: Evidence, place: StepPlace, *, without_own: bool = False)
         upper_ms=upper,
         traced_by=evidence.offered_by(RanOperations),
     )
-
-
-class Bounds(NamedTuple):
-    """ms of a step, at least and at most."""
-
-    lower: float
-    upper: float
-
-    def within(self, factor: float) -> Bounds:
-        """Wider by a factor at either end."""
-        return Bounds(self.lower / factor, self.upper * factor)
-
-    @property
-    def middle(self) -> float:
-        """Between the two as factors; between them as lengths where the lower is nothing."""
-        return math.sqrt(self.lower * self.upper) if self.lower > 0 else (self.lower + self.upper) / 2
-
-
-def together(terms: Iterable[Bounds]) -> Bounds:
-    """The sum of terms that are wrong independently of each other."""
-    every = list(terms)
-    middle = sum(term.middle for term in every)
-    below = math.sqrt(sum((term.middle - term.lower) ** 2 for term in every))
-    above = math.sqrt(sum((term.upper - term.middle) ** 2 for term in every))
-    return Bounds(middle - below, middle + above)
 
 
 def light_bounds(light: list[RanOperation], tiny: float, scale: float) -> Bounds:

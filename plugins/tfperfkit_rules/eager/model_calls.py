@@ -14,8 +14,9 @@ from tfperfkit.records.steps import UPDATES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.eager.gain import Bounds, waiting
+from tfperfkit_rules.eager.gain import waiting
 from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
+from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import loops

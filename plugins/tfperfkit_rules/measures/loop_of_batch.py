@@ -7,21 +7,37 @@ from collections import Counter
 from typing import NamedTuple
 
 from tfperfkit.offers import LineCounts
-from tfperfkit.records.samples import Stack
+from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import work as of_work
+from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns_apart import turns_apart
 
 
 class BatchLoop(NamedTuple):
-    """``held``: the samples in it; ``turns`` each time that it runs, None where no line was counted."""
+    """``held``: the samples in it; ``turns`` each time that it runs, at least, None where no line was counted;
+    ``most``: at most. ``outer``: the outermost loop around it whose turns don't need each other either, with the turns
+    of both."""
 
     file: str
     loop: Loop
     held: int
     turns: float | None
+    most: float | None = None
+    outer: BatchLoop | None = None
+
+    @property
+    def batch(self) -> Bounds:
+        """Turns that become one: memory may ask for fewer than all."""
+        least = self.turns if self.turns is not None else float(calibrated.MIN_TURNS.value)
+        return Bounds(min(least, float(of_work.TURNS_IN_BATCH.value)), max(self.most or least, least))
+
+    def holds(self, frame: Frame) -> bool:
+        return frame.file == self.file and self.loop.line <= frame.line <= self.loop.last
 
     def reads(self, evidence: Evidence) -> int:
         """The samples that read values of tensors in it: of a batch one read does."""
@@ -32,12 +48,10 @@ class BatchLoop(NamedTuple):
         return self._samples(evidence, "input") > 0
 
     def _samples(self, evidence: Evidence, activity: str) -> int:
-        first, last = self.loop.line, self.loop.last
         return sum(
             count
             for stack, count in evidence.samples.stacks.items()
-            if stack.activity == activity
-            and any(frame.file == self.file and first <= frame.line <= last for frame in stack.frames)
+            if stack.activity == activity and any(map(self.holds, stack.frames))
         )
 
 
@@ -51,29 +65,60 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
                 held[100 * depth + inner, frame.file, loop] += count
                 below.setdefault((frame.file, loop), stack)
     limit = shared.LOOP_SHARE.value * stacks.total()
-    for (_, file, loop), count in sorted(held.items(), key=lambda item: -item[0][0]):
-        if count < limit or loop.line == loop.last and not loop.over:
+    found: BatchLoop | None = None
+    rows = [item for item in held.items() if item[1] >= limit]
+    outermost = min((depth for (depth, _, _), _ in rows), default=0)
+    for (depth, file, loop), count in sorted(rows, key=lambda item: -item[0][0]):
+        if loop.line == loop.last and not loop.over:
             continue
-        frames = below[file, loop].frames
-        inside = [frame for frame in frames if not (frame.file == file and loop.line <= frame.line <= loop.last)]
-        index = max((i for i, f in enumerate(frames) if f.file == file and loop.line <= f.line <= loop.last), default=0)
-        if turns_apart(evidence, file, loop, [frame for frame in frames[index + 1 :] if frame in inside]):
-            turns = _turns(evidence, file, loop)
-            if turns is None or turns >= calibrated.MIN_TURNS.value:
-                return BatchLoop(file, loop, count, turns)
-    return None
+        apart = turns_apart(evidence, file, loop, _inside(below[file, loop], file, loop))
+        turns, most = _turns(evidence, file, loop, once=depth == outermost) if apart else (None, None)
+        if found is not None:
+            every = _both(found.outer or found, BatchLoop(file, loop, count, turns, most))
+            if every is None:
+                break  # further out nothing is known of a batch
+            found = found._replace(outer=every)
+        elif apart and _many(turns, most):
+            found = BatchLoop(file, loop, count, turns, most)
+    return found
 
 
-def _turns(evidence: Evidence, file: str, loop: Loop) -> float | None:
-    """Its body's lines against those around it: of the next loop outwards, else of the function. Where none of these
-    ran while lines were counted, all that was counted is one time, not yet at its end."""
+def _both(inner: BatchLoop, around: BatchLoop) -> BatchLoop | None:
+    """The loop around with the turns of both; None where those of one are not known."""
+    if inner.turns is None or inner.most is None or around.turns is None or around.most is None:
+        return None
+    return around._replace(turns=max(around.turns, 1.0) * inner.turns, most=max(around.most, 1.0) * inner.most)
+
+
+def _many(turns: float | None, most: float | None) -> bool:
+    """Of a loop that did not end while lines were counted half of the turns were counted, on an average."""
+    if turns is None or most is None:
+        return True
+    return most >= calibrated.MIN_TURNS.value and 2 * turns >= calibrated.MIN_TURNS.value
+
+
+def _inside(stack: Stack, file: str, loop: Loop) -> list[Frame]:
+    """The frames of a stack that the loop called."""
+    of_it = [frame.file == file and loop.line <= frame.line <= loop.last for frame in stack.frames]
+    last = max((index for index, here in enumerate(of_it) if here), default=0)
+    return [frame for frame, here in zip(stack.frames[last + 1 :], of_it[last + 1 :], strict=True) if not here]
+
+
+def _turns(evidence: Evidence, file: str, loop: Loop, *, once: bool) -> tuple[float | None, float | None]:
+    """At least and at most. Its body's lines against those around it: of the next loop outwards, else of the function.
+    Where none of these ran while lines were counted, all that was counted is one time, not yet at its end; ``once``: no
+    loop is around it, so that all turns of the work are of that time."""
     counts = evidence.offer(LineCounts)
     hits = {row.line: row.hits for row in counts.rows if row.file == file and row.hits} if counts is not None else {}
     body = [count for line, count in hits.items() if loop.line < line <= loop.last]
     if not body:
-        return None
+        return None, None
     outer = [other for other in loops(evidence, file, loop.line) if other.line < loop.line and other.last >= loop.last]
     function = enclosing(evidence, file, loop.line)
     first, last = (outer[-1].line, outer[-1].last) if outer else (function.line, function.last) if function else (0, 0)
     around = [count for line, count in hits.items() if first < line <= last and not loop.line <= line <= loop.last]
-    return min(body) / min(around, default=1)
+    turns = min(body) / min(around, default=1)
+    if around:
+        return turns, turns
+    most = max(turns, reached(evidence, file, loop.line + 1, loop.last) or turns)
+    return most if once else turns, most

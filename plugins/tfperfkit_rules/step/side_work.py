@@ -17,6 +17,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.beside import Beside, beside
+from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, TRAINER, called_at, calls, doing
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
 from tfperfkit_rules.measures.source_calls import given
@@ -30,6 +31,9 @@ MIN_SHARE = MEDIUM
 LEFT = calibrated.SIDE_LEFT_MIN.value, calibrated.SIDE_LEFT_MAX.value
 #: At worst where the loop is there for it, so that it can't be done rarely.
 LEFT_OF_WORK = calibrated.SIDE_LEFT_OF_WORK.value
+#: Of the compiled calls behind it, what is left without it; not where it computes itself, or was not measured.
+BEHIND = calibrated.BEHIND_LEFT_MIN.value, calibrated.BEHIND_LEFT_MAX.value
+_NOT_BEHIND = ("evaluate", "metrics", "loading")
 #: Of Keras and TensorFlow, what reads a model or its weights; the others of these modules write.
 _LOADS = re.compile(r"(^|\.)(load\w*|restore\w*|read\w*|model_from_\w+|from_pretrained|_?load_\w+|TFSMLayer)$")
 #: Classes of Keras that save or write, by which argument they learn how often, and what it is when nobody says.
@@ -184,7 +188,11 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     if kind == "evaluate":
         high = min(shared.MAX_STEP_SHARE.value, high + _freed(found))
     worst = LEFT[1] if evidence.work is None else LEFT_OF_WORK
-    bounds = speedups(low * (1 - worst), high * (1 - LEFT[0]))
+    saved = low * (1 - worst), high * (1 - LEFT[0])
+    behind = _behind(found) if kind not in _NOT_BEHIND else 0.0
+    others = Bounds(max(1 - saved[1] - behind, 0.0), max(1 - saved[0] - behind, 0.0))
+    left = together((others, Bounds(behind * BEHIND[0], behind * BEHIND[1]))) if behind else others
+    bounds = speedups(1 - left.upper, 1 - left.lower)
     words = _KINDS[kind]
     seldom = every(share)
     where, example = _where(evidence, kind, found.at, seldom)
@@ -224,6 +232,12 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=words.parts,
     )
+
+
+def _behind(found: Beside) -> float:
+    """The share of the loop in calls of compiled functions, each behind the side work."""
+    called = sum(ns for stack, ns in found.turns.found if stack.activity == "graph" and not _at(found, stack))
+    return called / found.turns.whole if found.turns.whole else 0.0
 
 
 def _freed(found: Beside) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from tfperfkit.calibration import LONG_OPERATIONS
 from tfperfkit.gain import LOW, MEDIUM, middle, severity
@@ -13,12 +14,11 @@ from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager import called_at_once as at_once
 from tfperfkit_rules.eager.called_at_once import names_of
 from tfperfkit_rules.eager.work.gain import Left, left
-from tfperfkit_rules.eager.work.place import Model, beside, function_of, inside_of, model_of, times_of
+from tfperfkit_rules.eager.work.place import Model, beside, function_of, holds, inside_of, model_of, times_of
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
@@ -57,25 +57,28 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     if apart is not None and model is not None and (_own(evidence, apart) or apart.fed(evidence)):
         apart = None  # each of its turns may well have a batch of its own already
     if apart is not None:
-        reads = apart.reads(evidence)
-        share = min(share + reads / samples.count, shared.MAX_STEP_SHARE.value)
-        turns = apart.turns if apart.turns is not None else float(calibrated.MIN_TURNS.value)
-        otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
-        rest = left(evidence, share, None, otherwise, (apart.held + reads) / (part.seen + reads), turns)
+        operations = share
+        rest, share = _batch(evidence, part, apart, operations)
+        most = share
+        if apart.outer is not None:
+            upper, most = _batch(evidence, part, apart.outer, operations)
     else:
         otherwise = of_work.EAGER_LEFT_MIN.value, of_work.EAGER_LEFT_MAX.value
         times, inside = times_of(evidence, part, place), inside_of(part, place)
+        more = part.own(evidence, partial(holds, place)) * (evidence.work is not None)
+        share, inside = min(share + more / samples.count, 1.0), (inside * part.seen + more) / (part.seen + more)
+        most = share
         rest = left(evidence, share, times, otherwise, inside)
         moved = beside(evidence, part, place)
         if moved.total() >= MEDIUM * part.seen:
-            upper = left(evidence, share, times, otherwise, min(inside + moved.total() / part.seen, 1.0))
+            upper = left(evidence, share, times, otherwise, min(inside + moved.total() / (part.seen + more), 1.0))
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
         return None
     bounds = rest.bounds(share, samples.count)
     if upper is not None:
-        bounds = bounds[0], upper.bounds(share, samples.count)[1]
+        bounds = bounds[0], max(upper.bounds(most, samples.count)[1], bounds[1])
     if model is not None:
         return _called(evidence, part, model, apart, rest, share, bounds)
     where = places(evidence, part, place)
@@ -117,6 +120,16 @@ def _compiled_step(evidence: Evidence) -> bool:
     """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does."""
     place = step_place(evidence)
     return evidence.steps.source == "custom" and place is None
+
+
+def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) -> tuple[Left, float]:
+    """What is left where all turns of a loop become one, and the share of the work that it is left of: reading values
+    and calling operations at each turn belong to it."""
+    count = evidence.samples.count
+    more = apart.reads(evidence) + (part.own(evidence, apart.holds) if evidence.work is not None else 0)
+    share = min((part.seen + more) / count if evidence.work is not None else share + more / count, 1.0)
+    otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
+    return left(evidence, share, None, otherwise, (apart.held + more) / (part.seen + more), apart.batch), share
 
 
 def _own(evidence: Evidence, apart: BatchLoop) -> bool:

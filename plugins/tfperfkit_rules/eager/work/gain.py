@@ -24,18 +24,21 @@ from tfperfkit_rules.eager.gain import (
     FREE,
     HEAVY,
     SMALL,
-    Bounds,
     is_of,
     light_bounds,
     tiny_of,
-    together,
     undivided,
     work_of,
 )
+from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.trace_window import Traced, traced
 
 #: What reads and decodes files, whoever calls it.
 _FILES = ("ReadFile", "WriteFile", "Decode", "Encode", "Parse", "Dataset", "Iterator")
+
+#: Of one example alone these have too little work for threads, or read a matrix for one row.
+_CONVOLUTIONS = ("Conv",)
+_PRODUCTS = ("MatMul", "Einsum")
 
 
 class Left(NamedTuple):
@@ -73,11 +76,11 @@ def left(
     calls: float | None,
     otherwise: tuple[float, float],
     inside: float = 1.0,
-    turns: float | None = None,
+    turns: Bounds | None = None,
 ) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
     stretch; ``otherwise``: (least, most) without a trace; ``inside``: the share of the eager time in what would be
-    compiled, or in the loop whose turns become one batch; ``turns``: of that loop each time, None where none does."""
+    compiled, or in the loop whose turns become one batch; ``turns``: that become one, None where none do."""
     seen = traced(evidence) if evidence.work is not None else _of_steps(evidence)
     own = share * (evidence.step_ms or 0.0)
     rows = [row for row in seen.rows if row.where == "eager" and not is_of(row, _FILES)] if seen is not None else []
@@ -101,19 +104,27 @@ def _of_steps(evidence: Evidence) -> Traced | None:
     return Traced(ran.rows, 1 / ran.steps, evidence.offered_by(RanOperations))
 
 
-def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, turns: float, cpus: int) -> Left:
+def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, turns: Bounds, cpus: int) -> Left:
     """What is left when all turns of a loop become one: each operation is handed out once for all of them, and its
     kernel does the work of all, on as many processors as it finds."""
     tiny = tiny_of(rows)
     heavy = [row for row in rows if is_of(row, HEAVY)]
     light = [row for row in rows if row not in heavy and not row.type.startswith(FREE)]
     operations = sum(row.count for row in rows) * seen.scale
-    work = Bounds(undivided(heavy, tiny) / cpus, work_of(heavy, tiny))
-    beside = Bounds(work_of(light, SMALL * tiny) / cpus, work_of(light, tiny))
-    handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0) / turns
+    convolutions, products = ([row for row in heavy if is_of(row, types)] for types in (_CONVOLUTIONS, _PRODUCTS))
+    others = [row for row in heavy if row not in convolutions and row not in products]
+    small = SMALL * tiny
+    work = Bounds(
+        of_work.BATCHED_LEFT_MIN.value * work_of(convolutions, small)
+        + of_work.PRODUCTS_LEFT_MIN.value * work_of(products, small)
+        + undivided(others, tiny) / cpus,
+        of_work.BATCHED_LEFT_MAX.value * work_of([*convolutions, *products], tiny) + work_of(others, tiny),
+    )
+    beside = Bounds(work_of(light, small) / cpus, work_of(light, tiny))
+    handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0)
     estimate = together(
         (
-            Bounds(handed, handed * of_work.BATCH_MADE.value),
+            Bounds(handed / turns.upper, handed / turns.lower * of_work.BATCH_MADE.value),
             Bounds(work.lower * seen.scale, work.upper * seen.scale),
             Bounds(beside.lower * seen.scale, beside.upper * seen.scale),
         )

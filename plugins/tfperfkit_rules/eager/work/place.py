@@ -97,15 +97,13 @@ def _around(evidence: Evidence, place: Place) -> bool:
 
 def inside_of(part: EagerPart, place: Place | None) -> float:
     """The share of these operations that the function makes; without a function the whole loop is to be compiled."""
-    if place is None:
-        return 1.0
-    file, function = place
-    there = sum(
-        count
-        for stack, count in part.stacks.items()
-        if any(frame.file == file and function.line <= frame.line <= function.last for frame in stack.frames)
-    )
+    there = sum(count for stack, count in part.stacks.items() if any(holds(place, frame) for frame in stack.frames))
     return there / part.seen
+
+
+def holds(place: Place | None, frame: Frame) -> bool:
+    """Whether a frame is in the function; without one all of the loop is to be compiled."""
+    return place is None or (frame.file == place[0] and place[1].line <= frame.line <= place[1].last)
 
 
 def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[int]:

@@ -62,9 +62,14 @@ def all_at_once(apart: BatchLoop, place: Place | None) -> str:
     return (
         f"No turn of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
         f"operations{there} on a batch of their inputs (tf.stack, or the array itself; sums and gradients along the "
-        "other axes), some hundreds at a time where memory asks for it. Where they can't be one batch, put "
-        "@tf.function on what the loop does: that gains less."
+        f"other axes), some hundreds at a time where memory asks for it.{_further(apart)} Where they can't be one "
+        "batch, put @tf.function on what the loop does: that gains less."
     )
+
+
+def _further(apart: BatchLoop) -> str:
+    outer = apart.outer
+    return f" Nor does one of the loop in line {outer.loop.line} around it: better still, all of both." if outer else ""
 
 
 def also_moved(lines: Counter[int]) -> str:

@@ -61,7 +61,7 @@ def eager(source: str = IN_FUNCTION, **fields: Any) -> Evidence:
 
 def test_the_function_with_most_operations_is_named_and_what_takes_most_in_it() -> None:
     found = one(everything(eager(ops=TINY, hits={3: 50, 4: 50})))
-    assert found.code == "EAG008" and found.share_of_step == 0.95
+    assert found.code == "EAG008" and found.share_of_step == 1.0  # Python at the lines that call them goes, too
     assert found.where[:2] == (SourceSpan(FILE, 2, "refine"), SourceSpan(FILE, 3, "refine"))
     assert "@tf.function on refine" in found.advice and "train.py:5 runs as 88,000 separate operations" in found.title
     assert found.predicted_range and 3 < found.predicted_range[0] < found.predicted_range[1] < 30
@@ -150,6 +150,53 @@ def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:
     assert "@tf.function on refine" in needed.advice and needed.where[0] == SourceSpan(FILE, 2, "refine")
     assert apart.share_of_step == 0.98 and needed.share_of_step == 0.9  # of a batch values are read once
     assert apart.predicted_range and needed.predicted_range and needed.predicted_range[1] < apart.predicted_range[0]
+
+
+PATCHES = """\
+import tensorflow as tf
+def patches(image):
+    rows = []
+    for r in range(0, 99, 4):
+        row = []
+        for c in range(0, 99, 4):
+            row.append(tf.reshape(image[r, c], [-1]))
+        rows.append(tf.stack(row))
+    return tf.stack(rows)
+patches(scan)
+"""
+
+
+def test_loops_in_each_other_whose_turns_are_apart_are_better_still_one_batch() -> None:
+    inner = frame(10), frame(7, MATH, name="patches")
+    stacks = [sampled(60, "eager_ops", *inner), sampled(40, "dispatch", *inner)]
+    hits = {3: 1, 4: 20, 5: 20, 7: 20 * 24, 8: 20}
+    alone, both = (
+        one(work.eager_work(work_evidence(source, stacks, loop=6, ops=TINY, hits=hits)))
+        for source in (PATCHES.replace("row = []", "row = last = image[r] + last"), PATCHES)
+    )
+    assert "No turn of the loop in line 6" in alone.advice and "around it" not in alone.advice
+    assert "one of the loop in line 4 around it" in both.advice and both.where[0].line == 6
+    assert alone.predicted_range and both.predicted_range and both.predicted_range[0] == alone.predicted_range[0]
+    assert both.predicted_range[1] > 2 * alone.predicted_range[1]
+
+
+def test_a_loop_that_did_not_end_while_lines_were_counted_may_have_more_turns() -> None:
+    stacks = [sampled(60, "eager_ops", frame(4, MATH)), sampled(40, "dispatch", frame(4, MATH))]
+    source = "import tensorflow as tf\n\nfor x in xs:\n    rows.append(tf.exp(x))\ntf.stack(rows)\n"
+    going = one(work.eager_work(work_evidence(source, stacks, loop=3, ops=TINY, hits={4: 7})))
+    assert "No turn of the loop in line 3" in going.advice  # 28 turns in its eight seconds, and nothing around it
+    few = one(work.eager_work(work_evidence(source, stacks, loop=3, ops=TINY, hits={4: 1})))
+    assert "No turn" not in few.advice
+
+
+@pytest.mark.parametrize(("line", "library", "share"), [(3, "", 1.0), (3, "numpy", 0.9), (4, "", 0.9)])
+def test_python_at_the_lines_of_operations_goes_with_them(line: int, library: str, share: float) -> None:
+    """Letting go of their tensors; not what a library does there, nor the person's Python at other lines."""
+    source = IN_LOOP.replace("v / tf.norm(v)", "shift(v)")
+    own = Stack((frame(line),), library, "python")
+    stacks = [sampled(60, "eager_ops", frame(3, MATH)), sampled(30, "dispatch", frame(3, MATH)), (own, 10)]
+    found = one(work.eager_work(work_evidence(source, stacks, loop=2, ops=TINY, hits={3: 99})))
+    assert found.share_of_step == pytest.approx(share)
 
 
 def test_few_turns_are_no_batch() -> None:
@@ -273,6 +320,8 @@ def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> Non
     found = one(everything(work_evidence(ELEMENTS, taken, loop=2)))
     assert (found.code, found.where) == ("EAG011", (SourceSpan(FILE, 3), SourceSpan(FILE, 2)))
     assert found.title == "A Python loop takes t[i, 0] out of a tensor, one at a time" and "t.numpy()" in found.advice
+    freed = one(everything(work_evidence(ELEMENTS, [*taken, sampled(25, "python", frame(3))], loop=2)))
+    assert freed.share_of_step == 1.0  # their tensors are let go of at the same line
 
 
 def test_a_value_that_is_waited_for_is_no_element() -> None:

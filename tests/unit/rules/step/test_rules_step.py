@@ -244,6 +244,22 @@ def test_a_checkpoint_at_each_step_is_reported_at_the_callback() -> None:
     assert "LIN001" in finding.absorbs_here
 
 
+def test_compiled_calls_behind_side_work_are_faster_without_it() -> None:
+    """As long as the person's Python takes for it, no gain beside the saving's own is known."""
+    source = "for i in r:\n    train(x)\n    manager.save()\n"
+
+    def found(rest: str) -> tuple[float, float]:
+        table = make_steps(60)
+        spied = seen(table, [(60, "saving", leaf(3)), (40, rest, leaf(2))])
+        given = make_evidence(parts_ms={"saving": 6.0, "graph": 4.0}, steps=table, source=source, **spied._asdict())
+        bounds = one(side_work.hot_path(given)).predicted_range
+        assert bounds is not None
+        return bounds
+
+    compiled, python = found("graph"), found("python")
+    assert compiled[0] > python[0] and compiled[1] > 1.3 * python[1]
+
+
 def test_a_checkpoint_that_nobody_asks_for_more_often_is_one_an_epoch() -> None:
     """That is what the advice would say; its price is STP006's."""
     for written, told in ((" save_freq=1,", True), (' save_freq="epoch",', False), ("", False)):

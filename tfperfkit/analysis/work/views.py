@@ -33,6 +33,7 @@ def views(
     if total_ns <= 0:
         return []
     found = busy(evidence.log, Spans([*training(evidence.steps), *ours]), sources, total_ns)
+    found = [item for item in found if not _is_cut_turn(item, evidence.steps)]
     if not found:
         return []
     sites, markers, windows = evidence.sites(), list(evidence.markers()), window_spans(events)
@@ -42,6 +43,13 @@ def views(
         table = iterations(item, sites, markers, windows)
         made.append(_view(evidence, item, table, windows, precise, total_ns))
     return made
+
+
+def _is_cut_turn(item: Busy, steps: StepTable) -> bool:
+    """Whether this is no more than two turns of the training loop itself: what lies before the first update of its
+    first turn, and the turn that an interruption cut. More of it is work that the loop does without training."""
+    longest = max((step.end_ns - step.begin_ns for step in steps.steps), default=0)
+    return steps.loop is not None and steps.loop in item.loops and item.ns <= 2 * longest
 
 
 def training(steps: StepTable) -> Spans:

@@ -1,10 +1,12 @@
-"""Time in which a script waited for a window to open is no work of the script's, whatever line it stood at."""
+"""What is no work of its own: waiting for our windows, whatever line the script stood at, and turns of training."""
 
 from __future__ import annotations
 
 from tfperfkit.analysis.work.views import views
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.spans import Spans
+from tfperfkit.records.steps import Loop, Step, StepTable
+from tfperfkit.rule import Evidence
 from tfperfkit.testing import evidence_of
 
 MS = 1_000_000
@@ -29,3 +31,18 @@ def test_it_is_left_out() -> None:
     assert found.work.seconds < 10.1
     assert set(found.log.samples(list(found.log.whole)).activities) == {"graph"}
     assert found.account.parts_ms["python"] == 0
+
+
+def test_the_begun_and_the_cut_turn_of_the_training_loop_are_no_work() -> None:
+    """Before the first update of the first turn, and where an interruption cut the last. A hundred turns without an
+    update would be."""
+    turns = (Step(1, 2000 * MS, 7000 * MS), Step(2, 7000 * MS, 12_000 * MS))
+    sources = {"/s.py": SOURCE}
+
+    def found(steps: tuple[Step, ...], loop: Loop) -> list[Evidence]:
+        return views(evidence_of(steps=StepTable(steps=steps, loop=loop), log=log()), [], sources, 14_000 * MS)
+
+    assert found(turns, Loop("/s.py", 1)) == []
+    assert [each.work is not None for each in found(turns, Loop("/s.py", 9))] == [True]
+    short = (Step(1, 2000 * MS, 2100 * MS),)
+    assert len(found(short, Loop("/s.py", 1))) == 1

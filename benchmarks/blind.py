@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.script_gain import of_script
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -57,9 +59,21 @@ def told(entry: dict[str, Any], folder: Path) -> list[str]:
     for finding in loud[:3]:
         at = [place["line"] for place in finding["where"]]
         right = any(abs(line - mine) <= _NEAR for line in at for mine in planted)
-        gain = finding["predicted_range"] or f"at most {finding['ceiling']}"
-        lines.append(f"  {finding['code']} {'at the place' if right else 'elsewhere'} {at} {gain}: {finding['title']}")
+        place = "at the place" if right else "elsewhere"
+        lines.append(f"  {finding['code']} {place} {at} {gain(finding, report)}: {finding['title']}")
     return lines
+
+
+def gain(finding: dict[str, Any], report: dict[str, Any]) -> str:
+    """As printed, of steps or of a work; and what that is of the script after its imports, which a twin is timed
+    against."""
+    ends = finding["predicted_range"] or [finding["at_least"] or finding["ceiling"]]
+    words = "" if finding["predicted_range"] else "at least " if finding["at_least"] else "at most "
+    if None in ends:
+        return "no gain"
+    whole = [of_script(end, finding, report) for end in ends]
+    printed, script = (" to ".join(f"{end:.1f}" for end in each) for each in (ends, whole))
+    return f"{words}{printed} (of the script {words}{script})"
 
 
 def anchored(entry: dict[str, Any]) -> list[int]:

@@ -25,6 +25,7 @@ import msgspec
 import platformdirs
 
 from benchmarks.gains_page import Score, page, picture
+from benchmarks.script_gain import of_script
 from tfperfkit.analysis.stored_run import open_run
 
 if sys.version_info >= (3, 11):
@@ -175,18 +176,6 @@ def right_finding(fault: Fault, report: dict[str, Any]) -> dict[str, Any] | None
         if finding["severity"] != "info" and any(abs(line - mine) <= NEAR for line in at for mine in planted):
             return dict(finding)
     return None
-
-
-def of_script(gain: float, finding: dict[str, Any], report: dict[str, Any]) -> float:
-    """What a gain of the steps (or of the work) that a finding is about is for the script after its imports."""
-    wall = report["run"]["wall_s"]
-    parts = report["run_account"]["parts_s"]  # KeyError: better no figure than one with the imports in it
-    after = report["run_account"]["total_s"] - parts["imports"] - parts.get("tfperf", 0.0)
-    share, of_run = finding["share_of_step"], finding.get("share_of_run")
-    if finding["basis"] == "run" or not share or of_run is None or after <= 0:
-        return gain
-    scope = min(of_run / share * wall, after)
-    return after / (after - scope * (1 - 1 / gain))
 
 
 def score(fault: Fault, seconds: dict[str, list[float]] | None, folder: Path) -> Score | None:

@@ -180,6 +180,13 @@ WIDEST_RANGE = Calibration(
     "of a predicted range's ends: a gain that is known no better is reported by its lower end alone",
     Chosen("an order of magnitude: a factor and its tenfold lead to different decisions"),
 )
+MAX_SAMPLED = Calibration(
+    100.0,
+    "number",
+    "times as fast: beyond it samples don't tell, so a range that ends there has no upper end, and its lower end is "
+    "reported",
+    Chosen("a share of 0.99 of 500 samples is 0.977 to 0.996, a factor of 43 to 240"),
+)
 UNKNOWN_PART = Calibration(
     0.5,
     "share",

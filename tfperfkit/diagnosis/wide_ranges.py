@@ -1,7 +1,9 @@
-"""A gain of 1.1x to 214x is no prediction: of such a range the report tells the lower end, or the upper one alone."""
+"""A gain of 1.1x to 214x is no prediction: of such a range the report tells the lower end, or the upper one alone. Nor
+is the most that samples can tell an upper end."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import msgspec
@@ -14,15 +16,17 @@ WIDEST = calibration.WIDEST_RANGE.value
 
 
 def without_wide_ranges(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings in their order. One whose range is wider than ``WIDEST`` keeps ``at_least``, its lower end; where
-    that promises less than a low severity asks for, ``ceiling``, its upper end."""
+    """The findings in their order. One whose range is wider than ``WIDEST``, or ends at ``MAX_SAMPLED``, keeps
+    ``at_least``, its lower end; where that promises less than a low severity asks for, ``ceiling``, its upper end."""
     return tuple(_reported(item) for item in findings)
 
 
 def _reported(item: Finding) -> Finding:
-    if item.predicted_range is None or item.predicted_range[1] <= WIDEST * item.predicted_range[0]:
+    if item.predicted_range is None:
         return item
     low, high = item.predicted_range
+    if high <= WIDEST * low and not math.isclose(high, calibration.MAX_SAMPLED.value):
+        return item
     known = 1 - 1 / max(low, 1.0) >= LOW
     return msgspec.structs.replace(
         item,

@@ -115,10 +115,10 @@ MOVED_APART = Calibration(
 
 # Bounds of what counts.
 MAX_STEP_SHARE = Calibration(
-    0.99,
+    1 - 1 / calibration.MAX_SAMPLED.value,
     "share",
     "no rule says that more of a step than this goes",
-    Chosen("what is left of a step is never nothing: 100 times as fast at most, for what samples measured"),
+    Derived("MAX_SAMPLED, 100 times as fast, as a share: what is left of a step is never nothing"),
 )
 MAX_RUN_SHARE = Calibration(
     0.95,

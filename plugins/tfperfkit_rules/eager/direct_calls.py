@@ -70,7 +70,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         apart = None
     least, most = CALL_LEFT
     if apart is not None:
-        reads = share_of(evidence, {"host_sync": apart.reads(evidence)})
+        reads = share_of(evidence, {"host_sync": apart.reads(evidence).total()})
         share = min(share + reads, shared.MAX_STEP_SHARE.value)
         otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
         rest = left(evidence, share, None, otherwise, turns=apart.batch)

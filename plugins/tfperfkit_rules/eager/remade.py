@@ -17,6 +17,7 @@ from tfperfkit_rules.eager.work.finding import priced_operations
 from tfperfkit_rules.measures.making import Making, making
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.trace_window import traced
 
 _ANEW = "To begin anew with the same layers keep the first weights (start = model.get_weights()) and set them again."
 _COMPILED = (
@@ -35,9 +36,10 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     made, dragged, first = (part.total() / count for part in (found.made, found.dragged, found.first_runs))
     if made + dragged < MEDIUM:
         return
-    low, _ = interval(made + dragged, count)
+    low, _ = interval(made + dragged + (first * (1 - _again(evidence, first)) if found.once else 0.0), count)
     _, high = interval(min(made + dragged + first, shared.MAX_STEP_SHARE.value), count)
     low *= 1 - calibrated.MADE_LEFT.value
+    high *= 1 - 1 / max(found.times, 1.0)  # one is made all the same
     done, do = _WORDS[found.what]
     around = loops(evidence, *found.place)
     spans = [span(evidence, *found.place)]
@@ -85,6 +87,16 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
             *(("evaluate",) if calling is not None else ()),
         ),
     )
+
+
+def _again(evidence: Evidence, first: float) -> float:
+    """Of first runs, the share that the operations in them take, which running again takes as well; all of it where
+    no trace shows them."""
+    seen = traced(evidence)
+    if seen is None or not first or not evidence.step_ms:
+        return 1.0
+    ran = sum(row.self_ms for row in seen.rows if row.where == "graph") * seen.scale
+    return min(ran / (first * evidence.step_ms), 1.0)
 
 
 def _calling(evidence: Evidence, found: Making) -> Finding | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.samples import Frame, Place, Stack
@@ -74,16 +74,22 @@ class EagerPart(NamedTuple):
     def seen(self) -> int:
         return self.stacks.total()
 
-    def own(self, evidence: Evidence, inside: Callable[[Frame], bool] = lambda frame: True) -> int:
-        """The samples of plain Python at these lines, with a frame ``inside``: of calling the operations, and of
-        letting go of the tensors that they made, which Python does between two of its own instructions."""
+    def own(
+        self,
+        evidence: Evidence,
+        inside: Callable[[Frame], bool] = lambda frame: True,
+        lines: Iterable[Place] = (),
+    ) -> int:
+        """The samples of plain Python at these and other ``lines``, with a frame ``inside``: of calling the operations,
+        and of letting go of the tensors that they made, which Python does between two of its own instructions."""
+        every = {*self.lines, *lines}
         return sum(
             count
             for stack, count in evidence.samples.stacks.items()
             if stack.activity == "python"
             and not stack.library
             and stack.frames
-            and (stack.frames[-1].file, stack.frames[-1].line) in self.lines
+            and (stack.frames[-1].file, stack.frames[-1].line) in every
             and any(map(inside, stack.frames))
         )
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from tfperfkit.offers import LineCounts
-from tfperfkit.records.samples import Frame, Stack
+from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -39,20 +39,20 @@ class BatchLoop(NamedTuple):
     def holds(self, frame: Frame) -> bool:
         return frame.file == self.file and self.loop.line <= frame.line <= self.loop.last
 
-    def reads(self, evidence: Evidence) -> int:
-        """The samples that read values of tensors in it: of a batch one read does."""
+    def reads(self, evidence: Evidence) -> Counter[Place]:
+        """The samples that read values of tensors in it, by their lines: of a batch one read does."""
         return self._samples(evidence, "host_sync")
 
     def fed(self, evidence: Evidence) -> bool:
         """Whether its turns get their data from an input pipeline, so that each may be a batch already."""
-        return self._samples(evidence, "input") > 0
+        return bool(self._samples(evidence, "input"))
 
-    def _samples(self, evidence: Evidence, activity: str) -> int:
-        return sum(
-            count
-            for stack, count in evidence.samples.stacks.items()
-            if stack.activity == activity and any(map(self.holds, stack.frames))
-        )
+    def _samples(self, evidence: Evidence, activity: str) -> Counter[Place]:
+        found: Counter[Place] = Counter()
+        for stack, count in evidence.samples.stacks.items():
+            if stack.activity == activity and any(map(self.holds, stack.frames)):
+                found[stack.frames[-1].file, stack.frames[-1].line] += count
+        return found
 
 
 def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | None:

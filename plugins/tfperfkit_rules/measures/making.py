@@ -60,7 +60,8 @@ _COMPILED = "tensorflow.python.eager.polymorphic_function."
 class Making(NamedTuple):
     """``what``: which takes more; ``place``: the line that makes the model; ``made``: samples of making it;
     ``dragged``: of variables and tracing for it; ``first_runs``: of its compiled functions, which run for the first
-    time; ``times``: how often it was made, at least."""
+    time; ``times``: how often it was made, at least; ``once``: each is called once at most, so that its calls are first
+    ones."""
 
     what: Literal["loaded", "made"]
     place: Place
@@ -68,6 +69,7 @@ class Making(NamedTuple):
     dragged: Counter[Stack]
     first_runs: Counter[Stack]
     times: float
+    once: bool = False
 
 
 def making(evidence: Evidence) -> Making | None:
@@ -108,12 +110,25 @@ def making(evidence: Evidence) -> Making | None:
             weights
             or stack.context == "build"
             or _symbolic(evidence, stack)
+            or (compiled and stack.activity == "tracing")
             or (compiled and stack.activity != "graph" and _of_model(evidence, stack))
         ):
             dragged[stack] += count
         elif compiled and stack.activity == "graph":
             first[stack] += count
-    return Making("loaded" if 2 * loaded >= made.total() else "made", place, made, dragged, first, times)
+    what: Literal["loaded", "made"] = "loaded" if 2 * loaded >= made.total() else "made"
+    return Making(what, place, made, dragged, first, times, _called_once(evidence, place, first))
+
+
+def _called_once(evidence: Evidence, place: Place, calls_of: Counter[Stack]) -> bool:
+    """Whether the lines that call compiled functions ran as often as the one that makes the model, or more rarely."""
+    making_it = reached(evidence, place[0], place[1], place[1])
+    lines = {(stack.frames[-1].file, stack.frames[-1].line) for stack in calls_of}
+    counted = [reached(evidence, file, line, line) for file, line in lines]
+    # A window begins and ends anywhere in a turn: one more of a line than of another is no second call.
+    return making_it is not None and all(
+        count is not None and shared.MOSTLY.value * count < making_it for count in counted
+    )
 
 
 def _of_model(evidence: Evidence, stack: Stack) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tfperfkit_rules.calibration import shared
 
 from tfperfkit.diagnosis.wide_ranges import without_wide_ranges
 from tfperfkit.fixing.render import gain
+from tfperfkit.gain import speedup
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.report.annotation import of_finding
 from tfperfkit.report.html.cards import gain_words
@@ -33,7 +35,13 @@ def test_a_range_that_decides_something_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "lower", "upper"), [(3.1, 100.0, 3.1, None), (1.0, 214.0, None, 214.0), (1.5, 15.1, 1.5, None)]
+    ("low", "high", "lower", "upper"),
+    [
+        (3.1, 100.0, 3.1, None),
+        (1.0, 214.0, None, 214.0),
+        (1.5, 15.1, 1.5, None),
+        (37.0, speedup(shared.MAX_STEP_SHARE.value), 37.0, None),  # no upper end, but the most that samples tell
+    ],
 )
 def test_of_a_wider_one_an_end_is_reported(low: float, high: float, lower: float | None, upper: float | None) -> None:
     (told,) = without_wide_ranges((gains(low, high),))

@@ -126,7 +126,8 @@ def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) 
     """What is left where all turns of a loop become one, and the share of the work that it is left of: reading values
     and calling operations at each turn belong to it."""
     count = evidence.samples.count
-    more = apart.reads(evidence) + (part.own(evidence, apart.holds) if evidence.work is not None else 0)
+    reads = apart.reads(evidence)
+    more = reads.total() + (part.own(evidence, apart.holds, reads) if evidence.work is not None else 0)
     share = min((part.seen + more) / count if evidence.work is not None else share + more / count, 1.0)
     otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
     return left(evidence, share, None, otherwise, (apart.held + more) / (part.seen + more), apart.batch), share

@@ -60,8 +60,7 @@ class Left(NamedTuple):
     def bounds(self, share: float, samples: int) -> tuple[float, float]:
         """Factors of speed where eager operations have this share of the work."""
         low, high = interval(share, samples)
-        high = min(high, shared.MAX_STEP_SHARE.value)
-        return speedups(low * (1 - self.upper), high * (1 - self.lower))
+        return speedups(low * (1 - self.upper), min(high * (1 - self.lower), shared.MAX_STEP_SHARE.value))
 
     @property
     def evidence(self) -> tuple[Measurement, ...]:

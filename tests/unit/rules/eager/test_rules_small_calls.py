@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from eager_builder import site
+from eager_builder import op, site
 from evidence_builder import FILE, MS, one
 from tfperfkit_rules.eager import model_calls, remade, small_batches, small_calls
 from tfperfkit_rules.memory.session_graph import session_graph
@@ -44,6 +44,19 @@ def test_a_model_that_is_loaded_again_has_what_it_drags_along() -> None:
     assert found.title == "A model is loaded again and again in the loop at train.py:5"
     rest = one(model_calls.predict_in_loop(evidence))
     assert rest.share_of_step == 0.1  # the tracing is the new model's
+
+
+@pytest.mark.parametrize(("calls", "once"), [(20, True), (60, False)])
+def test_each_call_of_a_model_that_is_called_once_is_a_first_one(calls: int, once: bool) -> None:
+    """What its operations take stays; and one model has to be made."""
+    stacks = [
+        sampled(50, "saving", frame(6), frame(3, LOAD, name="answer", span=(12, 41))),
+        sampled(50, "graph", frame(6), frame(4, CALL, name="answer")),
+    ]
+    ran = (op("MatMul", 20, 40.0, "graph"),)  # a tenth of the traced two seconds
+    found = one(remade.models_made_again(work_evidence(SERVED, stacks, loop=5, ops=ran, hits={3: 20, 4: calls})))
+    assert found.predicted_range and (found.predicted_range[0] > 3) == once
+    assert found.predicted_range[1] <= 80  # twenty in two seconds are eighty in all
 
 
 def test_a_model_that_is_made_for_each_call_is_one_cause_with_the_call() -> None:

@@ -148,7 +148,7 @@ def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:
     apart, needed = found("rows.append(refine(v).numpy())"), found("s = refine(s + v).numpy()")
     assert "No turn of the loop in line 4" in apart.advice and apart.where[0] == SourceSpan(FILE, 4)
     assert "@tf.function on refine" in needed.advice and needed.where[0] == SourceSpan(FILE, 2, "refine")
-    assert apart.share_of_step == 0.98 and needed.share_of_step == 0.9  # of a batch values are read once
+    assert apart.share_of_step == 1.0 and needed.share_of_step == 0.9  # of a batch values are read once
     assert apart.predicted_range and needed.predicted_range and needed.predicted_range[1] < apart.predicted_range[0]
 
 

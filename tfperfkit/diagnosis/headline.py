@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.computed_lines import LOUD, ComputedLine, computed_lines, computed_parts, words
-from tfperfkit.diagnosis.headroom import is_less, large
+from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.diagnosis.rank_samples import sampled
@@ -62,9 +62,10 @@ def headline(
     longest = max(known, key=_seconds, default=None)
     room = large(headroom) if longest is not None and longest.work is None else ()
     less = bool(loud) and bool(room) and is_less(loud[0], room)
-    if loud and not is_small(loud[0]) and not less:
+    tried = bool(loud) and bool(room) and is_a_try(loud[0], room)
+    if loud and not is_small(loud[0]) and not less and not tried:
         return _first(loud[0])
-    begins = "Less of the run" if less else f"Small, {_little(loud[0])}" if loud else ""
+    begins = "Less of the run" if less else "To be tried" if tried else f"Small, {_little(loud[0])}" if loud else ""
     small = f" {begins}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
     if room:
         return f"{_room(room, elsewhere=less)}{small}"

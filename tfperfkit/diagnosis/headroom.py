@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tfperfkit import calibration
 from tfperfkit.diagnosis.ranking import gain
 from tfperfkit.diagnosis.small import is_small
+from tfperfkit.gain import LOW
 from tfperfkit.model import Finding
 
 #: A factor from which headroom is the first line's.
@@ -19,9 +20,22 @@ def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Findi
     small one: its fix comes first and changes what is left."""
     faults = tuple(item for item in findings if not item.headroom)
     rest = sorted((item for item in findings if item.headroom), key=lambda item: -_worth(item))
-    if any(item.severity != "info" and not is_small(item) and not is_less(item, rest) for item in faults):
+    if any(item.severity != "info" and not _gives_way(item, rest) for item in faults):
         return faults, ()
     return faults, tuple(rest[:MANY])
+
+
+def _gives_way(finding: Finding, headroom: Sequence[Finding]) -> bool:
+    return is_small(finding) or is_less(finding, headroom) or is_a_try(finding, headroom)
+
+
+def is_a_try(finding: Finding, headroom: Sequence[Finding]) -> bool:
+    """Whether a finding may well gain nothing, and at best less than the best choice gives at least."""
+    if finding.predicted_range is None:
+        return False
+    lower, upper = finding.predicted_range
+    surely = max((_at_least(item) for item in large(headroom) if not item.work), default=1.0)
+    return 1 - 1 / max(lower, 1.0) < LOW and upper < surely
 
 
 def is_less(finding: Finding, headroom: Sequence[Finding]) -> bool:
@@ -46,6 +60,10 @@ def large(headroom: Sequence[Finding]) -> Sequence[Finding]:
 
 def _factor(item: Finding) -> float:
     return item.predicted_speedup or item.at_least or 1.0
+
+
+def _at_least(item: Finding) -> float:
+    return item.predicted_range[0] if item.predicted_range is not None else item.at_least or 1.0
 
 
 def _worth(item: Finding) -> float:

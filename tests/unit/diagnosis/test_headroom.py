@@ -59,6 +59,18 @@ def test_a_finding_of_other_work_hides_nothing_that_saves_more_of_the_run() -> N
     assert split((choice, of_steps)) == ((of_steps,), ())
 
 
+def test_what_may_gain_nothing_hides_no_choice_that_surely_gives_more() -> None:
+    choice = room("BAT002", None, at_least=2.2)
+    tried = room("CMP002", 1.2, headroom=False, severity="medium", predicted_range=(1.0, 1.5))
+    faults, found = split((choice, tried))
+    assert [item.code for item in found] == ["BAT002"]
+    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}), (), found)
+    assert said.startswith("No fault found, but room: Choice BAT002") and "To be tried: Choice CMP002" in said
+    for bounds in ((1.2, 1.5), (1.0, 3.0)):  # it surely gains something, or may gain more
+        other = room("CMP002", 1.3, headroom=False, severity="medium", predicted_range=bounds)
+        assert split((choice, other)) == ((other,), ())
+
+
 def test_the_first_line_has_it_when_it_is_large() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.0, "python": 1.0})
     assert headline((), evidence, (), (room("A", 2.0), room("B", 1.4))).startswith("No fault found, but room: ")

@@ -117,9 +117,9 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
         of_work.BATCHED_LEFT_MIN.value * work_of(convolutions, small)
         + of_work.PRODUCTS_LEFT_MIN.value * work_of(products, small)
         + undivided(others, tiny) / cpus,
-        of_work.BATCHED_LEFT_MAX.value * work_of([*convolutions, *products], tiny) + work_of(others, tiny),
+        work_of(heavy, tiny),
     )
-    beside = Bounds(work_of(light, small) / cpus, work_of(light, tiny))
+    beside = Bounds(work_of(light, small) / cpus, of_work.LIGHT_BATCHED_MAX.value * work_of(light, tiny))
     handed = max(own - (work.upper + beside.upper) * seen.scale, 0.0)
     estimate = together(
         (

@@ -321,12 +321,14 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     ``baseline_ratio``: time our hooks took in the clean windows, plus one, over the steps' time.
     ``waited_share``: of the steady time, in which the training thread was ready but had no processor.
     ``per_probe``: median step inside the probe's window over the clean median (1.2: 20 % slower there).
+    ``by_python``: why the hooks ran as Python, where their C code could not be used; "" where it was, or is not known.
     """
 
     baseline_ratio: float | None = None
     per_probe: dict[str, float] = {}
     waited_share: float | None = None
     notes: tuple[str, ...] = ()
+    by_python: str = ""
 
 
 class WindowSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from tfperfkit.model import Finding, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
+from tfperfkit.model import Finding, History, RunAccount, RunInfo, SourceSpan, StepAccount, WarmUp, Work
 from tfperfkit.offers import ComputedStep, ComputedStretch
 from tfperfkit.records.convert import each
 from tfperfkit.records.parts import PartName
@@ -105,6 +105,7 @@ class Evidence:
         offers: Offers | None = None,
         run_account: RunAccount | None = None,
         waited_share: float | None = None,
+        history: History | None = None,
     ) -> None:
         self.run = run
         self.steps = steps
@@ -123,6 +124,9 @@ class Evidence:
         self.machine_gflops = machine_gflops
         #: Of the steady time, in which the training thread was ready but had no processor (0 to 1); None: not known.
         self.waited_share = waited_share
+        #: Of a run in watch mode its step times over all of its time, by periods: of ``steps`` it has the first and the
+        #: last ones (``StepTable.gaps``). None without watch mode.
+        self.history = history
         #: When functions were being traced, and garbage collected (``offers.GarbageCollections``).
         self.tracing = tracing
         self.collections = collections
@@ -150,7 +154,7 @@ class Evidence:
         """The same of one work outside of training steps. ``traced``: a trace that lay in it."""
         made = copy.copy(self)
         made.work, made.steps, made.account, made.samples, made.log = work, steps, account, samples, log
-        made.warm_up = None
+        made.warm_up = made.history = None
         mine = []
         if traced is not None and traced.wall_ms > 0 and account is not None:
             mine.append(Offer(traced.window, ComputedStep, traced.of(account.mean_ms)))

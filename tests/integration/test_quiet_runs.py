@@ -14,9 +14,12 @@ from tfperfkit.instruments.steps import quiet_calls
 WARM = True
 STEPS = 6000
 SCRIPT = f"""
-import sys
+import sys, types
 if sys.argv[1:] == ["python"]:
     sys.modules["tfperfkit.instruments.steps._quiet"] = None
+if sys.argv[1:] == ["another ABI"]:
+    sys.modules["tfperfkit.instruments.steps._quiet"] = old = types.ModuleType("_quiet")
+    old.ABI = 0
 import threading, traceback
 import tensorflow as tf
 
@@ -56,7 +59,7 @@ print(raised, active_session().markers._state.counted(id(step)))
 """
 
 
-@pytest.mark.parametrize("way", ["c", "python"])
+@pytest.mark.parametrize("way", ["c", "python", "another ABI"])
 def test_every_step_is_counted(tfperf: Tfperf, way: str) -> None:
     if way == "c" and not quiet_calls.NATIVE:
         pytest.skip("_quiet.c could not be built where tfperfkit was installed")
@@ -68,6 +71,9 @@ def test_every_step_is_counted(tfperf: Tfperf, way: str) -> None:
     assert raised == STEPS // 1000
     assert report["steps"]["count"] == STEPS
     assert (by_c > STEPS // 2) if way == "c" else by_c == 0
+    why = {"c": "", "python": "not built for this Python"}.get(way, "it was built from another version's sources")
+    assert why in report["overhead"]["by_python"] and bool(report["overhead"]["by_python"]) == bool(why)
+    assert done.stderr.count("its hooks ran as Python") == bool(why)
     assert not [note for note in report["run"].get("notes", []) if "_quiet" in note or "something is missing" in note]
     assert _traced(tfperf.folder / "run") == 3  # the step for two shapes, the other thread's
 

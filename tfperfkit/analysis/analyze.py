@@ -155,6 +155,7 @@ def _study(
         facts.sources,
         outcomes,
         Offers(offers),
+        history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
     )
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     gap = bool(facts.steps.gaps)  # then what work took of the run is not known
@@ -172,7 +173,7 @@ def _study(
         probe = registry.load(name, dict(installed))
         return probe, StoredCapture(run, name, manifest, info, facts, probe)
 
-    cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows)
+    cost = overhead(run.records("session/cost.jsonl"), facts.steps, facts.windows, agent.get("by_python", ""))
     if not agent:
         steps = msgspec.structs.replace(steps, note="")  # without TensorFlow there is nothing to name a step of
     family = children(run, manifest, facts.steps, info.status not in ("running", "unknown"), analyze)
@@ -204,7 +205,7 @@ def _study(
         shown=None if show_all else shown if shown is not None else _shown(manifest),
         run_account=evidence.run_account,
         children=family,
-        history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
+        history=evidence.history,
         words=_words(evidence),
         album=album(evidence, outcomes, ranked, captured, beginning(agent, manifest.started_ns)) if pictures else None,
     )

@@ -14,7 +14,7 @@ from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.model import ProbeOutcome, RunInfo
+from tfperfkit.model import History, ProbeOutcome, RunInfo
 from tfperfkit.offers import AcceleratorUse, GarbageCollections, GraphWaits, RanOperations, StepBreakdown
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.parts import PartName
@@ -44,9 +44,10 @@ def gather(
     offers: Offers,
     *,
     brief: bool = False,
+    history: History | None = None,
 ) -> Evidence:
     """Read the session's streams once and make the step's account from them and the breakdown that a probe offers.
-    ``brief``: without the account of the whole run."""
+    ``brief``: without the account of the whole run. ``history``: of a run in watch mode."""
     sampled = not lost_samples(events)
     rows: Iterable[Any] = run.records(SAMPLES)
     kept = list(rows) if brief else None  # of a rank they are asked for again
@@ -117,6 +118,7 @@ def gather(
         records=records,
         offers=offers,
         waited_share=waited_share(run.records("session/cost.jsonl"), steps),
+        history=history,
     )
     evidence.account = with_own_input(evidence)
     return evidence

@@ -16,8 +16,9 @@ _MIN_NS = calibration.BUSY_NS.value
 Row = tuple[int, int, int, int | None]
 
 
-def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str]) -> Overhead:
-    """``rows`` of the stream ``cost``: ``[ns, hooks ns, pulse ns, waited ns]``, cumulated, twice a second."""
+def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], by_python: object = "") -> Overhead:
+    """``rows`` of the stream ``cost``: ``[ns, hooks ns, pulse ns, waited ns]``, cumulated, twice a second;
+    ``by_python`` as the script's process noted it."""
     clean = [step.duration_ns for step in table.clean]
     begun = min((step.begin_ns for step in table.clean), default=0)
     per_probe: dict[str, float] = {}
@@ -36,7 +37,13 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str]) -
             "Other programs kept the processors busy: after the warm-up the training thread waited "
             f"{100 * waited:.0f} % of the time for one. All times, and the gains predicted from them, are rough.",
         )
-    return Overhead(baseline_ratio=_hooks_ratio(noted, table), per_probe=per_probe, waited_share=waited, notes=notes)
+    return Overhead(
+        baseline_ratio=_hooks_ratio(noted, table),
+        per_probe=per_probe,
+        waited_share=waited,
+        notes=notes,
+        by_python=by_python if isinstance(by_python, str) else "",
+    )
 
 
 def waited_share(rows: Iterable[object], table: StepTable) -> float | None:

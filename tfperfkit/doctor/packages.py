@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 import sys
 from collections.abc import Callable
 from importlib import metadata
 
+from tfperfkit import native
 from tfperfkit.doctor.check import Check
 from tfperfkit.other_python import tensorflow_missing
 
@@ -16,8 +15,6 @@ Versions = Callable[[str], str | None]
 
 #: TensorFlow comes under these names; the import is the same.
 TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-rocm", "tensorflow-macos", "tf-nightly")
-#: Optional: see ``hatch_build.py``.
-C_CODE = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
 MIN_TENSORFLOW, BEYOND_TENSORFLOW = (2, 16), (2, 22)
 
 
@@ -89,14 +86,10 @@ def _setuptools(version_of: Versions) -> Check:
 
 
 def _c_code() -> Check:
-    for module in C_CODE:
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            built = importlib.util.find_spec(module) is not None
-            why = f"can't be loaded ({error})" if built else "not built for this Python"
-            advice = "fine; a step costs some microseconds more. With a C compiler, install its source archive"
-            return Check("C code", "missing", f"{why}: Python does its work", advice)
+    why = native.missing()
+    if why:
+        advice = "fine; a step costs some microseconds more. With a C compiler, install its source archive"
+        return Check("C code", "missing", f"{why}: Python does its work", advice)
     return Check("C code", "ok", "notes the steps, and looks at stacks")
 
 

@@ -7,6 +7,7 @@ import platform
 import sys
 from typing import Any
 
+from tfperfkit import native
 from tfperfkit.clock import now_ns, start_ticks, this_machine
 from tfperfkit.recording.pressure import pressure
 from tfperfkit.storage.run_directory import Manifest
@@ -15,9 +16,10 @@ _PACKAGES = ("tensorflow", "keras", "tf_keras", "numpy")
 
 
 def agent_facts(manifest: Manifest, extra: dict[str, Any]) -> dict[str, Any]:
-    """What is known when TensorFlow has been imported: versions, machine, times."""
+    """What is known when TensorFlow has been imported: versions, machine, times, why Python does C code's work."""
     process: dict[str, Any] = {"pid": os.getpid(), "started_ticks": start_ticks(), "machine": this_machine()}
     process.update({"argv": sys.argv, "armed_ns": now_ns()})
+    process["by_python"] = native.missing()
     return {**process, "versions": versions(), **machine(), "pressure": pressure(), **extra}
 
 

@@ -181,6 +181,8 @@ def _cost(report: Report, screen: Screen) -> list[str]:
     ]
     if probes:
         items.append(f"steps in a probe's window against clean ones: {', '.join(probes)}")
+    if overhead.by_python:
+        items.append("its hooks ran as Python, for want of their C code (tfperf doctor says why)")
     return items
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.model import RunAccount, RunInfo, StepAccount, WarmUp
+from tfperfkit.model import History, RunAccount, RunInfo, StepAccount, WarmUp
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import StepTable
@@ -32,6 +32,7 @@ def evidence_of(
     machine: Mapping[str, Any] | None = None,
     wall_s: float = 60.0,
     run_account: RunAccount | None = None,
+    history: History | None = None,
 ) -> Evidence:
     """The ``Evidence`` of a rule's test: only what is given is there.
 
@@ -63,4 +64,5 @@ def evidence_of(
         records=lambda stream: streams.get(stream, ()),
         offers=Offers(Offer(probe, type(each), msgspec.to_builtins(each)) for probe, each in offered),
         run_account=run_account,
+        history=history,
     )

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tfperfkit.clock import NS_PER_MS
+from tfperfkit.model import History
 from tfperfkit.records.steps import Step
 from tfperfkit_rules.calibration import step as calibrated
 
@@ -35,9 +36,24 @@ def trend(steps: Sequence[Step]) -> Trend | None:
         return None
     groups = [steps[len(steps) * n // number : len(steps) * (n + 1) // number] for n in range(number)]
     medians = [statistics.median(step.duration_ns for step in group) / NS_PER_MS for group in groups]
-    pairs = list(combinations(range(number), 2))
+    # What grows faster than a line leads below the shortest.
+    return _through(medians, min(step.duration_ns for step in steps) / NS_PER_MS)
+
+
+def over_time(history: History) -> Trend | None:
+    """The same of a run in watch mode whose steps in between are known by periods only. None with few of these."""
+    number = calibrated.TREND_GROUPS.value
+    known = [period.median_ms for period in history.periods if period.median_ms is not None and not period.windows]
+    if len(known) < number:
+        return None
+    groups = [known[len(known) * n // number : len(known) * (n + 1) // number] for n in range(number)]
+    return _through([statistics.median(group) for group in groups], min(known))
+
+
+def _through(medians: Sequence[float], shortest: float) -> Trend:
+    """``medians`` of groups in order of time; no step takes less than ``shortest`` (all in ms)."""
+    pairs = list(combinations(range(len(medians)), 2))
     slope = statistics.median((medians[b] - medians[a]) / (b - a) for a, b in pairs)
     order = sum((medians[b] > medians[a]) - (medians[b] < medians[a]) for a, b in pairs) / len(pairs)
-    middle, reach = statistics.median(medians), slope * (number - 1) / 2
-    shortest = min(step.duration_ns for step in steps) / NS_PER_MS  # what grows faster than a line leads below it
+    middle, reach = statistics.median(medians), slope * (len(medians) - 1) / 2
     return Trend(max(middle - reach, shortest), middle + reach, order)

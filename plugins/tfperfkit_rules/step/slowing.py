@@ -21,7 +21,7 @@ from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.step_shares import span, text_of
-from tfperfkit_rules.measures.trend import Trend, trend
+from tfperfkit_rules.measures.trend import Trend, over_time, trend
 from tfperfkit_rules.measures.written_whole import written_whole
 
 
@@ -39,16 +39,31 @@ class _Cause(NamedTuple):
 
 def grows_slower(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where its cause is known; a machine that gets slower makes all lines slower."""
-    clean = evidence.steps.clean
-    found = trend(clean)
+    history = evidence.history
+    found = over_time(history) if _in_gaps(evidence) and history is not None else trend(evidence.steps.clean)
     if found is None or found.order < calibrated.TREND_ORDER.value or found.extra < calibrated.TREND_EXTRA.value:
         return
-    third = len(clean) // calibrated.TREND_PARTS.value
-    if not _same_training(evidence, clean[:third], clean[-third:]):
+    early, late = _first_and_last(evidence)
+    if not _same_training(evidence, early, late):
         return
-    cause = _sampled(evidence, clean[:third], clean[-third:], found) or _read_whole(evidence)
+    cause = _sampled(evidence, early, late, found) or _read_whole(evidence)
     if cause is not None:
         yield _finding(evidence, found, cause)
+
+
+def _in_gaps(evidence: Evidence) -> bool:
+    """Whether most of the run's steps are known by periods only (watch mode)."""
+    return evidence.steps.dropped > 0 and bool(evidence.steps.gaps)
+
+
+def _first_and_last(evidence: Evidence) -> tuple[Sequence[Step], Sequence[Step]]:
+    """The first and the last third of the clean steps; in watch mode those before and after what was dropped."""
+    clean = evidence.steps.clean
+    if not _in_gaps(evidence):
+        third = len(clean) // calibrated.TREND_PARTS.value
+        return clean[:third], clean[-third:]
+    begin, end = evidence.steps.gaps[0][0], evidence.steps.gaps[-1][1]
+    return [step for step in clean if step.end_ns <= begin], [step for step in clean if step.begin_ns >= end]
 
 
 def _same_training(evidence: Evidence, early: Sequence[Step], late: Sequence[Step]) -> bool:
@@ -147,6 +162,7 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
         where.append(SourceSpan(grower.file, grower.line, grower.function))
     shares = zip(("first", "last"), cause.shares or (), strict=False)
     unit = "Steps" if evidence.work is None else "Iterations"
+    part = "steps that were kept" if _in_gaps(evidence) else "third"
     return Finding(
         code="STP007",
         family="step",
@@ -160,7 +176,7 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
             Measurement("at first, by the trend", found.first_ms, "ms", "baseline"),
             Measurement("at the end, by the trend", found.last_ms, "ms", "baseline"),
             Measurement("order of the groups of steps (1: each longer)", found.order, "number", "baseline"),
-            *(Measurement(f"of the {word} third, at the line", share, "share", "samples") for word, share in shares),
+            *(Measurement(f"of the {word} {part}, at the line", share, "share", "samples") for word, share in shares),
             *([Measurement("elements more per step", grower.per_step, "number", "run")] if grower is not None else []),
         ),
         advice=_advice(evidence, cause),

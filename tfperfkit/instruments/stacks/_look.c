@@ -104,5 +104,8 @@ static struct PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__look(void)
 {
-    return PyModule_Create(&module);
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && PyModule_AddIntConstant(made, "ABI", 1) < 0) /* see native.py */
+        Py_CLEAR(made);
+    return made;
 }

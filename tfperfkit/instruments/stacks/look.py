@@ -8,6 +8,8 @@ from array import array
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, TypeVar
 
+from tfperfkit import native
+
 Known = TypeVar("Known")
 #: Of a stack that is not known: its key, and its code objects and instructions, innermost first.
 New = tuple[bytes, list[CodeType], list[int]]
@@ -38,6 +40,6 @@ if TYPE_CHECKING:
     look = _by_python
 else:
     try:
-        from tfperfkit.instruments.stacks._look import look
-    except ImportError:  # no compiler where tfperfkit was installed, or another Python than that one
+        look = native.load("tfperfkit.instruments.stacks._look").look
+    except ImportError:
         look = _by_python

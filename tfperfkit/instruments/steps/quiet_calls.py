@@ -11,13 +11,17 @@ from collections.abc import Callable
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tfperfkit import native
 from tfperfkit.instruments.hooks.method_seam import After, Around, Before
 from tfperfkit.records.steps import Marker
 
-try:
+if TYPE_CHECKING:
     from tfperfkit.instruments.steps import _quiet
-except ImportError:  # no compiler where tfperfkit was installed, or another Python than that one
-    _quiet = None  # type: ignore[assignment]
+else:
+    try:
+        _quiet = native.load("tfperfkit.instruments.steps._quiet")
+    except ImportError:
+        _quiet = None
 
 #: Whether markers are made by C code here. Code that an earlier version built, in a checkout that was updated, is none.
 NATIVE = hasattr(_quiet, "Queue")

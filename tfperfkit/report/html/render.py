@@ -162,6 +162,8 @@ def _cost(report: Report) -> str:
     slower = [f"{name(probe)} {figure(value, 'ratio')}" for probe, value in report.overhead.per_probe.items()]
     if slower:
         parts.append(f"steps in a probe's window against clean ones: {', '.join(slower)}")
+    if report.overhead.by_python:
+        parts.append("its hooks ran as Python, for want of their C code (tfperf doctor says why)")
     return "; ".join(parts)
 
 

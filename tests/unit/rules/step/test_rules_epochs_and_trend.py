@@ -11,9 +11,10 @@ from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.trend import trend
 from tfperfkit_rules.step import epoch_ends, slowing
 
-from tfperfkit.model import SourceSpan, Work
+from tfperfkit.model import History, SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
+from tfperfkit.records.watched import Period
 from tfperfkit.syntax.names import parse
 
 FIT = ("keras.src.backend.tensorflow.trainer:fit",)
@@ -179,6 +180,46 @@ def test_a_second_loop_whose_steps_take_longer_is_no_growth() -> None:
     assert not list(slowing.grows_slower(grown(known=False, source=two)))
     one = "kept = []\nfor x in data:\n    step(x)\n    for y in x:\n        train(y)\n"
     assert list(slowing.grows_slower(grown(known=False, source=one)))
+
+
+def watched(grows: bool = True, *, slow_line: bool = True) -> Any:
+    """A run of hours in watch mode: 120 steps of its begin, 120 of its end, each alike among themselves."""
+    steps, when = [], 0
+    for n in range(240):
+        when += 3600 * 1000 * MS if n == 120 else 0
+        took = round((2.0 if n < 120 or not grows else 6.0) * MS)
+        steps.append(Step(n + 1 if n < 120 else n + 1_000_000, when, when + took, window="clean"))
+        when += took
+    gap = (steps[119].end_ns, steps[120].begin_ns)
+    table = StepTable(steps=tuple(steps), source="custom", loop=Loop(FILE, 2), gaps=(gap,), dropped=999_880)
+    medians = [2 + 4 * n / 59 if grows else 2 + n % 2 / 100 for n in range(60)]
+    periods = tuple(
+        Period(begin_s=60.0 * n, end_s=60.0 * n + 60, steps=9000, median_ms=m) for n, m in enumerate(medians)
+    )
+    stacks = {n: Stack((Frame(FILE, 1, "<module>", line),), "", "python") for n, line in ((1, 3), (2, 5))}
+    late = 2 if slow_line else 1
+    log = SampleLog(stacks, [(s.begin_ns + 1000, late if n >= 120 and n % 4 else 1) for n, s in enumerate(steps)])
+    return make_evidence(
+        account=make_account({"python": 2.0, "graph": 2.0}),
+        steps=table,
+        source=LOOP,
+        log=log,
+        samples=make_samples([(60, "graph", [Frame(FILE, 1, "<module>", 3)])]),
+        history=History(periods=periods, dropped_steps=999_880),
+    )
+
+
+def test_in_watch_mode_the_trend_is_of_all_of_the_run() -> None:
+    """The first and the last steps, which are all that was kept, show two levels and no trend."""
+    given = watched()
+    found = trend(given.steps.clean)
+    assert found is not None and found.order < 0.7
+    (finding,) = slowing.grows_slower(given)
+    assert (finding.code, finding.where[0]) == ("STP007", SourceSpan(FILE, 5))
+    assert "2.14 ms at first, 5.86 ms at the end" in finding.title
+    assert "of the last steps that were kept, at the line" in [each.name for each in finding.evidence]
+    assert not list(slowing.grows_slower(watched(grows=False)))
+    assert not list(slowing.grows_slower(watched(slow_line=False)))  # a machine that gets slower
 
 
 def test_a_machine_that_gets_slower_is_no_cause() -> None:

@@ -1,0 +1,32 @@
+"""The C code of instruments, which may be missing: not built where tfperfkit was installed, built for another Python,
+or from the sources of another version. Python does its work then."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+#: What ``_quiet.c`` and ``_look.c`` call theirs: another number where what they do for Python changes.
+ABI = 1
+MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
+
+
+def load(name: str) -> Any:
+    """The module of this name. Raises ImportError, which says why, where it is not there or not ours to use."""
+    found = importlib.import_module(name)
+    built = getattr(found, "ABI", ABI)  # before there was a number
+    if built != ABI:
+        raise ImportError(f"it was built from another version's sources ({built}, not {ABI}): install tfperf again")
+    return found
+
+
+def missing() -> str:
+    """Why Python does the work of one of them; "" where none is missing."""
+    for name in MODULES:
+        try:
+            load(name)
+        except ModuleNotFoundError:
+            return "not built for this Python"
+        except ImportError as error:
+            return f"can't be loaded ({error})"
+    return ""

@@ -41,6 +41,7 @@ _NOT_FORWARDED = (
 _SENT_BY_PROCESS = 0  # si_code: 0 for kill, negative for sigqueue and tgkill; positive for what the kernel sends
 _WITNESS_WAIT_S = 0.02  # a signal to the group reaches its members one after another, within microseconds
 _PR_SET_PDEATHSIG = 1
+#: Seconds between two looks around while the script runs, where nothing else is asked for.
 LOOK_S = 1.0
 _WAKE_S = 0.05  # so late at most is a signal passed on where no witness could be made
 
@@ -58,7 +59,8 @@ def forwarded() -> set[int]:
 class Relay:
     """Between ``with Relay() as relay`` and its end no signal interrupts us; ``wait`` passes them to the child."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_s: float = LOOK_S) -> None:
+        self._look_s = look_s
         self.interrupted = False
         #: Called for a SIGUSR2 that is sent to us and that the script does not use; without it that is passed on too.
         self.asked: Callable[[], None] | None = None
@@ -91,7 +93,7 @@ class Relay:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
     def wait(self, child: subprocess.Popen[bytes], now_and_then: Callable[[], None]) -> int:
-        """Wait for the end of the child, with a call of ``now_and_then`` each second; returns its ``returncode``."""
+        """Wait for the child's end, with a call of ``now_and_then`` each ``look_s``; returns its ``returncode``."""
         looked = time.monotonic()
         while child.poll() is None:
             info = self._next()
@@ -99,13 +101,13 @@ class Relay:
                 if info.si_signo != signal.SIGCHLD:
                     self._received(info, child)
                 info = signal.sigtimedwait(self._signals, 0)
-            if time.monotonic() - looked > LOOK_S / 2:
+            if time.monotonic() - looked > self._look_s / 2:
                 looked = time.monotonic()
                 now_and_then()
         return int(child.returncode)
 
     def _next(self) -> Any:
-        """The next signal, SIGCHLD included; the witness sends one each second."""
+        """The next signal, SIGCHLD included; the witness sends one each ``look_s``."""
         if self._witness:
             return signal.sigwaitinfo({*self._signals, signal.SIGCHLD})
         try:
@@ -146,7 +148,7 @@ class Relay:
             self._die_with_parent()
             os.closerange(0, 4096)  # a reader of the script's pipes must not wait for us
             while os.getppid() == self._parent:
-                time.sleep(LOOK_S)
+                time.sleep(self._look_s)
                 os.kill(self._parent, signal.SIGCHLD)  # wakes it to look around
         finally:
             os._exit(0)
@@ -207,7 +209,8 @@ def _parent_death_signal() -> Callable[[], object]:
 class HandlerRelay:
     """For systems without ``sigtimedwait`` (macOS): handlers, and the terminal is recognised by being there."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_s: float = LOOK_S) -> None:
+        self._look_s = look_s
         self.interrupted = False
         self.asked: Callable[[], None] | None = None  # never: what the script does with a signal can't be known here
         self._child: subprocess.Popen[bytes] | None = None
@@ -230,7 +233,7 @@ class HandlerRelay:
         self._child = child
         while True:
             try:
-                return child.wait(LOOK_S)
+                return child.wait(self._look_s)
             except subprocess.TimeoutExpired:
                 now_and_then()
 
@@ -259,6 +262,7 @@ def _in_foreground() -> bool:
         os.close(descriptor)
 
 
-def relay() -> Relay | HandlerRelay:
+def relay(look_s: float = LOOK_S) -> Relay | HandlerRelay:
     """The best that this system offers."""
-    return Relay() if hasattr(signal, "sigtimedwait") and os.path.isdir("/proc/self") else HandlerRelay()
+    kind = Relay if hasattr(signal, "sigtimedwait") and os.path.isdir("/proc/self") else HandlerRelay
+    return kind(look_s)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import msgspec
 
-from tfperfkit.clock import now_ns
+from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import RunDirectoryError, UsageError
 from tfperfkit.launch import signals
 from tfperfkit.launch.keeper import Keeper
@@ -25,6 +25,8 @@ from tfperfkit.storage.reserved_space import SMALL, Room
 from tfperfkit.storage.run_directory import Exit, RunDirectory
 
 _BOOTSTRAP = str(Path(__file__).with_name("bootstrap"))
+#: The older a run, the rarer its files are looked through for new ones: after this part of its age, or a minute.
+_HELD_PART, _HELD_NS = 60, 60 * NS_PER_S
 _WITH_VALUE = ("W", "X")  # flags of Python whose value may stand in the next argument
 
 
@@ -144,8 +146,10 @@ def keep_room(run: RunDirectory) -> Room:
 
 
 class Beside(Protocol):
-    """Who looks at the run now and then while the script runs, and hears of a person's SIGUSR2."""
+    """Who looks at the run each ``pause_s`` while the script runs, and hears of a person's SIGUSR2."""
 
+    @property
+    def pause_s(self) -> float: ...
     def look(self) -> None: ...
     def signalled(self) -> None: ...
 
@@ -167,13 +171,19 @@ def supervise(
     # Who draws or judges meanwhile imports for itself.
     preload = Preload(run) if environ is not None and live is None and beside is None else None
 
+    begun = held = now_ns()
+
     def look() -> None:
-        keeper.look()
+        nonlocal held
+        now = now_ns()
+        if now - held >= min((now - begun) // _HELD_PART, _HELD_NS):
+            held = now
+            keeper.look()
         for looking in (live, beside, preload):
             if looking is not None:
                 looking.look()
 
-    with signals.relay() as relay:
+    with signals.relay(beside.pause_s if beside is not None else signals.LOOK_S) as relay:
         if beside is not None:
             relay.asked = beside.signalled
         try:

@@ -17,22 +17,23 @@ _MAX_BYTES = 1024 * 1024
 
 
 class Monitor:
-    """``look`` each second or so; ``signalled`` when a person asks by a signal. Neither raises."""
+    """``look`` each ``pause_s``; ``signalled`` when a person asks by a signal. Neither raises."""
 
     def __init__(self, folder: Path, plan: WatchPlan) -> None:
         self._folder, self._plan = folder, plan
         self._reader = BlockReader(folder)
         self._triggers = Triggers(plan.block_s)
         self._changes = StreamWriter(folder / CHANGES, _MAX_BYTES)
-        self._next = 0
         self._heard = 0  # when a row last came
         self._silent = False
 
+    @property
+    def pause_s(self) -> float:
+        """Seconds between two looks: rows come as often."""
+        return self._plan.block_s
+
     def look(self) -> None:
         now = now_ns()
-        if now < self._next:
-            return
-        self._next = now + round(self._plan.block_s * NS_PER_S)
         with suppress(OSError):
             heard = False
             for row in self._reader.new():

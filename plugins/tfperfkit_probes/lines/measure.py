@@ -23,6 +23,7 @@ from line_profiler import LineProfiler
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks.profiler_slot import TRACER, leaving_it
+from tfperfkit_probes.lines.monitored import OwnPlace, begin
 
 #: Whether line_profiler measures by ``sys.monitoring``.
 MONITORED = hasattr(sys, "monitoring")
@@ -39,6 +40,7 @@ class LineMeasurement:
         self._pending: dict[tuple[str, int], tuple[int, int]] = {}
         self.displaced = ""
         self._tell: Callable[[], object] = lambda: None
+        self._own: OwnPlace | None = None
 
     def add(self, code: CodeType) -> None:
         """Measure this code object; one already added is passed over. Raises Unavailable as ``running`` does."""
@@ -77,7 +79,9 @@ class LineMeasurement:
         """
         before, thread = sys.gettrace(), get_ident()
         try:
-            self._profiler.enable_by_count()
+            self._own = begin(self._profiler, self._added)
+            if self._own is None:
+                self._profiler.enable_by_count()
         except Exception as error:
             raise _refused(error) from error
         manager = getattr(self._profiler, "_manager", None)
@@ -123,6 +127,10 @@ class LineMeasurement:
     def _disable(self, thread: int, manager: Any) -> None:
         """line_profiler keeps for each thread who is at work there, and so ends only what the calling thread began: on
         another one (the training thread has ended, or the script starts a profiler there) its manager does it."""
+        own, self._own = self._own, None
+        if own is not None:
+            own.end()
+            return
         end = getattr(manager, "_handle_disable_event", None)
         if MONITORED and get_ident() != thread and callable(end):
             end(self._profiler)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -67,6 +68,10 @@ class Watched:
         _wait((self.run / "windows/001/end.json").exists)
         os.kill(process.pid, signal.SIGUSR2)
         _wait((self.run / "windows/002/end.json").exists)
+        trained = json.loads((self.run / "agent.json").read_text())["pid"]
+        os.kill(trained, signal.SIGSTOP)  # as a debugger that is attached does
+        time.sleep(1)
+        os.kill(trained, signal.SIGCONT)
         self.while_it_runs = tfperf("report", "watched", "--json", "-")
         self.window = tfperf("report", "watched/windows/001", "--json", "-")
         (tfperf.folder / "stop").touch()
@@ -175,3 +180,55 @@ def test_a_run_that_is_not_watched_can_not_be_poked(tfperf: Tfperf) -> None:
     assert tfperf("run", "--out", "plain", "train.py").returncode == 0
     assert "plain is not watched" in tfperf.refuses("poke", "plain")
     assert not (Path(tfperf.folder) / "plain/asked.json").exists()
+
+
+#: Trains on while the disk of its recording is full, and when there is room again.
+FULL = """
+import os, time
+import tensorflow as tf
+w = tf.Variable(tf.zeros([4, 4]))
+
+@tf.function
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((x @ w) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+
+def train(seconds):
+    end, count = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        train_step(tf.ones([4, 4]))
+        count += 1
+    return count
+
+steps = train(1)
+with open("small/filling", "wb", buffering=0) as file:
+    try:
+        while True:
+            file.write(bytes(4096))
+    except OSError:
+        pass
+steps += train(3)
+os.remove("small/filling")
+steps += train(1)
+print("steps", steps)
+"""
+
+
+def test_a_disk_that_is_full_for_a_while(tfperf: Tfperf) -> None:
+    folder = tfperf.folder / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", folder], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        tfperf.script(FULL)
+        words = ("run", "--watch-only", "--probes", "retrace", "--out", "small/r", "train.py")
+        done = tfperf(*words, env={"TFPERF_WATCH_PLAN": "block_s=0.2"})
+        assert (done.returncode, done.stdout.split()[0]) == (0, "steps")
+        report = _document(tfperf("report", "small/r", "--json", "-"))
+        steps = int(done.stdout.split()[1])
+        assert report["steps"]["count"] == steps
+        assert steps - 5 <= sum(period["steps"] for period in report["history"]["periods"]) <= steps
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)

@@ -13,6 +13,9 @@ from tfperfkit.records.samples import FAST_S
 _AFTER_NS = 2 * NS_PER_S
 #: The same in a process that trains with others: the samples tell its waiting from its computing.
 _TOGETHER_NS = 8 * NS_PER_S
+#: Single samples: the lock is handed over often from about so long before each. The sampler gets it, to begin with,
+#: where the script lets go of it; a moment within so long has nothing to do with that, as far as steps are shorter.
+_LEAD_S = 0.05
 
 
 class Precision:
@@ -28,9 +31,11 @@ class Precision:
         self._since = 0  # the warm-up's end, or the last window's
         self._pause = 0.0
         self._jitter = Jitter()
+        self._leading = self._led = False
 
     def begin(self) -> None:
         """From now on the interpreter's lock is handed over often."""
+        self.after_sample()
         self._since = now_ns()
         if self._switching.begin():
             self._event("precise", ns=self._since)
@@ -43,6 +48,7 @@ class Precision:
 
     def end(self) -> None:
         """The script's own interval again."""
+        self.after_sample()
         if self._switching.precise:
             self._switching.end()
             self._event("precise_end", ns=now_ns())
@@ -55,6 +61,21 @@ class Precision:
         """Nothing more is measured: end it once it has lasted long enough."""
         if now - self._since > _AFTER_NS:
             self.end()
+
+    def before_sample(self) -> float | None:
+        """The lock is handed over often until ``after_sample``, for one sample that is due in so many seconds; None
+        where it is in any case: it is due now."""
+        if self._leading or not self._switching.begin():
+            self._led = self._leading
+            return None
+        self._leading = True
+        return self._jitter.factor() * _LEAD_S
+
+    def after_sample(self) -> None:
+        """It has been taken."""
+        if self._leading:
+            self._leading = False
+            self._switching.end()
 
     def abandon(self) -> None:
         """In a forked child, where nothing is written."""
@@ -73,4 +94,5 @@ class Precision:
     @property
     def next_s(self) -> float:
         """Seconds to the next one, a little more or less so that no rhythm of the script's is met."""
-        return self._pause * self._jitter.factor()
+        pause = self._pause * self._jitter.factor()
+        return max(pause - _LEAD_S, 0.0) if self._led else pause

@@ -79,6 +79,18 @@ class StepFollower:
         """A call at a site has ended while nobody wants to know when a step begins: it is only counted."""
         self._counter.count(marker)
         self._skipped[marker.site] = self._skipped.get(marker.site, 0) + marker.steps
+        reach = self._counter.reach.get(marker.site)
+        if reach is not None and reach.count & (reach.count - 1) == 0:
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """Another loop may have begun to train: whoever counts these calls must know what a step is by now."""
+        definition = self._counter.definition()
+        if definition is not None and definition != self._definition:
+            self._catch_up()
+            number = self._cutter.number if self._cutter is not None else 1
+            self._definition, self._cutter = definition, StepCutter(definition)
+            self._cutter.number = number
 
     def _catch_up(self) -> None:
         """Number the steps on, about right: whoever hears of steps again has heard of none for a while."""

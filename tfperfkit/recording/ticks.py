@@ -71,7 +71,10 @@ class Ticks:
         self._precision.set_pause(now, self._pause_s(now))
         if self._timed_only:
             return self._only_write(now)
+        if self._long is not None and (lead := self._precision.before_sample()) is not None:
+            return lead
         library = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
+        self._precision.after_sample()
         if self._long is None and (others := self._beside()):
             self._sampler.beside(now, [thread for thread in others if thread != self._driver])
         if self._processor is not None:

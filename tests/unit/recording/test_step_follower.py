@@ -58,3 +58,16 @@ def test_the_number_is_right_where_the_end_of_a_call_is_reported_before_the_begi
         _step(follower, number, fetches=False, quiet=True)
     follower.marked(Marker(CALL, 110_120, 110_129))
     assert told[-1] >= 1100
+
+
+def test_a_second_loop_that_trains_while_nobody_is_told_makes_steps_too() -> None:
+    """Watch mode counts by what the follower takes for a step."""
+    other = 3
+    follower = _follower([], fetches=False)
+    for number in range(1, 101):
+        _step(follower, number, fetches=False)
+    follower.add_site(Site(id=other, kind="call", target=1, file="t.py", line=9, loops=(Loop("t.py", 8),)))
+    assert follower.is_step(CALL) and not follower.is_step(other)
+    for number in range(101, 105):
+        follower.skip(Marker(other, number * 100, number * 100 + 50))
+    assert follower.is_step(other)

@@ -66,7 +66,7 @@ def test_only_what_was_chosen_has_events() -> None:
         everywhere = monitoring.get_events(place)
         turns(10)
     assert seen[0] & monitoring.events.LINE and not seen[1]
-    assert not everywhere & monitoring.events.LINE
+    assert not everywhere & (monitoring.events.LINE | monitoring.events.PY_RETURN)
     assert hits(measured)["turns", 3] == 10 and not any(name == "other" for name, _ in hits(measured))
 
 
@@ -99,6 +99,41 @@ def test_a_frame_that_runs_already_is_measured_from_then_on() -> None:
         for _ in range(4):
             value += 1
     assert max(hits(measured).values()) >= 4 and value == 5
+
+
+SOURCE = """
+def turns(count):
+    total = 0
+    for number in range(count):
+        total += number
+    return total
+
+def later(count):
+    for number in range(count):
+        yield number
+"""
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["first window", "second window"])
+def test_code_that_was_compiled_again_is_known_by_what_runs(again: bool) -> None:
+    """As ``choose`` has it: from the source of a file, while the script has code objects of its own."""
+    names: dict[str, Any] = {}
+    exec(compile(SOURCE, "file.py", "exec"), names)
+    if again:
+        measure(turns, 1)
+        names["turns"](1)
+    running = names["later"](5)
+    next(running)
+    measured = LineMeasurement()
+    for code in compile(SOURCE, "file.py", "exec").co_consts:
+        if hasattr(code, "co_code"):
+            measured.add(code)
+    with measured.running():
+        names["turns"](10)
+        names["turns"](10)
+        list(running)
+    assert hits(measured)["turns", 3] == 20 and hits(measured)["turns", 1] == 2
+    assert hits(measured)["later", 1] == 5
 
 
 def test_a_line_profiler_of_the_scripts_own_has_its_lines_too() -> None:

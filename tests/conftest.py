@@ -15,6 +15,10 @@ settings.load_profile("shared")
 # What TensorFlow's C++ code logs is noise in a test's output.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
+# As a process ends, Python looks for garbage in all that TensorFlow has imported, several times: a second. Those of the
+# tests leave it, where the Makefile has put builders/quick_end.pth; not the programs of the transparency suite.
+os.environ["TESTS_END_QUICKLY"] = "1"
+
 # Under nohup, or in the background of a shell, signals come ignored, and processes that tests start would inherit that.
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGINT):
     if signal.getsignal(number) is signal.SIG_IGN:

@@ -3,7 +3,8 @@ longer than most scripts of the tests.
 
 tfperf is the real one, in a process of its own; so is the script, and its ``import tensorflow`` is seen as it ever is.
 Only what stands in ``sys.modules`` below it is there already. Not for tests of the start-up, of signals and of what
-else strikes a process. A test that compares with plain Python, to the byte, gives the ``script``.
+else strikes a process. A test that compares with plain Python, to the byte, gives the ``script``. Of
+``tfperf launch`` each worker's script begins so.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from pathlib import Path
 _HERE = Path(__file__).with_name("warm_run")
 #: What Python and TensorFlow look at as they start.
 _PREFIXES = ("PYTHON", "TF_", "KERAS_", "CUDA_", "XLA_", "OMP_", "GRPC_", "ABSL_", "MALLOC_")
+#: Of these, what is looked at later only.
+_LATER = ("PYTHONPATH", "TF_CONFIG")
 MAIN = "exec(__import__('sys').modules.pop('warm_begin').begin())"
 #: ``tfperf``, whose scripts are run by the program named first.
 _TFPERF = "import sys; sys.executable = sys.argv.pop(1); from tfperfkit.__main__ import main; main()"
@@ -31,7 +34,7 @@ _TFPERF = "import sys; sys.executable = sys.argv.pop(1); from tfperfkit.__main__
 def warm_tfperf(environment: Mapping[str, str], script: Path | None = None) -> tuple[list[str], dict[str, str]]:
     """The words that stand for ``tfperf``, and ``environment`` with what they need. ``script``: the only one that is
     run so, by its name in its folder; the interpreter is started with it, and nothing of ours is below its frames."""
-    kept = {name: text for name, text in environment.items() if name.startswith(_PREFIXES) and name != "PYTHONPATH"}
+    kept = {name: text for name, text in environment.items() if name.startswith(_PREFIXES) and name not in _LATER}
     kept = {name: text for name, text in kept.items() if not name.startswith("TFPERF_")}
     stand_in, about = _server(tuple(sorted(kept.items())), script)
     return [sys.executable, "-c", _TFPERF, stand_in], {**environment, "WARM_RUN": about}
@@ -67,7 +70,9 @@ def _server(kept: tuple[tuple[str, str], ...], script: Path | None) -> tuple[str
         "python": sys.executable,
         "address": address,
         "environment": dict(kept),
+        "tfperf": _TFPERF,
         "prefixes": _PREFIXES,
+        "later": _LATER,
         "script": script and script.name,
     }
     return str(stand_in), json.dumps(about)

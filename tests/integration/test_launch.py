@@ -18,6 +18,8 @@ from tfperf_runner import Tfperf
 
 from tfperfkit.ranks.part import read_part
 
+WARM = True
+
 TRAIN = """
 import json, os, sys, time
 import tensorflow as tf

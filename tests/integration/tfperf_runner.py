@@ -66,7 +66,7 @@ class Tfperf:
         return subprocess.Popen([*words, *map(str, arguments)], env=environment, **options)
 
     def __call__(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        warm = self.warm and arguments[:1] == ("run",) and not self.flags
+        warm = self.warm and arguments[:1] in (("run",), ("launch",)) and not self.flags
         process = self._start([] if warm else ["-m", "tfperfkit"], arguments, options)
         try:
             out, err = process.communicate(timeout=200)

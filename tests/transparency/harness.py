@@ -99,7 +99,8 @@ class Outcome:
 
 def environment(runs: Path) -> dict[str, str]:
     """An environment in which nothing of the developer's own settings is felt."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON", "COV_"))}
+    ours = ("TFPERF_", "TESTS_", "PYTHON", "COV_")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {
         **kept,
         "TFPERF_RUNS": str(runs),

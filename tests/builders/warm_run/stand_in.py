@@ -13,10 +13,14 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signa
 
 
 def main():
-    about = json.loads(os.environ.pop("WARM_RUN"))
-    prefixes = tuple(about["prefixes"])
+    words = os.environ.pop("WARM_RUN")
+    about = json.loads(words)
+    if sys.argv[1:3] == ["-m", "tfperfkit"]:  # a worker's tfperf, whose script may be a fork
+        started = [about["python"], "-c", about["tfperf"], sys.argv[0], *sys.argv[3:]]
+        os.execve(about["python"], started, {**os.environ, "WARM_RUN": words})
     environment = dict(os.environ)
-    others = {name: text for name, text in environment.items() if name.startswith(prefixes) and name != "PYTHONPATH"}
+    asked = [name for name in environment if name.startswith(tuple(about["prefixes"])) and name not in about["later"]]
+    others = {name: environment[name] for name in asked}
     if sys.argv[1][:1] == "-" or sys.argv[1] != (about["script"] or sys.argv[1]) or others != about["environment"]:
         os.execv(about["python"], [about["python"], *sys.argv[1:]])
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -38,7 +38,7 @@ def seconds(profiler: str, workload: str) -> Times | None:
                 check=False,
                 timeout=_TIMEOUT_S,
             )
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, FileNotFoundError):  # py-spy and Austin are programs of their own
             return None
         over = windows_over(Path(folder), int(WORKLOADS[workload][-1]) * 3 // 5)
     if steps := [float(value) for value in _STEP.findall(done.stdout)]:

@@ -47,6 +47,11 @@ def _tfperf(*options: str) -> Sequence[str]:
     return [sys.executable, "-m", "tfperfkit", "run", *options]
 
 
+def _beside(program: str) -> str:
+    """A program of this environment."""
+    return str(Path(sys.executable).with_name(program))
+
+
 PROFILERS: dict[str, Sequence[str]] = {
     "python": [sys.executable],
     "same again": [sys.executable],  # tells what of the other rows is noise
@@ -58,6 +63,10 @@ PROFILERS: dict[str, Sequence[str]] = {
     "pyinstrument": [sys.executable, "-m", "pyinstrument", "-o", os.devnull],
     "Scalene": [sys.executable, "-m", "scalene", "run", "--cpu-only", "-o", "scalene.json"],
     "viztracer": [sys.executable, "-m", "viztracer", "--quiet", "-o", "viztracer.json"],
+    # The first two look from outside the process, memray at allocations alone.
+    "py-spy": [_beside("py-spy"), "record", "--format", "raw", "-o", os.devnull, "--", sys.executable],
+    "Austin": [_beside("austin"), "-i", "10ms", "-o", os.devnull, sys.executable],
+    "memray": [sys.executable, "-m", "memray", "run", "--quiet", "--force", "-o", "memray.bin"],
     "TF Profiler": [sys.executable, str(WORKLOADS_FOLDER / "with_tf_profiler.py")],
 }
 

@@ -11,12 +11,12 @@ ABI = 1
 MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
 
 
-def load(name: str) -> Any:
+def built(name: str) -> Any:
     """The module of this name. Raises ImportError, which says why, where it is not there or not ours to use."""
     found = importlib.import_module(name)
-    built = getattr(found, "ABI", ABI)  # before there was a number
-    if built != ABI:
-        raise ImportError(f"it was built from another version's sources ({built}, not {ABI}): install tfperf again")
+    number = getattr(found, "ABI", ABI)  # before there was a number
+    if number != ABI:
+        raise ImportError(f"it was built from another version's sources ({number}, not {ABI}): install tfperf again")
     return found
 
 
@@ -24,7 +24,7 @@ def missing() -> str:
     """Why Python does the work of one of them; "" where none is missing."""
     for name in MODULES:
         try:
-            load(name)
+            built(name)
         except ModuleNotFoundError:
             return "not built for this Python"
         except ImportError as error:

@@ -80,7 +80,7 @@ EXECUTING = {
     ("commands/__init__.py", "import_module"),  # the modules of that package
     ("launch/preload.py", "import_module"),  # modules of a fixed list
     ("registry.py", "import_module"),  # the package of our own probes
-    ("doctor/packages.py", "import_module"),  # our own C code
+    ("native.py", "import_module"),  # our own C code
     ("trials/listing.py", "import_module"),  # the package of our own experiments
     # The person's own code, as Python would run it: a script of which a trial changes a function, and a cell.
     ("launch/edited_main.py", "compile"),

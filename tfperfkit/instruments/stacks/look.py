@@ -40,6 +40,6 @@ if TYPE_CHECKING:
     look = _by_python
 else:
     try:
-        look = native.load("tfperfkit.instruments.stacks._look").look
+        look = native.built("tfperfkit.instruments.stacks._look").look
     except ImportError:
         look = _by_python

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfperfkit.instruments.steps import _quiet
 else:
     try:
-        _quiet = native.load("tfperfkit.instruments.steps._quiet")
+        _quiet = native.built("tfperfkit.instruments.steps._quiet")
     except ImportError:
         _quiet = None
 

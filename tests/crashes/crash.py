@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from warm_run import warm_tfperf
+
 HERE = Path(__file__).parent
 STEPS = 160
 #: The windows of all probes are over by then.
@@ -40,7 +42,15 @@ class Fate:
     ends: bool = True
     sees: bool = True
 
+    @property
+    def strikes_no_process(self) -> bool:
+        """It comes from within the script, or strikes the disk."""
+        return self.name in INSIDE or self.name in ON_DISK
 
+
+#: See ``wrapped_gan``.
+INSIDE = ("os._exit", "segfault", "MemoryError", "memory limit")
+ON_DISK = ("full disk", "no folder", "read-only folder")
 FATES = (
     Fate("SIGKILL", 128 + signal.SIGKILL),
     Fate("SIGTERM", 128 + signal.SIGTERM),
@@ -113,10 +123,11 @@ class Struck:
             "COLUMNS": "100",
             **self._clock(),
         }
+        tfperf = [sys.executable, "-m", "tfperfkit"]
+        if self.case.step and self.case.fate.strikes_no_process:  # it may be a fork, struck long after its start
+            tfperf, environment = warm_tfperf(environment)
         command = [
-            sys.executable,
-            "-m",
-            "tfperfkit",
+            *tfperf,
             "run",
             "--probes",
             "all",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_run import warm_tfperf
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed here"
@@ -181,11 +182,10 @@ class Ran:
         }
         self.plain = self.run([sys.executable, str(script)])
         names = ",".join([*FAILING, *OTHERS, "retrace"])
+        tfperf, warm = warm_tfperf(self.environment)
         self.profiled = self.run(
             [
-                sys.executable,
-                "-m",
-                "tfperfkit",
+                *tfperf,
                 "run",
                 "--probes",
                 names,
@@ -200,14 +200,16 @@ class Ran:
                 "--output",
                 str(folder / "report.txt"),
                 str(script),
-            ]
+            ],
+            warm,
         )
         self.report: dict[str, Any] = json.loads((folder / "report.json").read_text())
         self.console = (folder / "report.txt").read_text()
         self.probes = {row["name"]: row for row in self.report["probes"]}
 
-    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=250, check=False)
+    def run(self, command: list[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        given = environment or self.environment
+        return subprocess.run(command, env=given, capture_output=True, text=True, timeout=250, check=False)
 
 
 @pytest.fixture(scope="module")

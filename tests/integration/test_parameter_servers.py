@@ -7,6 +7,8 @@ import json
 import pytest
 from tfperf_runner import Tfperf
 
+WARM = True
+
 TRAIN = """
 import socket
 import tensorflow as tf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -23,6 +24,15 @@ os.environ["TESTS_END_QUICKLY"] = "1"
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGINT):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+# Thousands of tests and their modules stay till the end: they are not looked through for garbage.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

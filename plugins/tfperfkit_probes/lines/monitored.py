@@ -31,7 +31,7 @@ class OwnPlace:
         self._monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         self._codes: list[CodeType] = []
 
-    def listen(self) -> None:
+    def ask(self) -> None:
         """Have the events of what is wanted, where it runs already too."""
         monitoring, events = self._monitoring, self._monitoring.events
         for code in self._wanted:
@@ -90,5 +90,5 @@ def begin(profiler: Any, wanted: Collection[CodeType]) -> OwnPlace | None:
     if monitoring.get_tool(place) is None:  # it was told to trace in the old way (LINE_PROFILER_CORE=legacy)
         found.end()
         return None
-    found.listen()
+    found.ask()
     return found

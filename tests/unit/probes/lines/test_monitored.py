@@ -13,7 +13,6 @@ from tfperfkit_probes.lines import monitored
 from tfperfkit_probes.lines.measure import LineMeasurement
 
 monitoring: Any = getattr(sys, "monitoring", None)
-pytestmark = pytest.mark.skipif(monitoring is None, reason="Python has no sys.monitoring before 3.12")
 
 
 def turns(count: int) -> int:

@@ -44,4 +44,5 @@ def of(item: Work) -> str:
     """What the parts of its account are parts of."""
     if item.iterations is not None:
         return "the mean iteration"
-    return f"the {item.kind}'s longest stretch"
+    whole = item.steps.mean_ms is not None and item.steps.mean_ms / 1e3 >= (1 - _OUTSIDE) * item.seconds
+    return f"the {item.kind}" if whole else f"the {item.kind}'s longest stretch"

@@ -29,6 +29,8 @@ def iterations(
         of = f"the {work.kind} at {where}"
         return StepTable(steps=steps, source="work", definition=f"one iteration of {of}", loop=loop)
     whole = _longest(work.spans, Spans((begin, end) for begin, end, _ in windows))
+    if loop is None and whole is not None and 2 * (whole[1] - whole[0]) < work.ns:
+        whole = _all_of(work.spans) or whole  # it repeats nothing, so that its lesser part tells nothing of the rest
     what = f"the loop at {where}, all of it" if loop is not None else f"the call at {where}"
     steps = (Step(1, *whole, window="clean"),) if whole is not None else ()
     return StepTable(steps=steps, source="work", definition=what, loop=loop)
@@ -81,6 +83,12 @@ def _between(spans: Spans, calls: Sequence[Marker]) -> Iterator[Step]:
 def _whole(spans: Spans, begin: int, end: int) -> bool:
     """Whether nearly all of a stretch is the work's."""
     return spans.overlap(begin, end) >= NEARLY_ALL * (end - begin)
+
+
+def _all_of(spans: Spans) -> Span | None:
+    """From its begin to its end; None where much of that is something else."""
+    begin, end = min(begin for begin, _ in spans), max(end for _, end in spans)
+    return (begin, end) if _whole(spans, begin, end) else None
 
 
 def _longest(spans: Spans, windows: Spans) -> Span | None:

@@ -176,3 +176,17 @@ def test_without_such_calls_the_longest_stretch_outside_of_windows_is_one_step()
     assert table.definition == "the loop at a.py:5, all of it"
     table = iterations(work, [], [], [(0, 2000 * MS, "lines")])
     assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 1000 * MS)]
+
+
+def test_of_a_call_that_repeats_nothing_a_lesser_part_tells_nothing() -> None:
+    """A window was open over most of it: all of it is the step, unless training lies in between."""
+    taken = log((stack(16, 10), 100))
+    (work,) = found(taken)
+    assert work.kind == "call"
+    table = iterations(work, [], [], [(300 * MS, 2000 * MS, "tfprof")])
+    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 1000 * MS)]
+    table = iterations(work, [], [], [(600 * MS, 2000 * MS, "tfprof")])
+    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 600 * MS)]
+    (apart,) = found(taken, Spans([(300 * MS, 700 * MS)]))
+    table = iterations(apart, [], [], [(100 * MS, 2000 * MS, "tfprof")])
+    assert [(step.begin_ns, step.end_ns) for step in table.steps] == [(0, 100 * MS)]

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tfperfkit import gain
+from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.offers import Gpus
+from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import precision as calibrated
 from tfperfkit_rules.measures import graph_time
@@ -34,6 +35,12 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     if evidence.accelerated:
         return
     functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    counted = bool(functions)
+    if (
+        evidence.work is None and evidence.offer(FunctionCalls) is None
+    ):  # no window saw the step, but its graphs were kept
+        costs = evidence.offer(FunctionCosts)
+        functions = [(brief, 1.0) for brief in (costs.functions if costs is not None else ()) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     policy = str(evidence.settings.get("dtype_policy", ""))
@@ -44,26 +51,30 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
         return
     arithmetic = graph_time.share(evidence, graph_time.is_arithmetic)
     saved = HALF_MIN * arithmetic * half / flops, HALF_MAX * evidence.share("graph") * half / flops
+    if not counted and saved[1] < gain.MEDIUM:
+        return
     bounds = gain.speedups(*saved)
     name = "mixed_float16" if "mixed" in policy else "float16"
     yield Finding(
         code="PRC003",
         family="precision",
-        severity="low",
+        severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a processor that has no float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        predicted_speedup=gain.middle(bounds) if counted else None,
+        predicted_range=bounds if counted else None,
+        ceiling=None if counted else bounds[1],
         where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
             Measurement(f"products and convolutions, of {evidence.unit.the}", arithmetic, "share", "breakdown"),
-        ),
+        )[: 2 if counted else 1],
         advice=(
             "Compute in float32 on a CPU: take the policy out, or set it only where there is a GPU: "
             'if tf.config.list_physical_devices("GPU"): keras.mixed_precision.set_global_policy("mixed_float16").'
         ),
-        detail="Here each number is converted to float32 and back, and oneDNN's fast kernels are not used.",
+        detail="Here each number is converted to float32 and back, and oneDNN's fast kernels are not used."
+        + ("" if counted else " The run ended before a window saw its operations, so what it gains is not predicted."),
     )
 
 

@@ -25,7 +25,11 @@ def evidence(
         parts_ms={"graph": 8.0, "python": 2.0},
         settings={"dtype_policy": policy} if policy else {},
         source=source,
-        data={"tfprof": TRACE, "ops": graphs(brief(half_flops_share=half)), **data},
+        data={
+            name: made
+            for name, made in {"tfprof": TRACE, "ops": graphs(brief(half_flops_share=half)), **data}.items()
+            if made is not None
+        },
         machine={"devices": [device]},
     )
 
@@ -56,6 +60,15 @@ def test_float16_on_a_cpu() -> None:
     # 0.48 of the step in convolutions, 0.8 in the graph.
     assert finding.predicted_range == pytest.approx((1 / (1 - 0.24), 1 / (1 - 0.76)))
     assert finding.where[0].line == 2
+
+
+def test_float16_is_known_from_the_graphs_where_no_window_saw_a_step() -> None:
+    """Steps of half a minute: the run was interrupted before the first window."""
+    (finding,) = float16_on_cpu(evidence(1.0, tfprof=None))
+    assert (finding.predicted_speedup, finding.predicted_range) == (None, None)
+    assert finding.ceiling == pytest.approx(1 / (1 - 0.76)) and finding.severity == "high"
+    assert [row.name for row in finding.evidence] == ["share of the FLOPs in 16 bits"]
+    assert not list(float16_on_cpu(evidence(0.05, tfprof=None)))
 
 
 def test_float16_by_a_cast_of_ones_own() -> None:

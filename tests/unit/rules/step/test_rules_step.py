@@ -7,13 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 from eager_builder import leaf, op, seen, site, sites, traced
-from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
+from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
 from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.step import fit_calls, python_time, side_work
 
 from tfperfkit.model import Finding, SourceSpan, Work
-from tfperfkit.records.samples import Frame, SampleLog, Stack
-from tfperfkit.records.steps import Step, StepTable
+from tfperfkit.records.samples import Frame
 
 SOURCE = """\
 def encode(text):
@@ -29,12 +28,6 @@ for start in range(100):
     print(float(loss))
     writer.flush()
 """
-
-
-def one(found: Any) -> Finding:
-    (finding,) = found
-    assert isinstance(finding, Finding)
-    return finding
 
 
 def below(line: int) -> tuple[Frame, ...]:
@@ -207,91 +200,6 @@ def test_what_ran_is_named_by_its_package() -> None:
     assert "is Python" in hot_line("numpy_pandas = f(x)").title
     assert "is copying (copy.deepcopy)" in hot_line("x = f(x)", "copy:deepcopy").title
     assert "is Python" in hot_line("copy = deepcopy(x)").title  # the person's own, whatever it is called
-
-
-CHECKPOINT = """\
-callback = keras.callbacks.ModelCheckpoint(
-    "last.weights.h5", save_freq=1,
-)
-model.fit(x, y, callbacks=[callback])
-"""
-
-
-def saving(count: int, *, bunched: bool = False, source: str = CHECKPOINT) -> Any:
-    table = make_steps(60)
-    spied = seen(table, [(count, "saving", leaf(4)), (100 - count, "graph", leaf(4))], "callback")
-    given = make_evidence(
-        parts_ms={"saving": count / 10, "graph": 10 - count / 10},
-        steps=table,
-        source=source,
-        **spied._asdict(),
-        records=sites(site(1, "batch", 4)),
-    )
-    if bunched:  # all of it in the last clean step
-        last = table.clean[-1]
-        rows = sorted(given.log.inside([(0, last.end_ns)]), key=lambda row: row[1].activity == "saving")
-        width = last.begin_ns // 100
-        stacks = {1: rows[0][1], 2: rows[-1][1]}
-        taken = [(n * width, 1) for n in range(1, 101 - count)] + [(last.begin_ns + n, 2) for n in range(1, count)]
-        given.log = type(given.log)(stacks, taken)
-    return given
-
-
-def test_a_checkpoint_at_each_step_is_reported_at_the_callback() -> None:
-    finding = one(side_work.hot_path(saving(60)))
-    assert [place.line for place in finding.where] == [1, 4]
-    assert 'save_freq="epoch"' in finding.advice
-    assert "LIN001" in finding.absorbs_here
-
-
-def test_compiled_calls_behind_side_work_are_faster_without_it() -> None:
-    """As long as the person's Python takes for it, no gain beside the saving's own is known."""
-    source = "for i in r:\n    train(x)\n    manager.save()\n"
-
-    def found(rest: str) -> tuple[float, float]:
-        table = make_steps(60)
-        spied = seen(table, [(60, "saving", leaf(3)), (40, rest, leaf(2))])
-        given = make_evidence(parts_ms={"saving": 6.0, "graph": 4.0}, steps=table, source=source, **spied._asdict())
-        bounds = one(side_work.hot_path(given)).predicted_range
-        assert bounds is not None
-        return bounds
-
-    compiled, python = found("graph"), found("python")
-    assert compiled[0] > python[0] and compiled[1] > 1.3 * python[1]
-
-
-def test_a_checkpoint_that_nobody_asks_for_more_often_is_one_an_epoch() -> None:
-    """That is what the advice would say; its price is STP006's."""
-    for written, told in ((" save_freq=1,", True), (' save_freq="epoch",', False), ("", False)):
-        source = CHECKPOINT.replace(" save_freq=1,", written)
-        assert bool(list(side_work.hot_path(saving(60, source=source)))) == told
-
-
-@pytest.mark.parametrize(("each_ms", "told"), [(330, False), (900, True)])
-def test_an_evaluation_every_hundred_steps_is_what_the_advice_asks_for(each_ms: int, told: bool) -> None:
-    """Three times in 400 steps of 10 ms; if it takes the largest part, it is told all the same."""
-    names = ("keras.src.backend.tensorflow.trainer:evaluate",)
-    evaluating = Stack((Frame(FILE, 1, "<module>", 2, None, names),), "keras", "dispatch", "evaluate")
-    computing = Stack((Frame(FILE, 1, "<module>", 3, None, ()),), "tensorflow", "graph")
-    steps, taken, when = [], [], 0
-    for number in range(1, 401):
-        end = when + (10 + each_ms * (number in (100, 200, 300))) * MS
-        taken += [(at, 2 if at < when + 10 * MS else 1) for at in range(when + MS, end, 10 * MS)]
-        steps.append(Step(number, when, end, window="clean"))
-        when = end
-    given = make_evidence(
-        parts_ms={"graph": 10.0},
-        steps=StepTable(steps=tuple(steps), source="custom"),
-        source="for i in r:\n    net.evaluate(x)\n    train(x)\n",
-        log=SampleLog({1: evaluating, 2: computing}, taken),
-        samples=make_samples([(100, "graph", computing.frames)]),
-    )
-    assert bool(list(side_work.hot_path(given))) == told
-
-
-def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:
-    assert not list(side_work.hot_path(saving(3)))
-    assert not list(side_work.hot_path(saving(20, bunched=True)))
 
 
 @pytest.mark.parametrize(("library", "told"), [("scipy.optimize._minimize:minimize", 0), ("numpy:vectorize", 1)])

@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
-from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, window
+from tfperfkit_rules.measures.step_shares import LineShare, line_shares, share_of, span, window
 from tfperfkit_rules.measures.turns import where
 
 CALL_LEFT = calibrated.CALL_LEFT_MIN.value, calibrated.CALL_LEFT_MAX.value
@@ -110,9 +110,7 @@ def _places(evidence: Evidence, rows: list[LineShare], apart: BatchLoop | None) 
     spans = where(evidence, [row.place for row in rows])
     if apart is None:
         return spans
-    function = enclosing(evidence, apart.file, apart.loop.line)
-    loop = SourceSpan(apart.file, apart.loop.line, function.name if function else "")
-    return tuple(dict.fromkeys((*spans, loop)))
+    return tuple(dict.fromkeys((*spans, span(evidence, apart.file, apart.loop.line))))
 
 
 def _in_loop(evidence: Evidence, place: Place) -> bool:

@@ -46,3 +46,22 @@ def compiled(
         machine_gflops=gflops,
         **fields,
     )
+
+
+def spread_out(ms: float = 10.0) -> dict[str, Sequence[Any]]:
+    """What a trace offers of a step whose time is spread over the lines of its layers."""
+    rows = tuple(
+        ComputedOperation(
+            name=f"MatMul_{line}",
+            type="MatMul",
+            stage="forward",
+            runs=1.0,
+            ms=ms / 4,
+            busy_ms=ms / 4,
+            file="t.py",
+            line=line,
+            layer=f"net/dense_{line}",
+        )
+        for line in range(4)
+    )
+    return {"lines": (ComputedStep(ms=ms, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=rows),)}

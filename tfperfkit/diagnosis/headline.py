@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.computed_lines import LOUD, ComputedLine, computed_lines, computed_parts, words
+from tfperfkit.diagnosis.doubts import doubt, one_place
 from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.part_lines import lines_of
@@ -68,7 +69,8 @@ def headline(
     begins = "Less of the run" if less else "To be tried" if tried else f"Small, {_little(loud[0])}" if loud else ""
     small = f" {begins}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
     if room:
-        return f"{_room(room, elsewhere=less)}{small}"
+        assert longest is not None
+        return f"{_room(room, longest, elsewhere=less)}{small}"
     # What is longer than all of its iterations together is no part of them.
     seconds = _seconds(longest) if longest is not None else 0.0
     elsewhere = of_the_run(evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0)
@@ -87,12 +89,13 @@ def _little(finding: Finding) -> str:
     return f"some {max(100 * worth(finding), 1):.0f} % of {of}"
 
 
-def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:
+def _room(headroom: Sequence[Finding], evidence: Evidence, *, elsewhere: bool) -> str:
     """No fault, but another choice would gain much. ``elsewhere``: outside of the steps there is a fault."""
     first, *others = headroom
+    found = NO_FAULT if _is_sound(evidence) and not doubt(evidence) else NO_CAUSE
     place = _at(first)
     also = f" Also: {within(others[0].title)}." if others else ""
-    return f"{NO_FAULT}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
+    return f"{found}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
 
 
 def _seconds(evidence: Evidence) -> float:
@@ -111,9 +114,11 @@ def _no_cause(evidence: Evidence) -> str:
     working = name in _WORK and share >= _SOUND
     near = working and _near_the_limit(evidence)
     between = _between(account)
-    found = "Nothing to fix" if near else NO_CAUSE
-    if not near and _is_sound(evidence):
-        found = f"{NO_FAULT} in the step itself" if between else NO_FAULT
+    sound = near or _is_sound(evidence)
+    open_question = doubt(evidence, near_limit=near) if sound else ""
+    found = NO_CAUSE
+    if sound and not open_question:
+        found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
     lines = [] if name in _WORK else lines_of(evidence, name)
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
@@ -121,7 +126,7 @@ def _no_cause(evidence: Evidence) -> str:
     if name == "evaluate" and little:
         little = f", most of it in compiled functions{little}"
     said = f"{found}: {100 * share:.0f} % of {evidence.unit.a} is {_called(evidence, name)}{at}"
-    return f"{said}{little}.{rate}{between}"
+    return f"{said}{little}.{open_question}{rate}{between}"
 
 
 def _waits_for_others(evidence: Evidence) -> str:
@@ -181,7 +186,7 @@ def _computed_at(evidence: Evidence) -> str:
         return ", and the windows saw another training than most of these steps are of"
     layer = next((part for part in computed_parts(evidence) if part.layer), None)
     line = next(iter(computed_lines(evidence)), None)
-    if layer is not None and layer.share >= LOUD:
+    if layer is not None and layer.share >= LOUD and one_place(evidence) is None:
         name = layer.layer.rpartition("/")[2]
         return (
             f", {100 * layer.share:.0f} % in the layer {name} ({_place(layer.where)}: {words(layer)}{_bound_by(layer)})"

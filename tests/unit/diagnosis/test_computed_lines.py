@@ -72,14 +72,40 @@ def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     assert [item.where.line for item in computed_lines(evidence)] == [22, 23]
     assert words(computed_lines(evidence)[0]) == "MatMul"
     said = headline([], evidence)
-    assert said.startswith("No fault found: 95 % of a step is computing in compiled functions, 76 % on one line (")
-    assert ":22: MatMul);" in said
+    assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
+    assert ":22: MatMul). Whether a step needs all of that, no rule can tell" in said
+
+
+def layer(name: str, ms: float, bound: str) -> ComputedOperation:
+    return operation("_MklMatMul", ms, 22, layer=f"net/{name}", direct=False, bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("rows", "begins"),
+    [
+        ((operation("Mul", 6.0, 22), operation("Mul", 4.0, 23)), "No cause found"),  # may be the same each time
+        ((operation("Mul", 4.0, 22), operation("Mul", 4.0, 23)), "No fault found"),
+        ((layer("one", 4.0, "kernel"), layer("two", 4.0, "kernel")), "No fault found"),
+        ((layer("one", 6.0, "memory"), layer("two", 4.0, "kernel")), "No fault found"),
+        ((layer("one", 6.0, ""), layer("two", 4.0, "memory")), "No cause found"),  # nothing bounds it that is known
+    ],
+    ids=["own line", "own lines", "layers", "layer", "layer without a limit"],
+)
+def test_no_fault_is_said_only_where_something_speaks_for_it(rows: tuple[ComputedOperation, ...], begins: str) -> None:
+    assert headline([], of(*rows)).startswith(begins)
+
+
+def test_gaps_between_operations_are_no_computing() -> None:
+    rows = tuple(layer(f"n{number}", 1.0, "memory") for number in range(4))
+    step = ComputedStep(ms=10.0, idle_ms=6.0, waits_ms=0.0, unknown_ms=0.0, operations=rows)
+    said = headline([], make_evidence(account=make_account({"graph": 10.0}), offers={"lines": (step,)}))
+    assert said.startswith("No cause found") and "60 % passes between operations" in said
 
 
 def test_a_few_per_cent_come_after_what_the_step_does() -> None:
     small = finding("INP001", 0.03, severity="low", title="The step waits for its input")
     said = headline([small], of(operation("_MklMatMul", 8.0, 22)))
-    assert said.startswith("No fault found: 95 % of a step is computing")
+    assert said.startswith("No cause found: 95 % of a step is computing")
     assert said.endswith(" Small, some 3 % of a step: the step waits for its input (t.py:3).")
     large = finding("INP001", 0.3, severity="high", title="The step waits for its input")
     assert headline([large, small], of()) == "First: the step waits for its input (t.py:3)."

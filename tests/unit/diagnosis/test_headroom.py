@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from computed_builder import spread_out
 from evidence_builder import make_evidence
 
 from tfperfkit.diagnosis.headline import headline
@@ -41,7 +42,7 @@ def test_a_small_finding_hides_nothing() -> None:
     small = room("INP012", 1.03, headroom=False, severity="low")
     faults, found = split((room("A", 3.0), small))
     assert faults == (small,) and [item.code for item in found] == ["A"]
-    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}), (), found)
+    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
     assert said.startswith("No fault found, but room: Choice A") and "Small, some 3 % of a step" in said
 
 
@@ -50,7 +51,7 @@ def test_a_finding_of_other_work_hides_nothing_that_saves_more_of_the_run() -> N
     outside = room("STP002", 1.8, headroom=False, severity="high", work="line 30", share_of_run=0.03, basis="turn")
     faults, found = split((choice, outside))
     assert [item.code for item in found] == ["BAT001"]
-    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}), (), found)
+    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
     assert said.startswith("No fault found in the steps, but room: Choice BAT001")
     assert "Less of the run: Choice STP002" in said
     long = room("STP002", 1.8, headroom=False, severity="high", work="line 30", share_of_run=0.5)
@@ -64,7 +65,7 @@ def test_what_may_gain_nothing_hides_no_choice_that_surely_gives_more() -> None:
     tried = room("CMP002", 1.2, headroom=False, severity="medium", predicted_range=(1.0, 1.5))
     faults, found = split((choice, tried))
     assert [item.code for item in found] == ["BAT002"]
-    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}), (), found)
+    said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
     assert said.startswith("No fault found, but room: Choice BAT002") and "To be tried: Choice CMP002" in said
     for bounds in ((1.2, 1.5), (1.0, 3.0)):  # it surely gains something, or may gain more
         other = room("CMP002", 1.3, headroom=False, severity="medium", predicted_range=bounds)
@@ -72,7 +73,7 @@ def test_what_may_gain_nothing_hides_no_choice_that_surely_gives_more() -> None:
 
 
 def test_the_first_line_has_it_when_it_is_large() -> None:
-    evidence = make_evidence(parts_ms={"graph": 9.0, "python": 1.0})
+    evidence = make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out())
     assert headline((), evidence, (), (room("A", 2.0), room("B", 1.4))).startswith("No fault found, but room: ")
     assert "Also: " in headline((), evidence, (), (room("A", 2.0), room("B", 1.4)))
     assert not large((room("A", 1.15),))

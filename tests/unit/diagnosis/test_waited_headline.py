@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from computed_builder import spread_out
 from evidence_builder import make_evidence
 
 from tfperfkit.diagnosis.headline import headline
 
 
 def said(waited: float | None, other: float = 3.0) -> str:
-    evidence: Any = make_evidence(parts_ms={"graph": 10.0 - other, "other": other})
+    evidence: Any = make_evidence(parts_ms={"graph": 10.0 - other, "other": other}, offers=spread_out())
     evidence.waited_share = waited
     return headline((), evidence)
 

@@ -1,0 +1,56 @@
+"""Whether anything speaks for it that a step which computes, computes what it has to.
+
+Time in compiled functions alone says nothing: work that is not needed computes too. It speaks for a step that its time
+is spread over lines and layers, or that a layer of Keras' own which takes most of it is bound by what the machine can
+do. A line of the person's own that takes most of it may do in each step what need not be done at all.
+"""
+
+from __future__ import annotations
+
+from tfperfkit import calibration
+from tfperfkit.diagnosis.computed_lines import ComputedLine, computed_parts
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import ComputedStep
+from tfperfkit.rule import Evidence
+
+#: Most of the time: the larger half.
+MOST = calibration.EXPLAINS.value
+_BY_THE_MACHINE = ("arithmetic", "memory")
+
+
+def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
+    """Why it is not known that the step, or the work, computes what it needs, as a sentence with how to look further;
+    "" where that speaks for itself. ``near_limit``: it computes about as fast as the machine can."""
+    step = evidence.offer(ComputedStep)
+    if step is None or step.ms <= 0 or 2 * (step.unknown_ms + step.waits_ms) > step.ms:
+        return "" if near_limit else " On which lines was not traced, so it is open whether all of it is needed."
+    part = _on_one_place(evidence, step)
+    if part is not None:
+        return (
+            f" Whether {evidence.unit.a} needs all of that, no rule can tell: look for what is the same each time, what "
+            "is thrown away, and what could be done for many at once."
+        )
+    if not near_limit and step.idle_ms >= MOST * step.ms:
+        return (
+            f" Of that, {100 * step.idle_ms / step.ms:.0f} % passes between operations, in starting them: fewer and "
+            "larger ones (whole batches, no loops in the graph) take less."
+        )
+    return ""
+
+
+def one_place(evidence: Evidence) -> SourceSpan | None:
+    """The line of the person's own on which most is computed, of which nobody knows whether it is needed."""
+    step = evidence.offer(ComputedStep)
+    part = _on_one_place(evidence, step) if step is not None and step.ms > 0 else None
+    return part.where if part is not None and not part.layer else None
+
+
+def _on_one_place(evidence: Evidence, step: ComputedStep) -> ComputedLine | None:
+    """The line of the person's own, or the layer, which takes most of what is computed and speaks not for itself."""
+    for part in computed_parts(evidence):
+        if sum(row.ms for row in part.operations) < MOST * step.ms:
+            continue
+        own = not part.layer and part.direct >= MOST
+        if own or (part.layer and part.bound not in _BY_THE_MACHINE):
+            return part
+    return None

@@ -58,6 +58,12 @@ class ComputedLine(NamedTuple):
         return moved > EXPLAINS * sum(row.ms for row in own)
 
     @property
+    def draws(self) -> bool:
+        """Whether the larger half of it draws random numbers."""
+        drawn = sum(row.ms for row in self.operations if plain(row.type).startswith(replaced.DRAWS))
+        return drawn > EXPLAINS * sum(row.ms for row in self.operations)
+
+    @property
     def costliest(self) -> ComputedOperation:
         """The slow one that takes most, else the one that takes most."""
         slow = [row for row in self.operations if row.bound == "kernel"]
@@ -109,14 +115,17 @@ def _line(place: tuple[str, int, str], rows: Sequence[ComputedOperation], scale:
 
 def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> Iterator[Finding]:
     """A finding for a line whose own operations take a third of a step or more and are not the usual ones (sorting,
-    scattering, gathering, drawing random numbers ...), or for a line or layer in which kernels that are slow at what
-    they are given take as much, unless another finding tells of it. A remark where it only moves bytes."""
+    scattering, gathering ...), or for a line or layer in which kernels that are slow at what
+    they are given take as much, unless another finding tells of it. A remark where it only moves bytes; nothing where
+    it draws random numbers."""
     reported = {(span.file, span.line) for item in findings if not item.work for span in item.where}
     for line in computed_parts(evidence):
         if line.share < LOUD:
             return
         own = line.direct > EXPLAINS and line.usual < EXPLAINS
         slow = line.share * line.slow >= LOUD
+        if line.draws and not line.layer:  # a simulation's own: fewer numbers would be another result
+            continue
         # Of a layer the line is where the model is called: much else stands there.
         if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
             remark = line.moves and not slow

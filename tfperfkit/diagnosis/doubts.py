@@ -27,8 +27,8 @@ def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
     part = _on_one_place(evidence, step)
     if part is not None:
         return (
-            f" Whether {evidence.unit.a} needs all of that, no rule can tell: look for what is the same each time, what "
-            "is thrown away, and what could be done for many at once."
+            f" Whether {evidence.unit.a} needs all of that, no rule can tell: look for what is the same each time, "
+            "what is thrown away, and what could be done for many at once."
         )
     if not near_limit and step.idle_ms >= MOST * step.ms:
         return (

@@ -9,6 +9,23 @@ _DEFAULT = (
 #: Put a tensor into another place, or take a part of one: they read and write its bytes once, which is all that there
 #: is to them, and no operation does the same without. Only a kernel that is slow at it would be too much.
 MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split")
+#: Draw numbers one by one, by a few dozen operations each, however they are asked: nothing cheaper gives as many.
+DRAWS = (
+    "RandomStandardNormal",
+    "RandomUniform",
+    "RandomGamma",
+    "RandomPoisson",
+    "TruncatedNormal",
+    "ParameterizedTruncatedNormal",
+    "StatelessRandomNormal",
+    "StatelessRandomUniform",
+    "StatelessRandomGamma",
+    "StatelessRandomPoisson",
+    "StatelessTruncatedNormal",
+    "StatefulStandardNormal",
+    "StatefulUniform",
+    "StatefulTruncatedNormal",
+)
 #: Beginnings of types, the first that fits, and the advice.
 _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (

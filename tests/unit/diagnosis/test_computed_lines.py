@@ -49,10 +49,11 @@ def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at
         (operation("_MklMatMul", 8.0, 19), operation("Relu", 2.0, 19)),  # what a step is there for
         (operation("Softplus", 6.0, 19), operation("Sum", 3.0, 19)),  # of fusing other rules know
         (operation("Relu", 8.0, 19, direct=False), operation("Mul", 2.0, 20)),  # within a layer that the line calls
+        (operation("StatelessRandomNormalV2", 8.0, 19, bound="kernel"),),  # what a simulation draws, it needs
         (operation("ResourceApplyAdam", 8.0, 19, stage="update"),),  # the optimizer's
         tuple(operation("Mul", 1.0, line) for line in range(10, 20)),  # none takes much
     ],
-    ids=["products", "elementwise", "layer", "update", "many"],
+    ids=["products", "elementwise", "layer", "draws", "update", "many"],
 )
 def test_what_a_step_is_there_for_is_left_in_peace(operations: tuple[ComputedOperation, ...]) -> None:
     assert list(residual(of(*operations), [])) == []

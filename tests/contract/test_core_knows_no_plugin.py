@@ -56,7 +56,6 @@ ORDINARY = {
         "comparing/causes",
         "comparing/result",
         "diagnosis/computed_lines",
-        "diagnosis/headline",
         "diagnosis/residual",
         "fixing/traceable",
         "instruments/memory/process",

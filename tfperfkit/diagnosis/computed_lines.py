@@ -51,6 +51,11 @@ class ComputedLine(NamedTuple):
         return largest if walls[largest] > EXPLAINS * sum(walls.values()) else ""
 
     @property
+    def by_the_machine(self) -> bool:
+        """Whether that is the machine's arithmetic or memory."""
+        return self.bound in ("arithmetic", "memory")
+
+    @property
     def moves(self) -> bool:
         """Whether the larger half of what is not usual only moves bytes, by no slow kernel."""
         own = [row for row in self.operations if not _is_usual(plain(row.type))]

@@ -15,7 +15,6 @@ from tfperfkit.rule import Evidence
 
 #: Most of the time: the larger half.
 MOST = calibration.EXPLAINS.value
-_BY_THE_MACHINE = ("arithmetic", "memory")
 
 
 def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
@@ -51,6 +50,6 @@ def _on_one_place(evidence: Evidence, step: ComputedStep) -> ComputedLine | None
         if sum(row.ms for row in part.operations) < MOST * step.ms:
             continue
         own = not part.layer and part.direct >= MOST
-        if own or (part.layer and part.bound not in _BY_THE_MACHINE):
+        if own or (bool(part.layer) and not part.by_the_machine):
             return part
     return None

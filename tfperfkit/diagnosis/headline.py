@@ -198,8 +198,7 @@ def _computed_at(evidence: Evidence) -> str:
 
 def _bound_by(line: ComputedLine) -> str:
     """What bounds most of its time, where that is known and the machine's limit."""
-    bound = line.bound
-    return f"; bound by {bound}" if bound in ("arithmetic", "memory") else ""
+    return f"; bound by {line.bound}" if line.by_the_machine else ""
 
 
 def _saw_another(evidence: Evidence) -> bool:

@@ -179,7 +179,7 @@ def _element_loops(evidence: Evidence, stacks: list[tuple[Stack, int]]) -> tuple
         if loop not in read and _converts(evidence, loop):
             read.add(loop)
     mostly = {loop for loop, count in taken.items() if count >= shared.MOSTLY.value * whole[loop]}
-    return (mostly & read & apart) | through, alone
+    return mostly & ((read & apart) | through), alone
 
 
 def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:

@@ -12,6 +12,7 @@ from tfperfkit.records.events import of_kind
 from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.source_text import Function, loops
 
 
 class Traced(NamedTuple):
@@ -58,6 +59,23 @@ def reached(evidence: Evidence, file: str, first: int, last: int) -> float | Non
         return None
     hits = [row.hits for row in counts.rows if row.file == file and first <= row.line <= last and row.hits]
     return min(hits) * evidence.step_ms / ms(span[1] - span[0]) if hits else None
+
+
+def entered(evidence: Evidence, file: str, function: Function) -> float | None:
+    """How often a function was called in an iteration of the work, or in its longest stretch, at most; see ``reached``.
+    Where only lines of loops in it ran in the window, that lay within one call: there was less than one in it."""
+    counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
+    span = _window(evidence, name) if counts is not None else None
+    if counts is None or span is None or not evidence.step_ms:
+        return None
+    ran = {
+        row.line: row.hits
+        for row in counts.rows
+        if row.file == file and function.line < row.line <= function.last and row.hits
+    }
+    within = [line for line in ran if any(loop.line > function.line for loop in loops(evidence, file, line))]
+    hits = 1 if len(within) == len(ran) else min(ran.values())
+    return hits * evidence.step_ms / ms(span[1] - span[0]) if ran else None
 
 
 def _window(evidence: Evidence, probe: str) -> Span | None:

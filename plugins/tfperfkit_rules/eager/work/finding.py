@@ -12,13 +12,24 @@ from tfperfkit.gain import LOW, MEDIUM, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
+from tfperfkit.records.samples import Place as Line
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager import called_at_once as at_once
 from tfperfkit_rules.eager.called_at_once import names_of
 from tfperfkit_rules.eager.work.gain import Left, left
-from tfperfkit_rules.eager.work.place import Model, beside, function_of, holds, inside_of, model_of, times_of
+from tfperfkit_rules.eager.work.place import (
+    Model,
+    Place,
+    beside,
+    function_of,
+    holds,
+    inside_of,
+    model_of,
+    reads,
+    times_of,
+)
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
@@ -41,7 +52,10 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     samples = evidence.samples
     if samples.count < MIN or (evidence.work is None and not _compiled_step(evidence)):
         return None
-    part = eager_parts(evidence).get("operations")
+    parts = eager_parts(evidence)
+    part = parts.get("operations")
+    joined = part is not None and evidence.work is not None and _joined(evidence, part, parts.get("elements"))
+    part = joined or part
     share = part.seen / samples.count if part is not None else 0.0
     if evidence.work is None:  # a trace may have shown the parts of a step: what is in none of them can't be gained
         share = min(share, evidence.share(*_PARTS))
@@ -56,6 +70,8 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     apart = loop_of_batch(evidence, part.stacks) if making(evidence) is None else None
     if apart is not None and model is not None and (_own(evidence, apart) or apart.fed(evidence)):
         apart = None  # each of its turns may well have a batch of its own already
+    if apart is not None and model is None and _compiled_does_better(evidence, part, apart, place):
+        apart = None
     if apart is not None:
         operations = share
         rest, share = _batch(evidence, part, apart, operations)
@@ -111,9 +127,25 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         + (also_moved(moved) if upper is not None else "")
         + (LOOPS if rest.loops and place is not None else ""),
         detail=detail(evidence, part, rest),
+        absorbs=("EAG011",) if joined else (),
         absorbs_here=("LIN001",),
         parts=_PARTS,
     )
+
+
+def _joined(evidence: Evidence, part: EagerPart, elements: EagerPart | None) -> EagerPart | None:
+    """With the loops in the same function that take elements out of tensors, where these are the lesser part: a
+    function that reads no value is compiled with all of its loops. None where there are none."""
+    place = function_of(evidence, part)
+    if elements is None or place is None or elements.seen >= part.seen or reads(evidence, place):
+        return None
+    held = {stack: count for stack, count in elements.stacks.items() if any(holds(place, at) for at in stack.frames)}
+    if not held:
+        return None
+    lines = Counter[Line]()
+    for stack, count in held.items():
+        lines[stack.frames[-1].file, stack.frames[-1].line] += count
+    return EagerPart(part.kind, part.stacks + Counter(held), part.lines + lines)
 
 
 def _compiled_step(evidence: Evidence) -> bool:
@@ -131,6 +163,17 @@ def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) 
     share = min((part.seen + more) / count if evidence.work is not None else share + more / count, 1.0)
     otherwise = of_work.MAPS_LEFT_MIN.value, of_work.MAPS_LEFT_MAX.value
     return left(evidence, share, None, otherwise, (apart.held + more) / (part.seen + more), apart.batch), share
+
+
+def _compiled_does_better(evidence: Evidence, part: EagerPart, apart: BatchLoop, place: Place | None) -> bool:
+    """Whether a compiled function surely leaves less of the time than one batch of all turns: these are few, and each
+    runs many operations, as a recursion over time does."""
+    if place is None or reads(evidence, place) or evidence.work is None:
+        return False
+    share = part.seen / evidence.samples.count
+    otherwise = of_work.EAGER_LEFT_MIN.value, of_work.EAGER_LEFT_MAX.value
+    compiled = left(evidence, share, times_of(evidence, part, place), otherwise, inside_of(part, place))
+    return compiled.operations is not None and compiled.upper < _batch(evidence, part, apart, share)[0].lower
 
 
 def _own(evidence: Evidence, apart: BatchLoop) -> bool:

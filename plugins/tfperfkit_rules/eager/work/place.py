@@ -15,7 +15,7 @@ from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.making import frames_inside
 from tfperfkit_rules.measures.python_state import python_state
 from tfperfkit_rules.measures.source_text import Function, enclosing, loop_at, loops
-from tfperfkit_rules.measures.trace_window import reached
+from tfperfkit_rules.measures.trace_window import entered, reached
 from tfperfkit_rules.measures.value_reads import first_read
 
 Place = tuple[str, Function]
@@ -124,7 +124,7 @@ def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[
 def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float | None:
     """How often what is to be compiled is called: a function, or the body of the loop."""
     if place is not None:
-        return reached(evidence, place[0], place[1].line + 1, place[1].last)
+        return entered(evidence, *place)
     own = evidence.work.where if evidence.work is not None else None
     loop = loop_at(evidence, own.file, own.line) if own is not None else None
     if own is not None and loop is not None:

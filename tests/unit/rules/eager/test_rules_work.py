@@ -371,12 +371,37 @@ def test_slices_and_elements_that_stay_tensors_are_operations() -> None:
 
 def test_a_loop_over_a_tensor_is_reported_by_what_it_goes_over() -> None:
     source = "import tensorflow as tf\nfor row in t:\n    total += tf.reduce_sum(row)\n"
-    stacks = [
-        sampled(40, "eager_ops", frame(2, "tensorflow.python.framework.tensor:__next__", span=(11, 12))),
-        sampled(60, "eager_ops", frame(3, MATH, span=(13, 31))),
-    ]
-    found = one(elements.elements_one_by_one(work_evidence(source, stacks, loop=2)))
-    assert found.title == "A Python loop takes the rows of t out of a tensor, one at a time"
+
+    def found(going: int) -> Finding:
+        stacks = [
+            sampled(going, "eager_ops", frame(2, ROWS, span=(11, 12))),
+            sampled(90 - going, "eager_ops", frame(3, MATH, span=(13, 31))),
+            sampled(10, "dispatch", frame(3, MATH, span=(13, 31))),
+        ]
+        return one(everything(work_evidence(source, stacks, loop=2)))
+
+    assert found(60).title == "A Python loop takes the rows of t out of a tensor, one at a time"
+    assert found(30).code == "EAG008"  # what is done with the rows takes the time
+
+
+def test_a_function_is_compiled_with_its_loops_over_tensors() -> None:
+    source = (
+        "import tensorflow as tf\ndef path(x):\n    for t in tf.range(9):\n        a = f(a, x[t])\n"
+        "    for t in tf.range(9):\n        b = g(t)\nfor x in nights:\n    path(x)\n"
+    )
+    call = frame(8)
+
+    def found(operations: int) -> list[Finding]:
+        stacks = [
+            sampled(operations, "eager_ops", call, frame(4, MATH, name="path", span=(12, 22))),
+            sampled(90 - operations, "eager_ops", call, frame(5, ROWS, name="path", span=(13, 24))),
+            sampled(10, "dispatch", call, frame(4, MATH, name="path", span=(12, 22))),
+        ]
+        return everything(work_evidence(source, stacks, loop=7))
+
+    (whole,) = [item for item in found(70) if item.code == "EAG008"]
+    assert whole.share_of_step == 1.0 and "EAG011" in whole.absorbs
+    assert "EAG011" in {item.code for item in found(30)}
 
 
 def test_copies_of_weights_are_no_operations_to_compile() -> None:

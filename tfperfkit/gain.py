@@ -22,6 +22,11 @@ def speedup(saved: float) -> float:
     return min(MAX, 1 / (1 - min(max(saved, 0.0), calibration.MAX_SAVED.value)))
 
 
+def saving(factor: float) -> float:
+    """The share of the time that goes where something gets ``factor`` times faster; 0 where it does not."""
+    return 1 - 1 / factor if factor > 1 else 0.0
+
+
 def speedups(low: float, high: float) -> tuple[float, float]:
     """The range for a saving between ``low`` and ``high``."""
     return speedup(min(low, high)), speedup(max(low, high))

@@ -110,6 +110,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     work: str = ""
     #: What it costs as a share of the run, from the start of the process to its end; None where that is not known.
     share_of_run: float | None = None
+    #: Seconds that its remedy would take off this run, from and to; the upper end is None where the gain is "at least".
+    saves_s: tuple[float, float | None] | None = None
     #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S, NS_PER_S
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
@@ -38,7 +39,7 @@ def findings(
         name = evidence.work.name if evidence.work is not None else ""
         rest = [in_words_of(item, evidence.unit) for item in residual(evidence, found)]
         left += [msgspec.structs.replace(item, work=name) for item in rest]
-    return rank([_of_the_run(item, shares) for item in (*merged, *left)], shares), troubles
+    return rank([_of_the_run(item, shares, wall_s) for item in (*merged, *left)], shares), troubles
 
 
 def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:
@@ -52,12 +53,23 @@ def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]
     return {("", "step"): min(steps / wall_s, 1.0), ("", "turn"): min((steps + between) / wall_s, 1.0)}
 
 
-def _of_the_run(item: Finding, shares: Mapping[tuple[str, Basis], float]) -> Finding:
-    """A finding with its share of the run. ``shares``: of the run, by work and basis."""
+def _of_the_run(item: Finding, shares: Mapping[tuple[str, Basis], float], wall_s: float) -> Finding:
+    """A finding with its share of the run and what it would save of it. ``shares``: of the run, by work and basis."""
     if item.basis == "risk":
         return item
     whole = 1.0 if item.basis == "run" else shares.get((item.work, item.basis), 0.0)
-    return msgspec.structs.replace(item, share_of_run=min(item.share_of_step * whole, 1.0) if whole else None)
+    share = min(item.share_of_step * whole, 1.0) if whole else None
+    return msgspec.structs.replace(item, share_of_run=share, saves_s=_saved(item, whole * wall_s))
+
+
+def _saved(item: Finding, of_s: float) -> tuple[float, float | None] | None:
+    """Seconds, from and to, of the ``of_s`` in which what the finding is about ran, as often as it did."""
+    if of_s <= 0:
+        return None
+    if item.predicted_speedup is not None:
+        low, high = item.predicted_range or (item.predicted_speedup, item.predicted_speedup)
+        return (of_s * gain.saving(low), of_s * gain.saving(high)) if high > 1 else None
+    return (of_s * gain.saving(item.at_least), None) if item.at_least is not None and item.at_least > 1 else None
 
 
 def _concerns(item: Finding, known: Sequence[Finding]) -> bool:

@@ -13,6 +13,7 @@ from tfperfkit.records.pictures import Album
 from tfperfkit.report import numbers
 from tfperfkit.report.findings import once_words
 from tfperfkit.report.paths import short_path, with_short_paths
+from tfperfkit.report.saved import saved_words
 from tfperfkit.report.text import shorten, visible
 
 #: Bytes of the whole text.
@@ -101,7 +102,7 @@ def gain(finding: Finding) -> str:
     of = "of the run" if finding.basis == "run" else f"of the work at {finding.work}" if finding.work else "of the step"
     costs = math.isfinite(finding.share_of_step) and not finding.headroom and finding.basis != "risk"
     cost = f"costs {100 * finding.share_of_step:.1f} % {of}" if costs else ""
-    parts = [_predicted(finding), visible(cost)]
+    parts = [_predicted(finding), visible(cost), saved_words(finding)]
     if finding.measured is not None and finding.measured.speedup is not None:
         low, high = finding.measured.interval or (math.nan, math.nan)
         known = math.isfinite(low + high)

@@ -12,6 +12,7 @@ from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.patch import patch_lines
 from tfperfkit.report.paths import name, place, with_short_paths
+from tfperfkit.report.saved import saved_words
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.text import cells, wrap
 from tfperfkit.report.trials import detail_items, verdict_words
@@ -187,6 +188,8 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
         of_run = finding.share_of_run
         if of_run is not None and finding.basis != "run" and _MIN_OF_RUN <= of_run < _MUCH * finding.share_of_step:
             items.append(f"{numbers.alone(of_run, 'share', screen.symbols)} of the run")
+    if saved := saved_words(finding):
+        items.append(saved)
     lines = joined(items, screen, indent=_INDENT, style="" if certain else "dim")
     if certain:
         lines[0].stylize("bold green", _INDENT, _INDENT + cells(items[0]))

@@ -137,4 +137,6 @@ def _with_nan(raw: dict[str, Any]) -> dict[str, Any]:
                 item["value"] = math.nan
         if None in (finding.get("predicted_range") or ()):
             finding["predicted_range"] = None
+        if None in (finding.get("saves_s") or ())[:1]:
+            finding["saves_s"] = None
     return raw

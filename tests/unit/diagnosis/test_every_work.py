@@ -37,3 +37,34 @@ def test_a_first_step_that_is_compiled_makes_no_turn_longer(monkeypatch: pytest.
     told, _ = every_work.findings(run, [waits], (), WALL_S)
     assert [item.code for item in told] == ["STP004", "EAG006"]
     assert told[1].share_of_run == pytest.approx(0.9 * (2.4 + 119 * 0.005 + 120 * 0.075) / WALL_S)
+
+
+@pytest.mark.parametrize(
+    ("gains", "saves_s"),
+    [
+        ({"predicted_speedup": 3.0, "predicted_range": (2.0, 4.0)}, (10.0, 15.0)),
+        ({"predicted_speedup": 2.0, "predicted_range": None}, (10.0, 10.0)),
+        ({"predicted_speedup": None, "at_least": 5.0}, (16.0, None)),
+        ({"predicted_speedup": None, "ceiling": 5.0}, None),
+        ({"predicted_speedup": 1.0, "predicted_range": (1.0, 1.0)}, None),
+    ],
+)
+def test_what_a_finding_of_a_work_saves_is_of_its_half_of_the_run(
+    monkeypatch: pytest.MonkeyPatch, gains: dict[str, object], saves_s: tuple[float, float | None] | None
+) -> None:
+    run = of_the_steps()
+    work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=20.0, share_of_run=0.5, iterations=99)
+    of_work = run.narrowed(
+        work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=SampleLog({}, [])
+    )
+    sleeps = finding("STP004", 0.8, family="step", **gains)
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([] if evidence.work is None else [sleeps], []))
+    told, _ = every_work.findings(run, [of_work], (), WALL_S)
+    assert told[0].saves_s == (pytest.approx(saves_s) if saves_s and saves_s[1] else saves_s)
+
+
+def test_what_a_risk_would_save_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    grows = finding("MEM001", 0.5, family="memory", basis="risk")
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([grows], []))
+    told, _ = every_work.findings(of_the_steps(), [], (), WALL_S)
+    assert (told[0].share_of_run, told[0].saves_s) == (None, None)

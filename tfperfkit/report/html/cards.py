@@ -13,6 +13,7 @@ from tfperfkit.report.findings import once_words, proof_words
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
+from tfperfkit.report.saved import saved_words
 from tfperfkit.report.source import clean_source
 from tfperfkit.report.terminal import Screen
 from tfperfkit.report.trials import verdict_words
@@ -134,7 +135,8 @@ def _cost(finding: Finding) -> str:
     run = finding.share_of_run
     if run is not None and finding.basis != "run" and math.isfinite(run) and run >= 0.01:
         words += f", {figure(run, 'share')} of the run"
-    return text(words)
+    saved = saved_words(finding)
+    return text(f"{words}; {saved}" if saved else words)
 
 
 def _range(finding: Finding, rules: Rules) -> dict[str, str] | None:

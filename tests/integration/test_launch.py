@@ -74,6 +74,27 @@ def test_two_workers_and_the_late_one(tfperf: Tfperf) -> None:
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
 
 
+def test_ranks_that_are_watched(tfperf: Tfperf) -> None:
+    """Samples stand alone, each with its processor time; steps in between are dropped, and minutes tell who is last."""
+    tfperf.script(TRAIN.replace("range(25)", "range(100)"))
+    plan = {"TFPERF_WATCH_PLAN": "block_s=0.1 details_mb=0.03"}
+    done = tfperf("launch", "-n", "2", "--out", "out", "--watch-only", "--probes", "retrace", "train.py", env=plan)
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(tfperf("report", "out", "--json", "-").stdout)
+    assert [(part["steps"], bool(part["own_ms"])) for part in whole["parts"]] == [(100, False), (100, False)]
+    assert (whole["late"], whole["lateness"]["unit"]) == ("rank 1", "stretches of the run")
+    assert len(whole["over_time"]) >= 5 and {row["last"] for row in whole["over_time"]} == {"rank 1"}
+    waiting = whole["parts"][0]["moments"]
+    computing = [row["compute_ms"] for row in waiting if row["compute_ms"] is not None]
+    assert computing and max(computing) < max(row["turn_ms"] for row in waiting)
+    for part in whole["parts"]:
+        folder = tfperf.folder / "out" / part["name"]
+        assert sum(file.stat().st_size for file in (folder / "details").iterdir()) < 60_000
+        in_brief = msgspec.to_builtins(read_part(tfperf.folder / "out", part["name"], looked=False))
+        assert json.loads(json.dumps(in_brief["moments"])) == part["moments"]
+    assert "Who came last, over the run" in tfperf("report", "out").stdout
+
+
 ALONE = """
 import json, os, time
 import tensorflow as tf

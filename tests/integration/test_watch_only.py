@@ -142,6 +142,72 @@ def test_a_person_reads_it(watched: Watched) -> None:
     assert "watched/windows/002" in watched.text
 
 
+#: The ring of details is so small that steps in between are dropped, as after hours. Work goes by steps, not by time: a
+#: busy machine has as many of them, and more samples.
+SMALL = {"TFPERF_WATCH_PLAN": "block_s=0.05 details_mb=0.08"}
+
+#: What waits is slower by as much on a busy machine too.
+SLOWING = """
+import select
+import tensorflow as tf
+w = tf.Variable(tf.zeros([4, 4]))
+
+@tf.function
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((x @ w) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    return loss
+
+def look_at(history):
+    for number in range(1 + len(history) // 100):
+        select.select([], [], [], 0.003)
+
+kept = [0.0]
+for step in range(1000):
+    loss = train_step(tf.ones([4, 4]))
+    kept.append(float(loss))
+    look_at(kept)
+"""
+
+PERIODIC = """
+import tensorflow as tf
+w = tf.Variable(tf.zeros([4, 4]))
+
+@tf.function
+def train_step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((x @ w) ** 2)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+
+def refresh():
+    return sum(number * number for number in range(2_000_000))
+
+for step in range(1000):
+    train_step(tf.ones([4, 4]))
+    if step % 25 == 0:
+        table = refresh()
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "place"),
+    [(SLOWING, "STP007", "select.select"), (PERIODIC, "STP008", "return sum")],
+)
+def test_findings_of_a_run_whose_steps_were_not_all_kept(tmp_path: Path, script: str, code: str, place: str) -> None:
+    """Steps that grow slower over the run's minutes; every n-th one, by the numbers that steps had in the run."""
+    tfperf = Tfperf(tmp_path, warm=True)
+    lines = tfperf.script(script).read_text().splitlines()
+    done = tfperf("run", "--watch-only", "--probes", "retrace", "--out", "r", "train.py", env=SMALL)
+    assert done.returncode == 0, done.stderr
+    report = _document(tfperf("report", "r", "--json", "-"))
+    assert report["steps"]["count"] == 1000
+    assert report["history"]["dropped_steps"] > 0
+    found = {each["code"]: each for each in report["findings"]}
+    assert code in found, (report["headline"], report["steps"]["account"])
+    assert place in lines[found[code]["where"][0]["line"] - 1]
+
+
 def test_a_signal_that_the_script_uses_is_the_scripts(tfperf: Tfperf) -> None:
     tfperf.script(
         "import signal, time\n"

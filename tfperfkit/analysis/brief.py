@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tfperfkit import registry
 from tfperfkit.analysis.gather import gather
+from tfperfkit.analysis.history import history
 from tfperfkit.analysis.offered import offered
 from tfperfkit.analysis.run_status import read_exit, run_info
 from tfperfkit.analysis.step_summary import summarize
@@ -40,7 +41,10 @@ def brief(path: Path) -> Brief:
     info = run_info(run, manifest, agent, facts.events, read_exit(run))
     offers = Offers(_offers(run, manifest, info, facts) if agent else ())
     started, events, sources = manifest.started_ns, facts.events, facts.sources
-    evidence = gather(run, info, agent, started, facts.steps, events, sources, (), offers, brief=True)
+    over_time = history(run, manifest, events, facts.steps.dropped, lambda window: "")
+    evidence = gather(
+        run, info, agent, started, facts.steps, events, sources, (), offers, history=over_time, brief=True
+    )
     return Brief(manifest=manifest, run=info, steps=summarize(facts.steps, evidence), evidence=evidence)
 
 

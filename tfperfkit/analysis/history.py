@@ -67,7 +67,17 @@ def _period(row: Stretch, since: int) -> Period:
         rss_bytes=row.rss_bytes,
         doing={name: count / samples for name, count in sorted(row.samples.items()) if count > 0} if samples else {},
         windows=row.windows,
+        step=row.step,
+        compute_share=_compute_share(row),
     )
+
+
+def _compute_share(row: Stretch) -> float | None:
+    """Threads that are ready and have no processor compute too, only longer."""
+    if not row.inside_ns:
+        return None
+    stretched = 1 + row.ready_ns / row.ran_ns if row.ran_ns > 0 else 1.0
+    return min(row.busy_ns * stretched / row.inside_ns, 1.0)
 
 
 def _window(run: RunDirectory, event: Event, since: int, headline: Callable[[Path], str]) -> WatchedWindow:

@@ -8,17 +8,15 @@ Threads that are ready and have no processor compute too, only longer: the sched
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from tfperfkit.clock import ms
-from tfperfkit.records.samples import FAST_S, MIN
+from tfperfkit.records.samples import MIN, NEAR_NS
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
 
-#: Samples further apart than this don't tell what was done in between.
-_NEAR_NS = round(3 * FAST_S * 1e9)
 #: Steps that are looked at together.
 BLOCK = 10
 
@@ -27,7 +25,8 @@ class Sampled(msgspec.Struct, frozen=True, kw_only=True):
     """``compute_share``: of the time in compiled functions, in which the process computed, without what passes there
     of its input (``StepAccount.input_in_graph_ms``). ``stretched``: how much
     longer that took for want of processors (1: not at all). ``own_ms``: of a step, out of compiled functions or
-    computing in them, by block of ``BLOCK`` steps (a step's number, divided)."""
+    computing in them, by block of ``BLOCK`` steps (a step's number, divided); empty in watch mode, whose samples
+    are too far apart for that."""
 
     compute_share: float
     stretched: float
@@ -46,22 +45,22 @@ def sampled(evidence: Evidence) -> Sampled | None:
     own: defaultdict[int, float] = defaultdict(float)
     whole: defaultdict[int, int] = defaultdict(int)
     index, last = -1, len(begins) - 1
-    for before, (when, stack, used) in zip(taken, taken[1:], strict=False):
-        passed = when - before[0]
+    alone = any(row.paired for row in taken)
+    for when, stack, busy_ns, passed, _ in taken:
         while index < last and begins[index + 1] <= when:
             index += 1
         if passed <= 0 or index < 0 or (when > clean[index].end_ns and not _covers(clean, index)):
             continue
         block = clean[index].number // BLOCK
-        if passed > _NEAR_NS:
-            if collected := evidence.collections.overlap(before[0], when):  # nobody samples then
+        if passed > NEAR_NS:
+            if collected := evidence.collections.overlap(when - passed, when):  # nobody samples then
                 own[block] += collected
                 whole[block] += collected
             continue
         in_graph = activities.get(stack) == "graph"
         whole[block] += passed
         if in_graph:
-            busy = min(max(used - before[2], 0) * stretched, passed)
+            busy = min(max(busy_ns, 0) * stretched, passed)
             count += 1
             inside += passed
             computed += busy
@@ -82,7 +81,7 @@ def sampled(evidence: Evidence) -> Sampled | None:
         own_ms={
             block: min(own[block] / whole[block] * lengths[block] + waits, lengths[block])
             for block in whole
-            if block in lengths
+            if block in lengths and not alone
         },
     )
 
@@ -117,16 +116,33 @@ def _lengths(table: StepTable) -> dict[int, float]:
     return {block: sum(each) / len(each) for block, each in found.items()}
 
 
-def _rows(evidence: Evidence) -> tuple[dict[int, str], list[tuple[int, int, int]]]:
-    """Activities by stack; when each sample was taken, its stack, the process's time until then (ns)."""
+class _Taken(NamedTuple):
+    """A sample: when, its stack, what the process had of processors in the ns that had passed since the time was read
+    before; whether that was read for this sample alone."""
+
+    when: int
+    stack: int
+    used: int
+    passed: int
+    paired: bool
+
+
+def _rows(evidence: Evidence) -> tuple[dict[int, str], list[_Taken]]:
+    """Activities by stack, and the samples in their order but for the first."""
     activities: dict[int, str] = {}
-    taken: list[tuple[int, int, int]] = []
+    taken: list[tuple[int, ...]] = []
     for row in evidence.records("samples"):
         if type(row) is not list or len(row) < 5:
             continue
         if row[0] == "s":
-            if type(row[1]) is int and type(row[2]) is int and type(row[4]) is int:
-                taken.append((row[1], row[2], row[4]))
+            numbers = (*row[1:3], *row[4:7])
+            if all(type(number) is int for number in numbers):
+                taken.append(numbers)
         elif row[0] == "stack" and type(row[1]) is int:
             activities[row[1]] = str(row[4])
-    return activities, sorted(taken)
+    taken.sort()
+    found = []
+    for last, (when, stack, used, *before) in zip(taken, taken[1:], strict=False):
+        then, had = before if len(before) == 2 else (last[0], last[2])
+        found.append(_Taken(when, stack, used - had, when - then, len(before) == 2))
+    return activities, found

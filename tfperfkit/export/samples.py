@@ -166,7 +166,7 @@ def _is_stack(row: object) -> bool:
 
 
 def _is_sample(row: object) -> bool:
-    return isinstance(row, list) and len(row) == 4 and row[0] == "s" and all(map(_int, row[1:]))
+    return isinstance(row, list) and len(row) >= 4 and row[0] == "s" and all(map(_int, row[1:]))
 
 
 def _is_rate(row: object) -> bool:

@@ -178,7 +178,8 @@ def is_watched(options: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
 
 
 def _watch_plan(environ: Mapping[str, str]) -> WatchPlan:
-    """As it is, or with what ``TFPERF_WATCH_PLAN`` says: ``block_s=1 cooldown_s=60 budget=0.01``. Raises UsageError."""
+    """As it is, or with what ``TFPERF_WATCH_PLAN`` says: ``block_s=1 cooldown_s=60 budget=0.01 details_mb=5``. Raises
+    UsageError."""
     text = environ.get("TFPERF_WATCH_PLAN", "")
     try:
         given = {name: float(value) for name, value in (word.split("=", 1) for word in text.split())}
@@ -186,8 +187,11 @@ def _watch_plan(environ: Mapping[str, str]) -> WatchPlan:
     except (ValueError, msgspec.ValidationError):
         plan = None
     fits = plan is not None and 0.05 <= plan.block_s <= 600 and plan.cooldown_s >= 0 and 0 <= plan.budget <= 1
+    fits = fits and plan is not None and 0.01 <= plan.details_mb <= 1000
     if plan is None or not fits or set(given) - set(WatchPlan.__struct_fields__):
-        raise UsageError(f"TFPERF_WATCH_PLAN={text!r:.80}: it takes block_s=SECONDS cooldown_s=SECONDS budget=SHARE")
+        raise UsageError(
+            f"TFPERF_WATCH_PLAN={text!r:.80}: it takes block_s=SECONDS cooldown_s=SECONDS budget=SHARE details_mb=MB"
+        )
     return plan
 
 

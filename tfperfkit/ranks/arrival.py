@@ -14,7 +14,10 @@ from collections.abc import Sequence
 import msgspec
 
 from tfperfkit.ranks import numbers
+from tfperfkit.ranks.over_time import over_time
 from tfperfkit.ranks.part import Part
+
+_TENS, _TRACED, _STRETCHES = "tens of steps", "traced steps", "stretches of the run"
 
 
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +34,14 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
 
 class Late(msgspec.Struct, frozen=True, kw_only=True):
     """``wait_ms``: of a step, of the middle one of the others. ``rare``: it comes from single long steps, in ``times``
-    of ``of`` steps; else the rank was the last in ``times`` of ``of`` tens of steps (0 of 0: not known)."""
+    of ``of`` steps; else the rank was the last in ``times`` of ``of`` of the ``unit`` (0 of 0: not known)."""
 
     rank: str
     wait_ms: float
     rare: bool = False
     times: int = 0
     of: int = 0
+    unit: str = _TENS
 
 
 def own_ms(part: Part, *, computing: bool) -> float | None:
@@ -98,13 +102,16 @@ def traced(parts: Sequence[Part]) -> Traced | None:
     )
 
 
-def _tens(parts: Sequence[Part], last: Part, seen: Traced | None) -> tuple[int, int]:
-    """In how many tens of steps that all ranks know this one was the last, of how many; else of traced steps."""
+def _often(parts: Sequence[Part], last: Part, seen: Traced | None) -> tuple[int, int, str]:
+    """In how many tens of steps that all ranks know this one was the last, of how many; in watch mode of stretches of
+    the run; else of traced steps."""
     common = set(parts[0].own_ms).intersection(*(part.own_ms for part in parts[1:]))
+    if not common and (stretches := over_time(parts)):
+        return sum(each.last == last.label for each in stretches), len(stretches), _STRETCHES
     if common or seen is None:
         late = sum(all(last.own_ms[ten] >= part.own_ms[ten] for part in parts) for ten in common)
-        return late, len(common)
-    return seen.last.get(last.label, 0), seen.steps
+        return late, len(common), _TENS
+    return seen.last.get(last.label, 0), seen.steps, _TRACED
 
 
 def late(parts: Sequence[Part], seen: Traced | None) -> tuple[Late | None, str]:
@@ -124,8 +131,7 @@ def late(parts: Sequence[Part], seen: Traced | None) -> tuple[Late | None, str]:
         return None, ""
     if sum(last.rare_ms.values()) >= numbers.MOSTLY_RARE.value * wait:
         return Late(rank=last.label, wait_ms=wait, rare=True, times=sum(last.long_steps.values()), of=last.clean), ""
-    times, of = _tens(parts, last, seen)
+    times, of, unit = _often(parts, last, seen)
     if of >= numbers.MIN_KNOWN.value and times < numbers.MIN_LAST.value * of:
-        unit = "tens of steps" if last.own_ms else "steps"
         return None, f"In the mean {last.label} comes last, but in only {times} of {of} {unit}: nobody is named."
-    return Late(rank=last.label, wait_ms=wait, times=times, of=of), ""
+    return Late(rank=last.label, wait_ms=wait, times=times, of=of, unit=unit), ""

@@ -48,6 +48,8 @@ def lines(whole: Whole, folder: Path, screen: Screen) -> list[Text]:
         result += prose(exchange, screen)
     result += [Text(), *heading("ranks", "", screen)]
     result += table_lines(words.table(whole, words.shown(whole)), screen)
+    if whole.over_time:
+        result += [Text(), *heading("over time", "", screen), *table_lines(words.by_time(whole), screen)]
     if found := words.merged(whole):
         result += [Text(), *heading("findings", "with their ranks", screen)]
         for line in found:

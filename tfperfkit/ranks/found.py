@@ -39,7 +39,7 @@ def findings(late: Late | None, why: Cause | None, turn_ms: float) -> tuple[Find
     if why is not None:
         made.append(Measurement(f"{why.kind}: more than on the others", why.ms, "ms", "breakdown"))
     if late.of and not late.rare:
-        made.append(Measurement("of the tens of steps it is the last", late.times / late.of, "share", "breakdown"))
+        made.append(Measurement(f"of the {late.unit} it is the last", late.times / late.of, "share", "breakdown"))
     what = "evaluates while the others wait" if evaluates else "comes late to the exchange"
     finding = Finding(
         code=EVALUATES if evaluates else LATE,

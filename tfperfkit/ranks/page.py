@@ -33,6 +33,8 @@ def page(whole: Whole, folder: Path) -> str:
     if exchange := words.exchange_words(whole, UNICODE):
         body.append(f"<p>{escape(exchange)}</p>")
     body += ["<h2>Ranks</h2>", _table(words.table(whole, whole.parts))]
+    if whole.over_time:
+        body += ["<h2>Over time</h2>", _table(words.by_time(whole))]
     if found := words.merged(whole):
         body.append("<h2>Findings, with their ranks</h2><ul>")
         body += [f"<li>{escape(line)}</li>" for line in found]

@@ -22,6 +22,7 @@ from tfperfkit.offers import (
     TraceCounts,
     VaryingArguments,
 )
+from tfperfkit.ranks.moments import Moment, moments
 from tfperfkit.records.parts import PartName, part_of_cause
 from tfperfkit.records.parts import part_of as part_named
 from tfperfkit.records.samples import MIN
@@ -71,6 +72,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     its calendar says where that clock is 0, in s since 1970; ``clock_error_ms``: of when its exchanges ended.
     ``waited_ms``: in which its training thread was ready and had no processor; None where that was not noted.
     ``pace_ms``: how long its input pipeline needs for a step, waited for or not; None where that was not measured.
+    ``moments``: in watch mode, over the run's time.
     ``looked``: whether findings were looked for, and its graphs read; of a thousand ranks only some are.
     """
 
@@ -105,6 +107,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     pace_ms: float | None = None
     at: dict[str, tuple[SourceSpan, ...]] = {}
     lines: tuple[LineTime, ...] = ()
+    moments: tuple[Moment, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
     functions: tuple[Traced, ...] = ()
     processors: int | None = None
@@ -183,6 +186,7 @@ def part_of(
         pace_ms=pace.ms_per_step if pace is not None else None,
         processors=run.machine.get("cpus"),
         gflops=run.machine.get("float32_gflops"),
+        moments=moments(evidence.history),
         findings=findings or (),
         looked=findings is not None,
     )

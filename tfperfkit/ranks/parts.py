@@ -15,6 +15,7 @@ from tfperfkit.ranks.cause import Cause, cause, sentence
 from tfperfkit.ranks.differing import differing
 from tfperfkit.ranks.endings import endings
 from tfperfkit.ranks.found import findings
+from tfperfkit.ranks.over_time import Stretch, over_time
 from tfperfkit.ranks.pace import as_slow
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.studied import studied
@@ -30,7 +31,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     that is unknown; ``wait_ms``: of a step, of the middle one of the others. ``transfer_ms``: of a step, the exchange
     without waiting, where it was traced; ``waits_ms``: by rank, of the waiting in it. ``differing``: functions that
     ranks trace or compile differently, in words. ``findings``: what only all ranks together show; each rank's own are
-    in its part."""
+    in its part. ``over_time``: in watch mode, who came last."""
 
     schema: int
     parts: tuple[Part, ...]
@@ -51,6 +52,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     traced: arrival.Traced | None = None
     findings: tuple[Finding, ...] = ()
     differing: tuple[str, ...] = ()
+    over_time: tuple[Stretch, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -118,5 +120,6 @@ def whole(folder: Path, parts: tuple[Part, ...]) -> Whole:
         traced=seen,
         findings=findings(found, why, max((part.turn_ms or 0.0 for part in workers), default=0.0)),
         differing=tuple(differing(workers)),
+        over_time=over_time(workers),
         notes=tuple(notes),
     )

@@ -9,6 +9,7 @@ from tfperfkit.ranks.arrival import own_ms
 from tfperfkit.ranks.part import Part
 from tfperfkit.ranks.parts import Whole
 from tfperfkit.records.plural import plural
+from tfperfkit.report.history import length
 from tfperfkit.report.numbers import alone
 from tfperfkit.report.terminal import Symbols
 
@@ -71,8 +72,7 @@ def late_words(whole: Whole, symbols: Symbols) -> str:
     if late.rare and late.times:
         often = f", {late.times} of {late.of} steps that are much longer"
     elif late.of:
-        unit = "tens of steps" if any(part.own_ms for part in whole.parts) else "traced steps"
-        often = f", the last in {late.times} of {late.of} {unit}"
+        often = f", the last in {late.times} of {late.of} {late.unit}"
     return f"The others wait {wait} of a step{share} for {late.rank}{often}: {whole.why}."
 
 
@@ -151,6 +151,25 @@ def table(whole: Whole, parts: Sequence[Part]) -> Table:
     if len(parts) < len(whole.parts):
         title = f"Steps of {len(parts)} of {len(whole.parts):,} ranks: the longest and the shortest until the exchange"
     return Table(title=title, columns=tuple(columns), rows=tuple(rows), note=note)
+
+
+def by_time(whole: Whole) -> Table:
+    """Who came last, stretch by stretch of a run in watch mode; without rows elsewhere."""
+    return Table(
+        title="Who came last, over the run",
+        columns=(
+            Column("Until"),
+            Column("Step", "count"),
+            Column("Step ms", "ms"),
+            Column("Last"),
+            Column("Others wait ms", "ms"),
+        ),
+        rows=tuple(
+            (length(each.until_s), each.step, each.turn_ms, *((each.last, each.wait_ms) if each.late else (None, None)))
+            for each in whole.over_time
+        ),
+        note="By the minutes of each rank's run; the figures above are of the first steps and the last ones",
+    )
 
 
 def merged(whole: Whole) -> list[str]:

@@ -15,6 +15,7 @@ import msgspec
 
 from tfperfkit.clock import NS_PER_S, now_ns, wall_s
 from tfperfkit.errors import Unavailable
+from tfperfkit.instruments.contention import all_threads_ns
 from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.instruments.memory.process import Resident
 from tfperfkit.recording.minutes import Minutes
@@ -32,6 +33,7 @@ from tfperfkit.records.history import (
     WatchPlan,
     joined,
 )
+from tfperfkit.records.samples import FAST_S, NEAR_NS
 from tfperfkit.records.step_cutter import StepCutter
 from tfperfkit.records.steps import Definition, Marker, Step
 from tfperfkit.storage.ring import Ring, RingStream
@@ -39,8 +41,8 @@ from tfperfkit.storage.stream_set import Streams
 
 #: Of each stream that is not in the ring no more than this.
 MAX_STREAM_BYTES = 3 * 1024 * 1024
-#: The files of the ring.
-_SEGMENT_BYTES, _SEGMENTS = 2 * 1024 * 1024, 6
+#: The files of the ring: these, and the first one.
+_SEGMENTS = 6
 _BLOCK_BYTES = 256 * 1024
 MAX_STACKS = 2000
 _MINUTE_NS = 60 * NS_PER_S
@@ -48,6 +50,9 @@ _RECENT = 4096  # markers, for the steps before a window
 #: Seconds between two samples, while the run is young and then; and between two writes.
 _YOUNG_NS = 600 * NS_PER_S
 _YOUNG_S, _OLD_S = 0.2, 1.0
+#: In the first minute, whose steps are kept for good and are what later ones are compared with; of very short ones the
+#: first file of the ring has no more than seconds.
+_FIRST_NS, _FIRST_S = 60 * NS_PER_S, 0.05
 _FLUSH_NS = 2 * NS_PER_S
 
 
@@ -72,7 +77,8 @@ class LongRun:
         self._session, self._plan, self._streams = session, plan, streams
         path = session.run.path
         self.steps = self._last_step_ns = 0
-        self._details = Ring(path / DETAILS, _SEGMENT_BYTES, _SEGMENTS, head=self._head)
+        size = round(plan.details_mb * 1024 * 1024 / (_SEGMENTS + 1))
+        self._details = Ring(path / DETAILS, size, _SEGMENTS, head=self._head)
         self._blocks = Ring(path / BLOCKS, _BLOCK_BYTES, 2, pinned=False)
         self._minutes = Minutes(path)
         self._markers = self._details.stream("session/markers")
@@ -90,6 +96,8 @@ class LongRun:
         self._spent_ns = self._closed_ns = 0
         self._expected_ns = NS_PER_S
         self._number = 0
+        self._together = session.manifest.rank is not None
+        self._threads = all_threads_ns() if self._together else None
         self.window: WindowRun | None = None
         try:
             self._resident: Callable[[], int] = self._reader(Resident())
@@ -145,7 +153,10 @@ class LongRun:
         else:
             self._samples.append(row)
             if row[0] == "s":
-                self._block.samples[self._doing.get(row[2], "")] += 1
+                doing = self._doing.get(row[2], "")
+                self._block.samples[doing] += 1
+                if len(row) > 6 and doing == "graph" and row[1] - row[5] <= NEAR_NS:
+                    self._block.computing(row[1] - row[5], row[4] - row[6])
         window = self.window
         if window is not None:
             window.samples.append(row)
@@ -156,7 +167,9 @@ class LongRun:
         """Seconds to the next sample; None: as without watch mode, for a window."""
         if self.window is not None:
             return None
-        return _YOUNG_S if now - self._begun < _YOUNG_NS else _OLD_S
+        age, pace = now - self._begun, self._plan.pace
+        pause = _FIRST_S if age < _FIRST_NS * pace else _YOUNG_S if age < _YOUNG_NS * pace else _OLD_S
+        return max(pause * pace, FAST_S)
 
     def tick(self, now: int) -> None:
         """Now and then, after the markers have been handed over."""
@@ -189,13 +202,17 @@ class LongRun:
         self._traces, self._ours = traces, ours
         self._rows.append(made)
         self._minute.append(made)
-        if now - self._minute[0].begin_ns >= _MINUTE_NS:
+        if now - self._minute[0].begin_ns >= _MINUTE_NS * self._plan.pace:
             self._end_minute()
 
     def _end_minute(self) -> None:
         if self._minute:
-            minute, self._minute = self._minute, []
-            self._minutes.append(joined(minute))
+            minute, self._minute = joined(self._minute), []
+            before, self._threads = self._threads, all_threads_ns() if self._together else None
+            if before is not None and self._threads is not None:  # threads that end take their times with them
+                ran, ready = (max(new - old, 0) for new, old in zip(self._threads, before, strict=True))
+                minute = msgspec.structs.replace(minute, ran_ns=ran, ready_ns=ready)
+            self._minutes.append(minute)
 
     # --- windows --------------------------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ class Precision:
             self._led = self._leading
             return None
         self._leading = True
-        return self._jitter.factor() * _LEAD_S
+        return self._jitter.factor() * self._lead_s
 
     def after_sample(self) -> None:
         """It has been taken."""
@@ -95,4 +95,8 @@ class Precision:
     def next_s(self) -> float:
         """Seconds to the next one, a little more or less so that no rhythm of the script's is met."""
         pause = self._pause * self._jitter.factor()
-        return max(pause - _LEAD_S, 0.0) if self._led else pause
+        return max(pause - self._lead_s, 0.0) if self._led else pause
+
+    @property
+    def _lead_s(self) -> float:
+        return min(_LEAD_S, self._pause)

@@ -30,6 +30,7 @@ from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.environment import agent_facts, end_facts
 from tfperfkit.recording.long_run import LongRun
 from tfperfkit.recording.on_demand import offer_traces
+from tfperfkit.recording.paired_time import PairedTime
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.processor_time import ProcessorTime
@@ -71,7 +72,8 @@ class Session:
         self._for_keras: list[Callable[[], object]] = []
         note_sample = self._long.sampled if self._long is not None else self.stream("samples").append
         self._precision = Precision(self.event, note_sample, together=together)
-        self._threads = ThreadTimes(self.stream("threads").append) if together and self._long is None else None
+        self._threads = ThreadTimes(self.recent("threads").append, rarely=watched) if together else None
+        self._paired = PairedTime(self._used_ns) if together and watched else None
         self._unsubscribe: Callable[[], None] = lambda: None
         self._contention = Contention()
         self.sampler = Sampler(
@@ -79,7 +81,7 @@ class Session:
             self.origin.is_user,
             self._contention.active_ns,
             long_run.MAX_STACKS if watched else None,
-            self._used_ns if together and not watched else None,
+            (self._paired or (lambda: (self._used_ns(),))) if together else None,
         )
         self._opens = FileOpens(self.origin.is_user)
         self.markers = Markers(self, self.origin.is_user, manifest.steps_from)
@@ -112,6 +114,7 @@ class Session:
             probing=self._probing,
             windows=self._windows,
             long=self._long,
+            paired=self._paired,
             timed_only=self._trial is not None,
             processor=self._processor() if self._long is None else None,
         )

@@ -44,6 +44,13 @@ class StretchCounter:
         self.durations = Durations()
         self.samples: Counter[str] = Counter()
         self.windows = 0
+        self.inside_ns = self.busy_ns = 0
+
+    def computing(self, passed_ns: int, used_ns: int) -> None:
+        """In the ns before a sample in a compiled function the process had so many of processors."""
+        if passed_ns > 0:
+            self.inside_ns += passed_ns
+            self.busy_ns += min(max(used_ns, 0), passed_ns)
 
     def close(
         self, end_ns: int, wall_s: float, step: int, last_step_ns: int, traces: int, traced_ns: int, rss: int, ours: int
@@ -66,4 +73,6 @@ class StretchCounter:
             samples=dict(self.samples),
             ours_ns=ours,
             windows=self.windows,
+            inside_ns=self.inside_ns,
+            busy_ns=self.busy_ns,
         )

@@ -13,6 +13,7 @@ from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.recording.boundaries import Boundaries
 from tfperfkit.recording.by_time import ByTime
 from tfperfkit.recording.long_run import LongRun
+from tfperfkit.recording.paired_time import PairedTime
 from tfperfkit.recording.precision import Precision
 from tfperfkit.recording.probe_runner import Probing
 from tfperfkit.recording.processor_time import ProcessorTime
@@ -52,6 +53,7 @@ class Ticks:
         probing: Probing,
         windows: WindowDeaths,
         long: LongRun | None,
+        paired: PairedTime | None,
         timed_only: bool,
         processor: ProcessorTime | None,
     ) -> None:
@@ -59,7 +61,7 @@ class Ticks:
         self._markers, self._sampler, self._precision, self._by_time = markers, sampler, precision, by_time
         self._beside = beside
         self._probing, self._windows, self._long, self._timed_only = probing, windows, long, timed_only
-        self._processor = processor
+        self._paired, self._processor = paired, processor
         self.armed_ns = 0
         self._last = self._next_flush = self._next_call = 0
 
@@ -73,6 +75,8 @@ class Ticks:
             return self._only_write(now)
         if self._long is not None and (lead := self._precision.before_sample()) is not None:
             return lead
+        if self._paired is not None and self._long is not None and self._long.window is None and self._paired.due(now):
+            return FAST_S
         library = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
         self._precision.after_sample()
         if self._long is None and (others := self._beside()):

@@ -22,11 +22,18 @@ ASKED_FOR = frozenset({"signal", "poke"})
 class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How a run is watched. ``block_s``: length of a row that the tests for changes are fed with; ``cooldown_s``:
     after a window; ``budget``: the share of the run's time that windows may take, but for those that a person asks
-    for."""
+    for; ``details_mb``: size of the ring of details. Shorter rows are for trying: minutes, and the pauses between
+    samples, shrink with them (``pace``)."""
 
     block_s: float = 5.0
     cooldown_s: float = 300.0
     budget: float = 0.005
+    details_mb: float = 14.0
+
+    @property
+    def pace(self) -> float:
+        """What time is shortened by: 1 as a rule, never more."""
+        return min(self.block_s / 5.0, 1.0)
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +43,10 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     ``step``: number of the last one. ``traces``: functions that were traced, in ``traced_ns``. ``rss_bytes``: resident
     memory at its end. ``samples``: stack samples by activity (``records.parts``). ``ours_ns``: processor time of
     tfperf's thread and hooks. ``wall_s``: the calendar's time at its end.
+
+    Of a process that trains with others: ``inside_ns`` before samples in compiled functions, in which it had
+    ``busy_ns`` of processors (no more than one at a time); of a minute ``ran_ns`` and ``ready_ns``, of all its threads,
+    on a processor and ready without one.
     """
 
     begin_ns: int
@@ -54,6 +65,10 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     samples: dict[str, int] = {}
     ours_ns: int = 0
     windows: int = 0  # that were open in it
+    inside_ns: int = 0
+    busy_ns: int = 0
+    ran_ns: int = 0
+    ready_ns: int = 0
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +127,10 @@ def joined(parts: list[Stretch]) -> Stretch:
         samples=samples,
         ours_ns=sum(part.ours_ns for part in parts),
         windows=sum(part.windows for part in parts),
+        inside_ns=sum(part.inside_ns for part in parts),
+        busy_ns=sum(part.busy_ns for part in parts),
+        ran_ns=sum(part.ran_ns for part in parts),
+        ready_ns=sum(part.ready_ns for part in parts),
     )
 
 

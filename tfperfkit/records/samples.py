@@ -17,6 +17,8 @@ FunctionKey = tuple[str, int, str]  # file, first line, name
 TENSORFLOW = ("tensorflow", "keras", "tf_keras")
 #: Seconds between two samples while shares are drawn from them.
 FAST_S = 0.010
+#: Samples further apart than this don't tell what was done in between.
+NEAR_NS = round(3 * FAST_S * 1e9)
 #: Fewer samples than this don't tell shares.
 MIN = calibration.MIN_SAMPLES.value
 

@@ -7,7 +7,9 @@ import msgspec
 
 class Period(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of a run in watch mode, from its rows of minutes. ``begin_s`` and ``end_s`` since the run began; times
-    are of the steps that ended in it; ``doing``: shares of the stack samples by activity; ``rss_bytes`` at its end."""
+    are of the steps that ended in it; ``doing``: shares of the stack samples by activity; ``rss_bytes`` at its end;
+    ``step``: number of the last step. ``compute_share``: of a process that trains with others, of the time in compiled
+    functions, in which it computed; else None."""
 
     begin_s: float
     end_s: float
@@ -20,6 +22,8 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
     rss_bytes: int = 0
     doing: dict[str, float] = {}
     windows: int = 0
+    step: int = 0
+    compute_share: float | None = None
 
 
 class RunChange(msgspec.Struct, frozen=True):

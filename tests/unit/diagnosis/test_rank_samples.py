@@ -1,81 +1,41 @@
-"""Waiting and computing by the processor time that samples carry."""
+"""Computing and waiting of a rank, by samples that stand close together and by ones that stand alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from evidence_builder import MS, make_evidence, make_steps
 
-from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.rank_samples import sampled
-from tfperfkit.model import StepAccount
-from tfperfkit.rule import Evidence
-from tfperfkit.testing import even_steps, evidence_of
 
-MS = 1_000_000
-STACKS: list[Any] = [["stack", 1, [], "tensorflow", "graph", ""], ["stack", 2, [], "", "python", ""]]
+STACKS = [["stack", 1, [], "tensorflow", "graph", ""], ["stack", 2, [["t.py", 1, "f", 2, None]], "", "python", ""]]
 
 
-def taken(steps: int, *, used: int, threads: Sequence[Any] = ()) -> dict[str, list[Any]]:
-    """Steps of 40 ms: 10 ms of Python, then 30 ms in a compiled function, of which ``used`` ms on a processor."""
-    rows, cpu = list(STACKS), 0
-    for number in range(steps):
-        for part in range(4):
-            cpu += 10 * MS if part == 0 else used * MS // 3
-            rows.append(["s", (40 * number + 10 * (part + 1)) * MS - 1, 2 if part == 0 else 1, 7, cpu])
-    return {"samples": rows, "threads": list(threads)}
+def found(samples: list[list[Any]]) -> Any:
+    return sampled(make_evidence(steps=make_steps(600, 10.0), records={"samples": [*STACKS, *samples]}))
 
 
-def test_a_process_without_a_processor_waits() -> None:
-    found = sampled(evidence_of(steps=even_steps(40, 40 * MS), records=taken(40, used=15)))
-    assert found is not None
-    assert (found.compute_share, found.stretched) == (pytest.approx(0.5), 1.0)
-    assert set(found.own_ms) == {0, 1, 2, 3}
-    assert all(own == pytest.approx(25, abs=2) for own in found.own_ms.values())
+def test_close_samples_tell_by_the_time_between_them() -> None:
+    """A third of the time in compiled functions computes."""
+    rows = [["s", n * 10 * MS, 1, 7, n * 10 * MS // 3] for n in range(10, 590)]
+    made = found(rows)
+    assert made.compute_share == pytest.approx(1 / 3, abs=0.01)
+    assert made.own_ms and set(map(round, made.own_ms.values())) == {3}
 
 
-def test_ready_threads_compute() -> None:
-    threads = [[100 * MS, 0, 0], [1500 * MS, 300 * MS, 300 * MS]]
-    found = sampled(evidence_of(steps=even_steps(40, 40 * MS), records=taken(40, used=9, threads=threads)))
-    assert found is not None
-    assert (found.compute_share, found.stretched) == (pytest.approx(0.6), 2.0)
+def test_samples_that_stand_alone_have_a_reading_of_their_own() -> None:
+    """What passes between them, work of other steps, is not asked."""
+    rows = []
+    for n in range(1, 29):
+        when, used = n * 200 * MS, n * 150 * MS
+        rows.append(["s", when, 1, 7, used, when - 10 * MS, used - 2 * MS])
+    made = found(rows)
+    assert made.compute_share == pytest.approx(0.2, abs=0.01)
+    assert made.own_ms == {}
 
 
-def test_a_rank_that_waits_is_not_said_to_compute() -> None:
-    """Waiting for the others passes in a compiled function."""
-
-    def made(used: int) -> Evidence:
-        account = StepAccount(steps=40, mean_ms=40.0, ordinary_ms=40.0, parts_ms={"graph": 39.0, "python": 1.0})
-        return evidence_of(steps=even_steps(40, 40 * MS), account=account, records=taken(40, used=used))
-
-    waits = made(used=6)
-    assert headline((), waits, with_others=True).startswith(
-        "No fault found in this process: 78 % of a step it waits for other processes, in a compiled function"
-    )
-    assert "computing in compiled functions" in headline((), waits)
-    assert "98 % of a step is computing in compiled functions" in headline((), made(used=24), with_others=True)
-
-
-def test_a_collection_that_let_nobody_sample_is_the_ranks_own() -> None:
-    records = taken(40, used=0)
-    kept = [row for row in records["samples"] if row[0] != "s" or not 100 * MS <= row[1] < 200 * MS]
-    whole = [(100 * MS, 200 * MS)]
-    found = sampled(evidence_of(steps=even_steps(40, 40 * MS), records={"samples": kept}, collections=whole))
-    assert found is not None and found.own_ms[0] > 1.5 * found.own_ms[2]
-    silent = sampled(evidence_of(steps=even_steps(40, 40 * MS), records={"samples": kept}))
-    assert silent is not None and silent.own_ms[0] == pytest.approx(found.own_ms[2], abs=2)
-
-
-def test_a_ten_without_near_samples_is_left_out() -> None:
-    records = taken(40, used=15)
-    far = [row for row in records["samples"] if row[0] != "s" or not 350 * MS <= row[1] < 770 * MS]
-    found = sampled(evidence_of(steps=even_steps(40, 40 * MS), records={"samples": far}))
-    assert found is not None and 1 not in found.own_ms
-
-
-@pytest.mark.parametrize(
-    "rows", [[], STACKS, [["s", "x", 1, 7, 3], "s", ["s"], None], [["s", n * MS, 1, 7] for n in range(99)]]
-)
-def test_what_can_not_be_told(rows: list[Any]) -> None:
-    assert sampled(evidence_of(steps=even_steps(40, 40 * MS), records={"samples": rows})) is None
+def test_a_reading_that_came_too_early_tells_nothing() -> None:
+    """The interpreter's lock was held meanwhile: the stack at its end says nothing of that time."""
+    rows = [["s", n * 200 * MS, 1, 7, n * 150 * MS, n * 200 * MS - 90 * MS, 0] for n in range(1, 29)]
+    assert found(rows) is None

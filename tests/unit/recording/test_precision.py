@@ -48,6 +48,7 @@ def test_later_its_few_samples_cost_it_nothing(events: list[str]) -> None:
 def test_a_single_sample_is_precise_and_leaves_nothing_behind(events: list[str]) -> None:
     usual = sys.getswitchinterval()
     precision = made(events)
+    precision.set_pause(now_ns(), 0.2)
     leads = []
     for _ in range(50):
         lead = precision.before_sample()

@@ -103,7 +103,8 @@ class Sampler:
     """Takes samples and writes them: ``["stack", id, [frame …], library, activity, context]`` once for each new stack
     (outermost frame first), then ``["s", time_ns, stack id, thread]`` for each sample, and between them from the
     session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. Of a process that trains with
-    others the sample has the processor time of the process (ns) too: while it waits for them it uses none.
+    others the sample has the processor time of the process (ns) too: while it waits for them it uses none. In watch
+    mode two numbers follow: when that was read just before, and what it was then.
     ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
@@ -117,7 +118,7 @@ class Sampler:
         is_user: Callable[[str], bool],
         ran_ns: Callable[[], int | None] = lambda: None,
         max_stacks: int | None = None,
-        used_ns: Callable[[], int] | None = None,
+        used_ns: Callable[[], tuple[int, ...]] | None = None,
     ) -> None:
         self._write = write
         self._used_ns = used_ns  # what the process has had of processors
@@ -178,7 +179,7 @@ class Sampler:
             idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
             stack = known.waiting if idle else known.stack
             row = ["s", when_ns, stack, thread]
-            self._write(row if self._used_ns is None else [*row, self._used_ns()])
+            self._write(row if self._used_ns is None else [*row, *self._used_ns()])
             self._counts[stack] += 1
         return known.library
 

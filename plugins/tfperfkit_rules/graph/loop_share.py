@@ -13,7 +13,7 @@ from tfperfkit_probes.ops.model import GraphLoop
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.graph.loop_trace import seen
+from tfperfkit_rules.graph.loop_trace import Seen, seen
 from tfperfkit_rules.measures.ran_functions import Ran
 from tfperfkit_rules.measures.source_text import loops
 
@@ -37,8 +37,9 @@ def turns_of(loop: GraphLoop) -> float | None:
 
 
 def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
-    """Whether the arithmetic of a turn, at the slowest rate, takes less than the runtime does over it; where sizes are
-    open, whether a trace says so."""
+    """Whether the arithmetic of a turn, at the slowest rate, takes less than the runtime does over it: at its quickest,
+    or, where a trace shows that the loop's operations take the lesser part of what passes in it, at its slowest. Where
+    sizes are open, whether the trace says so."""
     turns, trace = turns_of(loop), seen(evidence)
     if loop.trains or not evidence.machine_gflops:
         return False
@@ -46,14 +47,19 @@ def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
         return False
     if trace is not None and trace.own_ms(loop) > calibrated.SMALL_LOOP_OWN.value * trace.wall_ms:
         return False
-    if loop.measured:
-        slowest = calibrated.SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
-        runtime = loop.operations * shared.GRAPH_OP_MIN_MS.value
-        return max(loop.flops, loop.elements) / slowest <= calibrated.SMALL_LOOP_OWN.value * runtime
-    if trace is None or trace.count(loop) < calibrated.SMALL_LOOP_TURNS.value:
-        return False
+    waits = trace is not None and _mostly_waits(trace, loop)
+    if not loop.measured:
+        return waits
+    slowest = calibrated.SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
+    each = calibrated.SMALL_LOOP_OPERATION_MAX_MS.value if waits else shared.GRAPH_OP_MIN_MS.value
+    return max(loop.flops, loop.elements) / slowest <= calibrated.SMALL_LOOP_OWN.value * loop.operations * each
+
+
+def _mostly_waits(trace: Seen, loop: GraphLoop) -> bool:
+    """Whether its operations take the lesser part of all that no other operation explains."""
     alone = trace.wall_ms * (1 - trace.rest_share([loop]))
-    return trace.own_ms(loop) <= calibrated.SMALL_LOOP_OWN.value * alone
+    enough = trace.count(loop) >= calibrated.SMALL_LOOP_TURNS.value
+    return enough and trace.own_ms(loop) <= calibrated.SMALL_LOOP_OWN.value * alone
 
 
 def part_of(evidence: Evidence, each: Ran, small: list[GraphLoop]) -> Part | None:

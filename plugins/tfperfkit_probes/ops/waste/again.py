@@ -32,6 +32,7 @@ _VARYING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter",
 _BODIES = CALLS | LOOPS | BRANCHES
 #: What takes no time of its own.
 _FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "Shape", "Rank", "Size", "Reshape"})
+_READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _SOLVED = ("Svd", "Cholesky", "Qr", "SelfAdjointEigV2")
 _UNKNOWN_TURNS = 16
 
@@ -49,12 +50,19 @@ def again(view: View) -> Iterator[Wasted]:
 
 
 def never_changing(view: View) -> Iterator[Wasted]:
-    """Work of a call, products and the like, that follows from captured tensors and variables which nothing changes."""
+    """Work of a call that follows from captured tensors and variables which nothing changes: products and the like, and
+    what goes through much memory, as normalising all rows of a table does."""
     written = {owner_of(view.graph, node.inputs[0][0]) for node in view.nodes.values() if _writes(node)}
     for kind, stays in ((FIXED, view.stays), (FIXED_IDLE, view.idle - written)):
         found = _slice(view, stays, stays) if stays and not view.in_loop else []
-        if any(is_heavy(node.type) and node.type not in _SOLVED for node in found):
+        if any(is_heavy(node.type) and node.type not in _SOLVED for node in found) or _moves_much(view, found):
             yield _wasted(view, kind, found, stays)
+
+
+def _moves_much(view: View, found: list[Node]) -> bool:
+    """Reading a variable moves nothing; decompositions are recognised by ``solves``."""
+    moving = (node for node in found if node.type not in _SOLVED and node.type not in _READS)
+    return sum(moved(view.graph, node, view.open_size) for node in moving) >= numbers.FIXED_BYTES.value
 
 
 def _writes(node: Node) -> bool:

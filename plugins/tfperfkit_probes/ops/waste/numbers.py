@@ -65,3 +65,9 @@ GROWN_LEFT = Calibration(
     "of the work on all of a sequence that gets longer, what the new part alone takes, at least",
     Derived("a call stays a call, whatever it computes"),
 )
+FIXED_BYTES = Calibration(
+    1 << 20,
+    "bytes",
+    "that follow from what never changes and are read and written in each call, for them to be looked at",
+    Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
+)

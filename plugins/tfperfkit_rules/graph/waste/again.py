@@ -15,6 +15,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found
 from tfperfkit_rules.measures.eager_assignments import assigns_eagerly, eager_assignments
+from tfperfkit_rules.measures.step_place import reached
 
 
 def again(evidence: Evidence) -> Iterator[Finding]:
@@ -28,11 +29,12 @@ def again(evidence: Evidence) -> Iterator[Finding]:
 
 
 def never_changing(evidence: Evidence) -> Iterator[Finding]:
-    """GRF023, of what no argument is part of: targets that a loss makes anew of the same picture. Variables that can be
-    trained stay where one function alone trains, and does not train them."""
+    """GRF023, of what no argument is part of: targets that a loss makes anew of the same picture, a table that each
+    search normalises anew. Variables that can be trained stay where one function alone trains, and does not train
+    them, or where none does."""
     if assigns_eagerly(evidence) if evidence.work is not None else eager_assignments(evidence):
         return
-    kind = "fixed_idle" if _one_trains(evidence) else "fixed"
+    kind = "fixed_idle" if _one_trains(evidence) or _none_trains(evidence) else "fixed"
     for part in found(evidence, kind):
         name = part.function.function
         yield finding(
@@ -48,9 +50,19 @@ def never_changing(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _one_trains(evidence: Evidence) -> bool:
-    data, others = evidence.offer(OpsData), evidence.offer(FixedWork)
-    trains = {(each.file, each.line, each.function) for each in data.all if each.gradient_operations} if data else set()
-    return len(trains) == 1 and others is not None and not others.writers
+    others = evidence.offer(FixedWork)
+    return len(_training(evidence)) == 1 and others is not None and not others.writers
+
+
+def _none_trains(evidence: Evidence) -> bool:
+    """Whether it is a work in a run in which nothing trains, compiled or not."""
+    updates = reached(evidence, "apply", "batch", "train_on_batch")
+    return evidence.work is not None and not updates and not _training(evidence)
+
+
+def _training(evidence: Evidence) -> set[tuple[str, int, str]]:
+    data = evidence.offer(OpsData)
+    return {(each.file, each.line, each.function) for each in data.all if each.gradient_operations} if data else set()
 
 
 def stacked(evidence: Evidence) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ops_builder import Builder
+from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import wasted
 
 HERE = (("train.py", 7, "call"),)
@@ -38,3 +39,21 @@ def test_one_line_in_several_places_is_one_entry_with_all_of_its_operations() ->
     assert found.where is not None and found.where.line == 7
     assert found.figures == {"all": 2000, "used": 5, "rows": 8} and found.left is not None and found.left < 0.2
     assert found.takes_bytes > 0 and found.whole_bytes >= found.takes_bytes
+
+
+def normalised(rows: int) -> dict[str, Wasted]:
+    """By kind, what is wasted where a captured table is normalised and multiplied by what an argument gives."""
+    made = Builder()
+    query = made.add("Placeholder", "query", (), "float32[8,64]")
+    table = made.add("Placeholder", "table", (), f"float32[{rows},64]")
+    squares = made.add("Square", "squares", (table,), f"float32[{rows},64]", HERE)
+    unit = made.add("Mul", "unit", (table, squares), f"float32[{rows},64]", HERE)
+    made.add("MatMul", "likeness", (query, unit), f"float32[8,{rows}]", HERE)
+    made.arguments.remove(table)
+    made.captures.append(table)
+    return {each.kind: each for each in wasted(made.graph(), None)}
+
+
+def test_what_goes_through_a_large_table_that_stays_is_looked_at_though_it_is_no_product() -> None:
+    assert normalised(20_000)["fixed"].operations == ["squares", "unit"]
+    assert "fixed" not in normalised(20), "it takes no time"

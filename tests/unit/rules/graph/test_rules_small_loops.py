@@ -110,6 +110,17 @@ def test_a_trace_tells_where_sizes_are_open() -> None:
     assert found(a_function(a_loop()), ops=busy) == [], "what ran counts for more than what sizes say"
 
 
+def test_a_trace_tells_where_the_runtime_may_be_slow_or_quick() -> None:
+    """Small products: at the slowest rate they take 8 us of a turn, over which the runtime takes 7 to 50."""
+    loop = a_loop(flops=8000.0, whole_flops=1.6e7)
+    assert found(a_function(loop)) == []
+    rows = [op("MatMul", 40.0, count=50_000, name="map/while/body/_1/map/while/MatMul"), op("MatMul", 20.0)]
+    (finding,) = found(a_function(loop), ops=rows)
+    assert finding.code == "GRF005" and finding.where[0].line == 4
+    assert found(a_function(a_loop(flops=3.3e7)), ops=rows) == []
+    assert found(a_function(loop), ops=[rows[1]]) == [], "hardly seen in the trace"
+
+
 def test_the_inner_of_two_loops_and_a_function_called_again_elsewhere() -> None:
     outer = a_loop(name="while", operations=20_000.0, elements=8e5, flops=6e5)
     inner = a_loop(around="while", goes=100.0)

@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 from computed_builder import compiled, ran
+from evidence_builder import FILE
 from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
 from tfperfkit_rules.graph.waste import RULES
-from tfprof_builder import brief
+from tfprof_builder import brief, graphs, op
+from work_builder import frame, sampled, work_evidence
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperation, RanOperations
@@ -227,6 +229,23 @@ def test_variables_that_can_be_trained_stay_where_one_function_trains_and_leaves
     assert found.title == "Each call of train_step computes again what is the same in all calls"
     assert not told(step(idle, offers=(FixedWork(functions=(), writers=1),), gradient_operations=50))
     assert not told(step(idle, offers=(alone,), gradient_operations=0)), "what trains is not known"
+
+
+def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
+    """Each search normalises it."""
+    idle = msgspec.structs.replace(waste("fixed"), kind="fixed_idle")
+
+    source = "@tf.function\ndef search(query):\n    return top(query)\nfor query in queries:\n    search(query)\n"
+    stacks = [sampled(400, "graph", frame(5))]
+    rows = [op("Mul", 1400.0, count=400, name="sort/TopKV2"), op("MatMul", 400.0, count=400)]
+
+    def search(trained: int) -> list[Finding]:
+        given = {"function": "search", "callers": [SourceSpan(FILE, 5)], "marks": Marks(wasted=[idle])}
+        function = msgspec.structs.replace(brief(), gradient_operations=trained, **given)
+        return told(work_evidence(source, stacks, loop=4, iterations=400, ops=rows, functions=graphs(function)))
+
+    assert [item.code for item in search(0)] == ["GRF023"]
+    assert not search(50), "what follows from it may be trained"
 
 
 FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}

@@ -8,7 +8,8 @@ SETS, MARKS, BATCH = 6_400, 24, 128
 
 
 def nearest(made, wanted):
-    between = tf.reduce_sum(tf.square(made[:, None] - wanted[None]), axis=-1)
+    squares = tf.reduce_sum(made**2, -1)[..., :, None] + tf.reduce_sum(wanted**2, -1)[..., None, :]
+    between = squares - 2 * tf.matmul(made, wanted, transpose_b=True)
     return tf.reduce_mean(tf.reduce_min(between, axis=-1), axis=-1)
 
 

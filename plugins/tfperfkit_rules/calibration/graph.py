@@ -316,6 +316,12 @@ WASTE_LEFT_MIN = Calibration(
 WASTE_LEFT_MAX = Calibration(
     2.0, "number", "the same at worst: smaller operations run at a lower rate", Chosen("twice")
 )
+MUCH_BESIDE = Calibration(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the step in clipping by a norm or in averages of weights, from which that is a finding and no mere headroom",
+    Derived("both are done on purpose; XProf's high share of one part of a step"),
+)
 USUAL_GFLOPS = Calibration(
     50.0, "GFLOP/s", "of a float32 product, where the machine was not measured", Chosen("a core of this decade")
 )

@@ -30,6 +30,9 @@ FACTORISED_AGAIN = "GRF025"
 WHOLE_SHUFFLE = "GRF026"
 ALL_POSITIONS = "GRF027"
 WHOLE_PENALTY = "GRF028"
+CLIPPED_NORM = "GRF029"
+WEIGHT_AVERAGE = "GRF030"
+UNREAD_RESULT = "GRF031"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -67,6 +70,9 @@ TITLES = {
     WHOLE_SHUFFLE: "All is shuffled to draw a few",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",
+    CLIPPED_NORM: "Clipping gradients by a norm takes a good part of every step",
+    WEIGHT_AVERAGE: "Averages of all weights are brought up to date in every step",
+    UNREAD_RESULT: "A compiled function computes a result that nothing reads",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -19,7 +19,7 @@ _STAGES: dict[str, Literal["forward", "backward", "update"]] = {
     UPDATE: "update",
 }
 #: Operations that are kept one by one, the costliest; others are summed up by type and stage.
-_KEPT = 400
+_KEPT = 4000
 
 
 #: The window of the trace.

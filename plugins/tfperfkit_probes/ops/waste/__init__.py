@@ -14,11 +14,13 @@ from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.summary import moved
 from tfperfkit_probes.ops.walk import cost, walk
 from tfperfkit_probes.ops.waste.again import again, grown, never_changing
+from tfperfkit_probes.ops.waste.averages import averages
 from tfperfkit_probes.ops.waste.copied import copied
 from tfperfkit_probes.ops.waste.diagonals import diagonals
 from tfperfkit_probes.ops.waste.factors import factors
 from tfperfkit_probes.ops.waste.flat import flat
 from tfperfkit_probes.ops.waste.given import given
+from tfperfkit_probes.ops.waste.norms import norms
 from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
@@ -26,6 +28,7 @@ from tfperfkit_probes.ops.waste.positions import positions
 from tfperfkit_probes.ops.waste.products import products
 from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
+from tfperfkit_probes.ops.waste.results import results
 from tfperfkit_probes.ops.waste.solves import solves
 from tfperfkit_probes.ops.waste.sorts import shuffles, sorts
 from tfperfkit_probes.ops.waste.spread import spread
@@ -57,6 +60,9 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     grown,
     factors,
     stacked,
+    averages,
+    norms,
+    results,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000

@@ -71,3 +71,9 @@ FIXED_BYTES = Calibration(
     "that follow from what never changes and are read and written in each call, for them to be looked at",
     Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
 )
+AVERAGED_EACH = Calibration(
+    10,
+    "steps",
+    "for which averages of weights may stay as they are, as advised",
+    Chosen("with a momentum of 0.99 and more an average looks back a hundred steps and more: a tenth of them"),
+)

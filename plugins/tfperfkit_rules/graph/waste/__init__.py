@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked
+from tfperfkit_rules.graph.waste.averages import averages
 from tfperfkit_rules.graph.waste.copied import copied
 from tfperfkit_rules.graph.waste.diagonals import diagonals
 from tfperfkit_rules.graph.waste.factors import factors
 from tfperfkit_rules.graph.waste.flat import flat
+from tfperfkit_rules.graph.waste.norms import norms
 from tfperfkit_rules.graph.waste.pairs import pairs
 from tfperfkit_rules.graph.waste.penalties import penalties
 from tfperfkit_rules.graph.waste.picked import picked
 from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.products import products
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
+from tfperfkit_rules.graph.waste.results import results
 from tfperfkit_rules.graph.waste.solves import solves
 from tfperfkit_rules.graph.waste.sorts import shuffles, sorts
 from tfperfkit_rules.graph.waste.spread import spread
@@ -46,4 +49,7 @@ RULES: tuple[Rule, ...] = (
     grown,
     factors,
     stacked,
+    averages,
+    norms,
+    results,
 )

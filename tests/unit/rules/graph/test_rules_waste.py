@@ -54,6 +54,8 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "fixed": "GRF023",
     "factors": "GRF025",
     "stacked": "GRF023",
+    "average": "GRF030",
+    "norm": "GRF029",
 }
 
 

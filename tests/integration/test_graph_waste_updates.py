@@ -1,0 +1,143 @@
+"""What updates take beside the update itself, and results for whoever wants them, in graphs that TensorFlow traced."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from graph_waste import waste_of
+from late_tensorflow import needs_tensorflow, tf
+from tfperfkit_probes.ops.model import Wasted
+
+pytestmark = needs_tensorflow
+
+After = Callable[[list[Any], list[Any]], Any]
+WIDE = 32
+
+
+@functools.cache
+def network() -> Any:
+    tf.keras.utils.set_random_seed(1)
+    layers = [tf.keras.layers.Dense(WIDE, activation="relu"), tf.keras.layers.BatchNormalization()]
+    return tf.keras.Sequential([tf.keras.Input((WIDE,)), *layers, tf.keras.layers.Dense(4)])
+
+
+def trained(apply: After) -> list[Wasted]:
+    """What is wasted in a step that hands gradients and weights to ``apply``."""
+    model = network()
+
+    @tf.function(autograph=False)
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x, training=True) ** 2)
+        apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return loss
+
+    return waste_of(step.get_concrete_function(tf.TensorSpec([8, WIDE], tf.float32)))
+
+
+def one(found: list[Wasted], kind: str) -> Wasted:
+    (each,) = [each for each in found if each.kind == kind]
+    return each
+
+
+def by(name: str, **options: Any) -> After:
+    optimizer = getattr(tf.keras.optimizers, name)(**options)
+    optimizer.build(network().trainable_variables)
+    return lambda gradients, weights: optimizer.apply(gradients, weights)
+
+
+@functools.cache
+def copies() -> list[Any]:
+    return [tf.Variable(tf.zeros(each.shape)) for each in network().trainable_variables]
+
+
+def averaged(write: Callable[[Any, Any], Any]) -> After:
+    kept, update = copies(), by("SGD")
+
+    def apply(gradients: list[Any], weights: list[Any]) -> None:
+        update(gradients, weights)
+        for average, weight in zip(kept, weights, strict=True):
+            write(average, tf.convert_to_tensor(weight))
+
+    return apply
+
+
+def scaled(clip: Callable[[list[Any]], list[Any]]) -> After:
+    update = by("Adam")
+    return lambda gradients, weights: update(clip(gradients), weights)
+
+
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda: by("Adam", use_ema=True),
+        lambda: by("SGD", use_ema=True, ema_momentum=0.999),
+        lambda: averaged(lambda average, weight: average.assign(0.99 * average + 0.01 * weight)),
+        lambda: averaged(lambda average, weight: average.assign_add(0.01 * (weight - average))),
+        lambda: averaged(lambda average, weight: average.assign_sub((average - weight) * 0.01)),
+    ],
+)
+def test_averages_of_weights(apply: Callable[[], After]) -> None:
+    found = one(trained(apply()), "average")
+    weights = network().trainable_variables
+    assert found.figures["variables"] == len(weights)
+    assert found.figures["numbers"] == sum(each.shape.num_elements() for each in weights)
+    assert found.left == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("apply", "together"),
+    [
+        (lambda: by("Adam", global_clipnorm=1.0), 6),
+        (lambda: by("SGD", clipnorm=1.0), 1),
+        (lambda: scaled(lambda gradients: tf.clip_by_global_norm(gradients, 1.0)[0]), 6),
+        (lambda: scaled(lambda gradients: [tf.clip_by_norm(each, 1.0) for each in gradients]), 1),
+        (lambda: scaled(lambda gradients: [each / (tf.norm(each) + 1e-6) for each in gradients]), 1),
+    ],
+)
+def test_gradients_that_are_clipped_by_a_norm(apply: Callable[[], After], together: int) -> None:
+    found = one(trained(apply()), "norm")
+    assert found.figures == {"gradients": 6.0, "together": float(together)}
+
+
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda: by("Adam"),
+        lambda: by("AdamW", clipvalue=1.0),
+        lambda: by("RMSprop", momentum=0.9, centered=True),
+        lambda: by("SGD", momentum=0.9, nesterov=True),
+        lambda: averaged(lambda average, weight: average.assign(weight)),  # a copy
+        lambda: averaged(lambda average, weight: average.assign(0.9 * average)),
+        lambda: scaled(lambda gradients: [each / 8.0 for each in gradients]),
+    ],
+)
+def test_an_update_and_nothing_beside_it(apply: Callable[[], After]) -> None:
+    assert {"average", "norm"}.isdisjoint(each.kind for each in trained(apply()))
+
+
+def results_of(function: Callable[[Any], Any]) -> dict[str, Wasted]:
+    made = tf.function(function, autograph=False).get_concrete_function(tf.TensorSpec([8, WIDE], tf.float32))
+    return {each.kind: each for each in waste_of(made) if each.kind.startswith("result")}
+
+
+def test_what_is_computed_for_one_result_alone() -> None:
+    found = results_of(lambda x: (tf.reduce_sum(x), tf.linalg.svd(x, compute_uv=False)))
+    assert found["result_1"].figures == {"number": 1.0, "results": 2.0}
+    assert any("Svd" in name for name in found["result_1"].operations)
+    assert not any("Svd" in name for name in found["result_0"].operations)
+
+
+def test_what_another_result_or_a_variable_needs_is_not_for_one_alone() -> None:
+    kept = tf.Variable(tf.zeros([8]))
+
+    def function(x: Any) -> Any:
+        values = tf.linalg.svd(x, compute_uv=False)
+        kept.assign(values)
+        return tf.reduce_sum(values), values
+
+    assert "result_1" not in results_of(function)
+    assert not results_of(lambda x: tf.linalg.svd(x, compute_uv=False))  # its only result

@@ -1,0 +1,112 @@
+"""GRF031: a result that no call in the source reads; GRF029 and GRF030 as headroom where they take little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from computed_builder import compiled, ran
+from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
+from tfperfkit_rules.graph.waste import RULES
+from tfprof_builder import brief
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import FunctionCalls
+
+GRAPH = "__inference_step_1"
+STEP = """\
+import tensorflow as tf
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(x), tf.linalg.svd(x)
+
+for x in data:
+    {call}
+"""
+PREDICT = "first, second = model.predict(x)\nprint(first)\n"
+
+
+def evidence(source: str, ms: float = 4.0, kind: str = "result_1", **fields: Any) -> Any:
+    figures = {"number": 1.0, "results": 2.0, "variables": 3.0, "numbers": 9.0, "each": 10.0} | {"gradients": 3.0}
+    waste = Wasted(
+        kind=kind,
+        where=SourceSpan("train.py", 5, "step"),
+        operations=["Svd"],
+        names=[GRAPH],
+        left=0.0,
+        figures=figures | {"together": 1.0},
+    )
+    named = {"function": "step", "owner": "user", "graph": GRAPH} | fields
+    function = brief(first_execution_ms=5.0, marks=Marks(wasted=[waste]))
+    function = msgspec.structs.replace(function, **named)
+    row = msgspec.structs.replace(ran("Svd", ms), of="Svd")
+    more = (FunctionCalls(per_step={GRAPH: 1.0}), OpsData(functions=[], all=(function,)))
+    return compiled((row, ran("MatMul", 4.0, flops=1e6)), more=more, source=source)
+
+
+def told(evidence: Any) -> list[Finding]:
+    return [finding for rule in RULES for finding in rule(evidence)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "loss, _ = step(x)",
+        "print(step(x)[0])",
+        "print(step(x)[-2])",
+        "step(x)",
+        "made = step(x)\n    print(made[0])",
+        "loss, spectrum = step(x)\n    print(loss)",
+    ],
+)
+def test_a_result_that_no_call_reads(call: str) -> None:
+    (finding,) = told(evidence(STEP.format(call=call)))
+    assert (finding.code, finding.severity) == ("GRF031", "high")
+    assert [place.line for place in finding.where[:2]] == [5, 8]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "loss, spectrum = step(x)\n    print(spectrum)",
+        "kept.append(step(x))",
+        "made = step(x)\n    print(made)",
+        "print(step(x)[number])",
+        "loss, _ = step(x)\n    run(step)",
+        "loss, _ = step(x)\n    print(step(x)[1])",
+        "pass",
+    ],
+)
+def test_a_result_that_may_be_read(call: str) -> None:
+    assert not told(evidence(STEP.format(call=call)))
+
+
+def test_results_by_key_and_a_function_under_another_name() -> None:
+    source = STEP.format(call='print(train(x)["loss"])').replace("@tf.function\n", "")
+    source = source.replace(
+        "tf.reduce_sum(x), tf.linalg.svd(x)", '{"loss": tf.reduce_sum(x), "values": tf.linalg.svd(x)}'
+    )
+    named = source.replace("for x", "train = tf.function(step)\nfor x")
+    assert [finding.code for finding in told(evidence(named))] == ["GRF031"]
+    assert not told(evidence(named.replace('["loss"]', '["values"]')))
+
+
+def test_what_a_function_computes_for_one_that_calls_it_is_not_its_callers() -> None:
+    assert not told(evidence(STEP.format(call="loss, _ = step(x)"), graph="__inference_outer_2"))
+
+
+def test_an_output_of_a_model_that_predict_gives_and_nobody_reads() -> None:
+    keras = {"owner": "keras", "function": "one_step_on_data"}
+    (finding,) = told(evidence(PREDICT, **keras))
+    assert (finding.where[0].line, "keras.Model(model.input" in finding.advice) == (1, True)
+    assert not told(evidence(PREDICT + "print(second)\n", **keras))
+
+
+@pytest.mark.parametrize("kind", ["average", "norm"])
+def test_what_is_done_on_purpose_is_a_finding_where_it_takes_much(kind: str) -> None:
+    (much,) = told(evidence("", ms=4.0, kind=kind))
+    (some,) = told(evidence("", ms=0.8, kind=kind))
+    assert (much.headroom, some.headroom, some.severity) == (False, True, "info")
+    assert not told(evidence("", ms=0.2, kind=kind))

@@ -110,13 +110,37 @@ def test_a_sequence_that_gets_longer() -> None:
 
 
 def test_what_is_the_same_in_each_turn_of_a_loop() -> None:
+    """Weights are the same in all turns, though they may be trained behind the loop."""
+
     def step(text: Any, picture: Any) -> Any:
         return tf.while_loop(
             lambda n, x: n < 20, lambda n, x: (n + 1, x + read(text) * tf.reduce_mean(x)), (tf.constant(0), picture)
         )[1]
 
-    one = called(step, [0, 0], [0, 0], *specs())["again_idle"]
+    one = called(step, [0, 0], [0, 0], *specs())["again"]
     assert one.figures["loop"] and one.left == pytest.approx(1 / 20)
+    assert one.where is not None and one.where.function == "read"
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["in the turn", "in a function that it calls"])
+def test_a_variable_that_a_turn_assigns_to_is_not(inside: bool) -> None:
+    matrix, offset = tf.Variable(tf.ones((64, 64))), tf.Variable(tf.ones(64))
+    change = (
+        (lambda: tf.function(lambda: matrix.assign_add(matrix) + 0.0)())
+        if inside
+        else (lambda: matrix.assign_add(matrix) + 0.0)
+    )
+
+    def step(text: Any, picture: Any) -> Any:
+        def turn(n: Any, x: Any) -> Any:
+            product = tf.matmul(picture, matrix, name="changes") + tf.matmul(picture, offset[:, None], name="stays")
+            with tf.control_dependencies([product]):
+                return n + 1, x + product + change()[:2]
+
+        return tf.while_loop(lambda n, x: n < 20, turn, (tf.constant(0), picture))[1]
+
+    names = called(step, [0, 0], [0, 0], *specs())["again"].operations
+    assert any(name.endswith("stays") for name in names) and not any(name.endswith("changes") for name in names)
 
 
 @functools.cache

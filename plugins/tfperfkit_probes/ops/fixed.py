@@ -10,10 +10,8 @@ from tfperfkit.offers import FixedOperations, FixedWork
 from tfperfkit_probes.ops.graph import Graph, Node, Type
 from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, filled
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, filled
 
-#: Beginnings of the types that write a variable.
-_WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 #: Parts of the names of types whose results differ from call to call.
 _VARYING = ("Random", "Multinomial", "Bernoulli", "PyFunc", "Iterator", "Optional", "Timestamp", "Collective", "Queue")
 #: Operations between the mean of a batch and the variable that follows it: a difference, a product, a sum.
@@ -31,14 +29,14 @@ def fixed_work(functions: Iterable[tuple[FunctionRecord, Graph | None]]) -> Fixe
 
 def _only_writes(graph: Graph) -> bool:
     nodes = graph.nodes.values()
-    return any(node.type.startswith(_WRITES) for node in nodes) and not any(is_backward(node, "") for node in nodes)
+    return any(node.type.startswith(WRITES) for node in nodes) and not any(is_backward(node, "") for node in nodes)
 
 
 def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
     """None where nothing that depends on the arguments is so, or the function changes no variable."""
     nodes = graph.nodes
     arguments = [name for name in graph.record.arguments if _is_tensor(nodes.get(name))]
-    written = {_resource(graph, node) for node in nodes.values() if node.type.startswith(_WRITES)}
+    written = {_resource(graph, node) for node in nodes.values() if node.type.startswith(WRITES)}
     if not written or not arguments or not any(is_backward(node, "") for node in nodes.values()):
         return None
     same = _same(graph, arguments, written)
@@ -81,7 +79,7 @@ def _followed(graph: Graph, same: set[str], known: set[str]) -> set[str]:
     nodes = graph.nodes
     found: set[str] = set()
     for node in nodes.values():
-        if not node.type.startswith(_WRITES):
+        if not node.type.startswith(WRITES):
             continue
         front = {name for name, _ in node.inputs[1:]}
         for _ in range(_STATISTICS_DEPTH):

@@ -12,6 +12,8 @@ from tfperfkit_probes.ops.turns import turns_of
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "XlaLaunch", "TPUPartitionedCall"})
 LOOPS = frozenset({"While", "StatelessWhile", "For"})
 BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+#: Beginnings of the types that write a variable.
+WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 #: Nodes that only pass on, read or name what is there.
 PASSING = frozenset(
     {

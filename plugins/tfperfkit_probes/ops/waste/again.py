@@ -11,7 +11,7 @@ from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import is_backward, moved
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, Visit, cost, walk
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, cost, walk
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.staying import owner_of
 from tfperfkit_probes.ops.waste.view import View
@@ -19,7 +19,7 @@ from tfperfkit_probes.ops.waste.view import View
 #: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here; ``FIXED``: of no
 #: argument, and ``FIXED_IDLE`` with such variables.
 AGAIN, IDLE, GROWN, FIXED, FIXED_IDLE = "again", "again_idle", "grown", "fixed", "fixed_idle"
-_VARYING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "Random", "Multinomial") + (
+_VARYING = (*WRITES, "Random", "Multinomial") + (
     "Bernoulli",
     "Rng",
     "PyFunc",
@@ -66,7 +66,7 @@ def _moves_much(view: View, found: list[Node]) -> bool:
 
 
 def _writes(node: Node) -> bool:
-    return node.type.startswith(_VARYING[:4]) and bool(node.inputs)
+    return node.type.startswith(WRITES) and bool(node.inputs)
 
 
 def grown(view: View) -> Iterator[Wasted]:
@@ -141,7 +141,7 @@ def _wasted(view: View, kind: str, found: list[Node], arguments: frozenset[str])
     flops = {node.name: _flops(view, inside.get(node.name, ())) for node in found}
     return Wasted(
         kind=kind,
-        where=_common(view, found, flops) if kind in (FIXED, FIXED_IDLE) else _where(view, found, flops),
+        where=(_common if kind in (FIXED, FIXED_IDLE) or not view.given.calls else _where)(view, found, flops),
         operations=[node.name for node in found],
         takes_flops=sum(flops.values()),
         takes_bytes=sum(

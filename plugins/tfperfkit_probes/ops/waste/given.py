@@ -8,12 +8,11 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.turns import turns_of
-from tfperfkit_probes.ops.walk import CALLS, LOOPS
+from tfperfkit_probes.ops.walk import CALLS, LOOPS, WRITES
 from tfperfkit_probes.ops.waste.staying import kept, owner_of, slots_of
 
 #: Fewer calls tell nothing; an argument that stays for fewer in a row may be handed over twice for a reason.
 MIN_CALLS, MIN_REPEATS = 8, 4
-_WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 _HANDLES = frozenset({"resource", "variant", "string", ""})
 
 
@@ -56,7 +55,7 @@ def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
     repeats = {name: record.calls / (pairs - same + 1) for name, same, _ in rows}
     same = {name: times for name, times in repeats.items() if times >= MIN_REPEATS}
     variables = any(graph.type_of(name).dtype == "resource" for name in graph.record.arguments)
-    writes = any(node.type.startswith(_WRITES) for node in graph.nodes.values())
+    writes = any(node.type.startswith(WRITES) for node in graph.nodes.values())
     if len(same) == len(rows) and not variables and not writes:
         return Given()
     return Given(record.calls, same, frozenset(name for name, _, grown in rows if 2 * grown > pairs))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit_probes.ops.graph import Graph, Node
-from tfperfkit_probes.ops.walk import CALLS, LOOPS
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, walk
 
 _NEVER = frozenset({"resource", "variant", ""})
 _DEPTH = 12
@@ -46,11 +46,26 @@ def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
                 continue
             pairs = zip(slots_of(body), node.inputs, strict=False)
             given = frozenset(slot for slot, (owner, _) in pairs if _stays(here, owner))
-            if node.type in LOOPS:  # of a variable each turn gets the same handle, whatever is in it
-                handles = {slot for slot in given if body.type_of(slot).dtype == "resource"}
-                yield body, kept(body) | handles, True
+            if node.type in LOOPS:
+                yield body, kept(body) | _unwritten(body), True
             else:
                 yield body, given, here.in_loop
+
+
+def _unwritten(body: Graph) -> frozenset[str]:
+    """The handles of variables that no turn assigns to: each turn finds the same in them, also where they are trained
+    once the loop is done."""
+    handles = frozenset(slot for slot in slots_of(body) if body.type_of(slot).dtype == "resource")
+    written = {owner_of(body, name) for node in body.nodes.values() if _writes(body, node) for name, _ in node.inputs}
+    return handles - written
+
+
+def _writes(graph: Graph, node: Node) -> bool:
+    """Whether an operation assigns to a variable, or calls a body that does."""
+    if node.type in CALLS | LOOPS | BRANCHES:
+        bodies = [graph.body(name) for names in node.functions().values() for name in names]
+        return any(body is None or any(visit.node.type.startswith(WRITES) for visit in walk(body)) for body in bodies)
+    return node.type.startswith(WRITES)
 
 
 def slots_of(body: Graph) -> list[str]:

@@ -15,6 +15,7 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.graph.slow_kernels import DECOMPOSES
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.ran_functions import as_called, computed_share
 
 _DECOMPOSED = (
     "Most of its time goes into decomposing or inverting matrices. float32 often has too few digits for that: keep "
@@ -28,7 +29,8 @@ SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SA
 
 
 def float64(evidence: Evidence) -> Iterator[Finding]:
-    """OPS003: priced by its part of the FLOPs in the step; not at all outside of it, as a metric there."""
+    """OPS003: priced by its part of the FLOPs in the step, of a work by the samples in the function; not at all where
+    neither calls it, as a metric outside."""
     found = ((function, finding) for function in largest_first(evidence) for finding in _of(evidence, function))
     functions = {finding: function for function, finding in found}
     for finding in once(functions):
@@ -49,13 +51,14 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
         begins += f"It begins at {kinds}. "
+    name = (as_called(evidence, function) if function.owner == "keras" else "") or called(function)
     yield Finding(
         code=codes.FLOAT64,
         family="precision",
         severity="low",
         share_of_step=0.0,
         predicted_speedup=None,
-        title=f"{called(function)} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
+        title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
         where=places([*where, definition(function)]),
         evidence=(
             counted("float64 operations", ops),
@@ -73,6 +76,9 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
     if evidence.settings.get("floatx") == "float64":
         where = [*evidence.calls("keras.backend.set_floatx", "keras.config.set_floatx"), *finding.where]
         finding = msgspec.structs.replace(finding, where=tuple(dict.fromkeys(where)), advice=_CHOSEN)
+    if evidence.work is not None:
+        share = computed_share(evidence, function) * function.float64_flops_share
+        return _told(evidence, finding, share)
     in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in in_step)
     here = (function.file, function.line, function.function)
@@ -80,7 +86,10 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
     wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in mine)
     if not wide:  # no step calls it, or only by way of another, which is reported itself
         return finding
-    share = evidence.share("graph") * wide / flops
-    if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share:
+    return _told(evidence, finding, evidence.share("graph") * wide / flops)
+
+
+def _told(evidence: Evidence, finding: Finding, share: float) -> Finding:
+    if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
     return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")

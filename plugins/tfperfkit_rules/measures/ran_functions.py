@@ -11,6 +11,9 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
 
+#: The methods of a Keras model for which Keras makes a function.
+_TRAINER = ("fit", "train_on_batch", "evaluate", "test_on_batch", "predict", "predict_on_batch")
+
 
 class Ran(NamedTuple):
     """A function, the share of the step (0 to 1) that it computed, and the line of the person's that calls it."""
@@ -38,6 +41,25 @@ def ran(evidence: Evidence) -> list[Ran]:
             found[number, (frame.file, frame.line)] += count
     graph = evidence.share("graph")
     return [Ran(functions[number], graph * count / whole, place) for (number, place), count in found.most_common()]
+
+
+def as_called(evidence: Evidence, function: Brief) -> str:
+    """How the person wrote the call of a function that Keras made: ``net.predict``; "" where that is not one call."""
+    written = {name for span in function.callers for name in _callees(evidence, span.file, span.line)}
+    methods = {name for name in written if name.rpartition(".")[2] in _TRAINER}
+    return methods.pop() if len(methods) == 1 else ""
+
+
+def computed_share(evidence: Evidence, function: Brief) -> float:
+    """The share of the samples (0 to 1) in which a function computed that was traced at the line, ``predict``'s too."""
+    callers = {(span.file, span.line) for span in function.callers}
+    whole = inside = 0
+    for stack, count in evidence.samples.stacks.items():
+        whole += count
+        leaf = stack.frames[-1] if stack.frames else None
+        if leaf is not None and stack.activity == "graph" and (leaf.file, leaf.line) in callers:
+            inside += count
+    return inside / whole if whole else 0.0
 
 
 def _function(evidence: Evidence, functions: list[Brief], frame: Frame) -> int | None:

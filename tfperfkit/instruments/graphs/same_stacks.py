@@ -39,8 +39,12 @@ def same_stacks(names: list[str], kinds: list[str], scopes: dict[str, Any], adde
 
 
 def _is_stock(owner: Any) -> bool:
-    """Whether no code of the person's runs within: a layer of Keras' own without layers in it, an optimizer."""
-    activation = getattr(owner, "activation", None)
-    own = (owner, activation) if activation is not None else (owner,)
+    """Whether no code of the person's runs within: a layer of Keras' own without layers in it, an optimizer whose
+    schedule and whose weights' constraints are Keras' own too."""
+    constraints = (getattr(weight, "constraint", None) for weight in getattr(owner, "_trainable_variables", None) or ())
+    inside = (getattr(owner, "activation", None), getattr(owner, "_learning_rate", None), *constraints)
+    own = (owner, *(item for item in inside if item is not None))
     modules = [getattr(item, "__module__", None) or "" for item in own]
-    return all(module.startswith("keras.") for module in modules) and not getattr(owner, "_layers", None)
+    return all(module.startswith(("keras.", "tensorflow.")) for module in modules) and not getattr(
+        owner, "_layers", None
+    )

@@ -6,6 +6,7 @@ Told by the frames of Python's library in which a thread waits for another; noth
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from types import CodeType, FrameType
 
 #: Functions of Python's library in which a thread waits for another one, by the end of the file's path.
@@ -14,8 +15,8 @@ _WAITS = {
     "/concurrent/futures/_base.py": frozenset({"result", "wait", "as_completed"}),
     "/queue.py": frozenset({"get", "put", "join"}),
 }
-#: So many other threads are looked at, and so many frames of each.
-_MAX_THREADS, _MAX_FRAMES = 16, 60
+#: So many other threads are looked at, whether they wait; of those that don't, so many, and so many frames of each.
+_MAX_THREADS, _MAX_AT_WORK, _MAX_FRAMES = 500, 16, 60
 
 
 class Workers:
@@ -33,8 +34,9 @@ class Workers:
         if frame is None or not self._is_wait(frame.f_code):
             return thread
         order = sorted(frames, key=lambda ident: ident != self._last)[:_MAX_THREADS]
-        for ident in order:
-            if ident not in (thread, own) and not self._is_wait(frames[ident].f_code) and self._works(frames[ident]):
+        others = (ident for ident in order if ident not in (thread, own) and not self._is_wait(frames[ident].f_code))
+        for ident in islice(others, _MAX_AT_WORK):
+            if self._works(frames[ident]):
                 self._last = ident
                 return ident
         return thread

@@ -74,3 +74,26 @@ def test_a_thread_that_works_or_waits_for_nobody_is_looked_at_itself() -> None:
     assert workers.instead_of(threading.get_ident(), sys._current_frames(), 0) == threading.get_ident()
     ident, found = seen(until.wait, until, looks=100)
     assert found == ident
+
+
+def test_the_worker_is_found_among_many_that_wait() -> None:
+    """A server with a client's thread for each request, which all wait for the one that computes."""
+    until, idents, answers = threading.Event(), list[int](), queue.Queue[int]()
+    clients = [threading.Thread(target=answers.get) for _ in range(40)]
+
+    def work() -> None:
+        idents.append(threading.get_ident())
+        busy(until)
+
+    for client in clients:
+        client.start()
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        _, found = seen(worker.join, until)
+    finally:
+        until.set()
+        for client in clients:
+            answers.put(1)
+            client.join()
+    assert found == idents[0]

@@ -6,15 +6,17 @@ from typing import Any
 
 import msgspec
 import pytest
-from evidence_builder import make_evidence
+from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.ops.model import Constant, Control, GraphLoop, Marked, Marks, SideEffect
 from tfperfkit_rules.graph import RULES, codes
 from tfperfkit_rules.graph.big_constants import big_constants
+from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfprof_builder import brief, graphs, op, traced
 
-from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.model import Finding, SourceSpan, Work
 from tfperfkit.offers import StepPhases
+from tfperfkit.records.samples import Frame, Samples, Stack
 
 
 def judged(*rows: Any, settings: Any = None, source: str = "", **fields: Any) -> list[Finding]:
@@ -65,6 +67,33 @@ def test_where_float64_begins_is_the_place() -> None:
 def test_float64_outside_of_the_step_is_not_priced() -> None:
     result = one(op("MatMul", 50.0), float64_flops_share=1.0, graph="__inference_other_2", marks=WIDE)
     assert result.predicted_speedup is None
+
+
+def test_float64_in_a_loop_that_predicts_is_priced_by_the_samples_at_the_call() -> None:
+    """Three of four samples are in the compiled function of ``predict``, which the report calls as the script does."""
+    call = Frame(FILE, 1, "<module>", 7)
+    samples = Samples()
+    for number in range(40):
+        samples.add(Stack((call,), "keras", "python" if number % 4 == 0 else "graph", "evaluate"))
+    function = brief(
+        function="one_step_on_data",
+        owner="keras",
+        float64_flops_share=1.0,
+        marks=WIDE,
+        callers=[SourceSpan(FILE, 7)],
+    )
+    run = make_evidence(
+        parts_ms={"evaluate": 10.0},
+        samples=samples,
+        source="import keras\n\n\n\n\n\nprobabilities = net.predict(tiles)\n",
+        data={"ops": graphs(function)},
+    )
+    work = Work(kind="loop", where=SourceSpan(FILE, 6), seconds=9.0, share_of_run=0.9, iterations=None)
+    evidence = run.narrowed(work=work, steps=run.steps, account=run.account, samples=samples, log=run.log)
+    (result,) = float64(evidence)
+    assert result.title.startswith("net.predict computes in float64")
+    assert result.share_of_step == pytest.approx(0.75)
+    assert result.predicted_range == pytest.approx((1 / (1 - 0.15), 1 / (1 - 0.6)))
 
 
 def test_float64_is_priced_where_the_step_calls_it_alone() -> None:

@@ -56,7 +56,7 @@ def _limits(known: Any) -> dict[str, float]:
     """What the machine reaches, see ``launch.machine``."""
     if not isinstance(known, dict):
         return {}
-    values = {key: known.get(key) for key in ("float32_gflops", "copy_gb_per_s")}
+    values = {key: known.get(key) for key in ("float32_gflops", "copy_gb_per_s", "bfloat16_times")}
     return {key: float(value) for key, value in values.items() if isinstance(value, (int, float)) and value > 0}
 
 

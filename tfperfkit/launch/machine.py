@@ -9,6 +9,7 @@ from typing import Any
 
 from tfperfkit.config import limits_file
 from tfperfkit.launch.machine_limits import UNKNOWN, key, load, store
+from tfperfkit.launch.machine_types import bfloat16_times, has_bfloat16
 from tfperfkit.recording.environment import processors
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -37,7 +38,7 @@ def measure(directory: RunDirectory) -> None:
 
 def _measure(directory: RunDirectory) -> None:
     """Write the run's ``machine.json``: ``float32_gflops`` and ``copy_gb_per_s``, the best that is known of this
-    machine, ``measured`` how often, ``now_gflops`` of this time.
+    machine, ``measured`` how often, ``now_gflops`` of this time; ``bfloat16_times``: see ``machine_types``.
 
     A CPU's figures only: the parent has no TensorFlow. Nothing is written when the run has no agent (no TensorFlow).
     """
@@ -55,11 +56,18 @@ def _measure(directory: RunDirectory) -> None:
         limits = limits.with_one_more(gflops, _copy_gb_per_s())
         with suppress(OSError):
             store(path, name, limits)
+    if limits.float32_gflops and limits.bfloat16_times is None and has_bfloat16() and not _is_busy():
+        times = bfloat16_times()
+        if times is not None:
+            limits = limits.with_bfloat16(times)
+            with suppress(OSError):
+                store(path, name, limits)
     directory.write_json(
         "machine.json",
         {
             "float32_gflops": limits.float32_gflops[0] if limits.float32_gflops else None,
             "copy_gb_per_s": limits.copy_gb_per_s[0] if limits.copy_gb_per_s else None,
+            "bfloat16_times": limits.bfloat16_times,
             "measured": limits.measured,
             "steady": limits.steady,
             "of": "NumPy, float32 matrix product; a copy by one processor",

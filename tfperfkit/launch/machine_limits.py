@@ -28,11 +28,13 @@ _MAX = 1e7
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A machine, best measurement first: float32 products in GFLOP/s, copies of memory in GB/s, on all processors that
-    we may use and on one. ``measured``: how often."""
+    we may use and on one. ``measured``: how often. ``bfloat16_times``: so many times as fast is a product in
+    bfloat16, over float32; None where that was not measured."""
 
     float32_gflops: tuple[float, ...]
     copy_gb_per_s: tuple[float, ...]
     measured: int
+    bfloat16_times: float | None = None
 
     @property
     def steady(self) -> bool:
@@ -42,11 +44,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_one_more(self, gflops: float, gb_per_s: float) -> Limits:
         """The limits after another measurement."""
-        return Limits(
+        return msgspec.structs.replace(
+            self,
             float32_gflops=_best(self.float32_gflops, gflops),
             copy_gb_per_s=_best(self.copy_gb_per_s, gb_per_s),
             measured=self.measured + 1,
         )
+
+    def with_bfloat16(self, times: float) -> Limits:
+        """The limits with what 16 bits give."""
+        return msgspec.structs.replace(self, bfloat16_times=times)
 
 
 UNKNOWN = Limits(float32_gflops=(), copy_gb_per_s=(), measured=0)
@@ -95,7 +102,8 @@ def _limits(row: Any) -> Limits | None:
         limits = msgspec.convert(row, Limits)
     except msgspec.ValidationError:
         return None
-    values = (*limits.float32_gflops, *limits.copy_gb_per_s)
+    times = () if limits.bfloat16_times is None else (limits.bfloat16_times,)
+    values = (*limits.float32_gflops, *limits.copy_gb_per_s, *times)
     sound = all(math.isfinite(value) and 0 < value < _MAX for value in values)
     return limits if sound and limits.float32_gflops and limits.measured > 0 else None
 

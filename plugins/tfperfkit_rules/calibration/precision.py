@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Cited, Measured
+from tfperfkit.calibration import Calibration, Chosen, Cited, Measured
 from tfperfkit_rules.calibration.machines import MEASURED_ON
 
 HALF_SHARE = Calibration(
@@ -35,4 +35,22 @@ HALF_SAVED_MAX = Calibration(
     "share",
     "of compiled functions in float16 on a CPU, what float32 saves at most",
     Measured("see HALF_SAVED_MIN", MEASURED_ON, 20, "float16"),
+)
+BFLOAT16_TIMES = Calibration(
+    1.3,
+    "ratio",
+    "of a product in bfloat16 to one in float32 on the processor, from which 16 bits are offered",
+    Chosen("a smaller one goes into converting to and fro"),
+)
+BFLOAT16_ELEMENTWISE = Calibration(
+    4,
+    "ratio",
+    "by which operations that work number by number are slower in bfloat16 on a processor, at least",
+    Measured("4 to 9 times, on a processor with avx512_bf16", MEASURED_ON, None),
+)
+BFLOAT16_CONVOLUTION = Calibration(
+    2,
+    "ratio",
+    "by which a convolution may be slower in bfloat16 there",
+    Measured("1.5 times faster to 2 times slower, by its shape, on a processor with avx512_bf16", MEASURED_ON, None),
 )

@@ -15,7 +15,25 @@ KIND = "norm"
 _SCALES = frozenset({"Mul", "RealDiv", "Div", "DivNoNan"})
 _REDUCES = frozenset({"Sum", "L2Loss", "EuclideanNorm"})
 #: From the sums to the factor: numbers, and a vector of one for each gradient.
-_OF_NUMBERS = SAME | UNARY | BINARY | {"Pack", "ConcatV2", "AddN", "Reshape", "Squeeze", "Sum", "Fill", "IsFinite"}
+_OF_NUMBERS = (
+    SAME
+    | UNARY
+    | BINARY
+    | {
+        "Greater",
+        "Less",
+        "Pack",
+        "ConcatV2",
+        "AddN",
+        "Reshape",
+        "Squeeze",
+        "Sum",
+        "Fill",
+        "IsFinite",
+        "OnesLike",
+        "ZerosLike",
+    }
+)
 _MAX_OPERATIONS = 4000
 _DEPTH = 6
 
@@ -28,13 +46,15 @@ class _Factors:
         self._known: dict[str, dict[str, list[Node]]] = {}
 
     def of(self, name: str) -> dict[str, list[Node]]:
-        """By the node that makes a tensor which goes into its norm: the operations that reduce it."""
+        """By the node that makes a tensor which goes into its norm: the operations that reduce it; by no name those
+        from the sums to the factor."""
         if name not in self._known:
             self._known[name] = dict(self._reduced(name))
         return self._known[name]
 
     def _reduced(self, name: str) -> Iterator[tuple[str, list[Node]]]:
         pending, seen = [name], {name}
+        between: list[Node] = []
         while pending and len(seen) < _MAX_OPERATIONS:
             node = self._view.nodes.get(pending.pop())
             if node is None:
@@ -49,9 +69,11 @@ class _Factors:
                     yield made.name, way
                     continue
             if node.type in _OF_NUMBERS:
+                between.append(node)
                 new = [owner for owner, _ in node.inputs if owner not in seen]
                 seen.update(new)
                 pending += new
+        yield "", between
 
 
 def norms(view: View) -> Iterator[Wasted]:
@@ -73,7 +95,7 @@ def norms(view: View) -> Iterator[Wasted]:
         reduced = factors.of(node.inputs[number][0])
         if gradient.name in reduced:
             clipped.add(gradient.name)
-            together = max(together, len(reduced))
+            together = max(together, len(reduced) - 1)
             region.update({each.name: each for each in (*way, *(one for each in reduced.values() for one in each))})
     if not region:
         return

@@ -36,4 +36,4 @@ def averages(evidence: Evidence) -> Iterator[Finding]:
             count("variables that are averaged", figures["variables"]),
             count("numbers in them", figures["numbers"]),
         )
-        yield weighed(made, *by_keras)
+        yield weighed(made, part, *by_keras)

@@ -7,12 +7,14 @@ import msgspec
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph.waste.pricing import Part
 
 
-def weighed(made: Finding, *places: SourceSpan) -> Finding:
-    """The finding with what asks for it first; headroom below the share from which it is a fault."""
+def weighed(made: Finding, part: Part, *places: SourceSpan) -> Finding:
+    """The finding with what asks for it first; headroom below the share from which it is a fault, of what may go at
+    least and at most the middle: many small operations take as long to start as to run."""
     where = tuple(dict.fromkeys((*places, *made.where)))[: shared.MAX_PLACES.value]
-    much = made.share_of_step >= calibrated.MUCH_BESIDE.value
+    much = (part.lower + part.upper) / 2 >= calibrated.MUCH_BESIDE.value
     return msgspec.structs.replace(
         made,
         where=where,

@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Wasted
 
 from tfperfkit.gain import severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.offers import ComputedStep, FunctionCalls
+from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -143,7 +143,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         whole = scale * sum(row.ms for row in rows)
         updates = scale * sum(row.ms for row in step.operations if row.stage == "update" and row.of in waste.updates)
         every = scale * sum(row.ms for row in step.operations)
-        gaps = scale * step.idle_ms * (whole + updates) / every if every else 0.0
+        gaps = scale * step.idle_ms * max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
         return _Shares(forward, whole - forward, updates, gaps)
     if evidence.work is None:
         return _Shares(0.0)
@@ -160,6 +160,13 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
     part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
     return _Shares(mine.share * min(1.0, part / total) if total > 0 else 0.0)
+
+
+def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Wasted) -> float:
+    """Of the operations that are started in a step, these and those of the update that go with them (0 to 1)."""
+    updates = sum(row.runs for row in step.operations if row.stage == "update" and row.of in waste.updates)
+    every = sum(row.runs for row in step.operations)
+    return (sum(row.runs for row in rows) + updates) / every if every else 0.0
 
 
 def _at_once(name: str, names: set[str]) -> bool:

@@ -1,0 +1,77 @@
+"""PRC004: products of bfloat16 numbers are faster on this processor, by what was measured on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit_probes.ops.brief import is_heavy
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import headroom as of_headroom
+from tfperfkit_rules.calibration import precision as calibrated
+from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.room import factor, priced, widened
+
+_PRODUCT = "MatMul"
+_FORMAT = "bfloat16"
+
+
+def bfloat16(evidence: Evidence) -> Iterator[Finding]:
+    """Headroom: ``mixed_bfloat16``, where a product was measured to be faster in it and little else is computed: other
+    operations and some convolutions get slower. Silent where the processor has no such instructions."""
+    times = evidence.run.machine.get("bfloat16_times")
+    data, account = evidence.offer(ComputedStep), evidence.account
+    if not isinstance(times, (int, float)) or times < calibrated.BFLOAT16_TIMES.value or evidence.accelerated:
+        return
+    if evidence.work is not None or data is None or data.ms <= 0 or account is None or not account.mean_ms:
+        return
+    if evidence.steps.count < of_headroom.MIN_STEPS.value or _is_used(evidence):
+        return
+    scale = evidence.part("graph") / data.ms
+    rows = [row for row in data.operations if row.stage != "update"]  # weights stay in float32
+    products = scale * sum(row.ms for row in rows if _PRODUCT in row.type)
+    others = scale * sum(row.ms for row in rows if is_heavy(row.type) and _PRODUCT not in row.type)
+    small = scale * sum(row.ms for row in rows if not is_heavy(row.type))
+    most = products * (1 - 1 / times)
+    lost = others * (calibrated.BFLOAT16_CONVOLUTION.value - 1) + small * (calibrated.BFLOAT16_ELEMENTWISE.value - 1)
+    least = most - lost
+    whole = account.mean_ms
+    if least <= 0 or factor(whole, least) < of_headroom.MIN.value:
+        return
+    yield priced(
+        Finding(
+            code="PRC004",
+            family="precision",
+            severity="info",
+            title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
+            f"{times:.1f}x as fast in 16 bits",
+            share_of_step=min(1.0, products / whole),
+            predicted_speedup=None,
+            where=(),
+            evidence=(
+                Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
+                Measurement("products of matrices per step", products, "ms", "breakdown"),
+                Measurement("other operations, without the update, per step", others + small, "ms", "breakdown"),
+            ),
+            advice=(
+                'Try keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made, with the last '
+                "layer in float32; it needs no loss scaling. Compare the losses: 8 bits of a number are left."
+            ),
+            detail="Weights stay in float32. Other operations than products are slower in bfloat16 on a processor, "
+            "which is in the lower end.",
+            parts=("graph",),
+            headroom=True,
+        ),
+        widened((factor(whole, least), factor(whole, most))),
+    )
+
+
+def _is_used(evidence: Evidence) -> bool:
+    """Whether the step computes in 16 bits already."""
+    functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
+    flops = sum((brief.flops or 0.0) * n for brief, n in functions)
+    half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
+    policy = str(evidence.settings.get("dtype_policy", ""))
+    return _FORMAT in policy or half >= calibrated.HALF_SHARE.value * flops > 0

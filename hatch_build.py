@@ -14,11 +14,15 @@ MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._
 
 
 class NativeHook(BuildHookInterface):
-    """For wheels, editable ones too. ``TFPERF_PURE=1`` in the environment makes a wheel for every platform."""
+    """For wheels, editable ones too. In the environment ``TFPERF_PURE=1`` makes a wheel for every platform;
+    ``TFPERF_NATIVE=1`` makes one with the C code or none at all."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         # Elsewhere CLOCK_MONOTONIC, by which it takes the time, is another clock than time.monotonic_ns().
+        needed = os.environ.get("TFPERF_NATIVE") == "1"
         if os.environ.get("TFPERF_PURE") == "1" or sys.platform != "linux":
+            if needed:
+                raise RuntimeError("TFPERF_NATIVE=1: the C code is for Linux, and not with TFPERF_PURE=1")
             return
         for module in MODULES:
             source = Path(self.root, *module.split(".")).with_suffix(".c")
@@ -26,7 +30,7 @@ class NativeHook(BuildHookInterface):
             try:
                 _compile(module, source, target)
             except BaseException as error:  # setuptools ends by SystemExit too
-                if isinstance(error, KeyboardInterrupt):
+                if needed or isinstance(error, KeyboardInterrupt):
                     raise
                 reason = " ".join(str(error).split())[:200]
                 self.app.display_warning(

@@ -18,6 +18,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured, in turn; default: 5")
     parser.add_argument("--loops", default="", metavar="PARTS", help="parts of names of loops, with commas")
     parser.add_argument("--profilers", default="", metavar="PARTS", help="parts of names of profilers, with commas")
+    parser.add_argument("--watch", action="store_true", help="steady: in watch mode")
+    parser.add_argument("--blocks", type=int, metavar="N", help="steady: rounds of blocks; default: each loop's own")
     arguments = parser.parse_args()
     for name in arguments.what:
         if name not in WHAT:
@@ -30,7 +32,8 @@ def main() -> None:
         elif name == "long":
             print(longrun.report(arguments.rounds), flush=True)
         elif name == "steady":
-            print(steady.report(overhead.chosen(steady.LOOPS, arguments.loops)), flush=True)
+            loops = overhead.chosen(steady.WATCH_LOOPS if arguments.watch else steady.LOOPS, arguments.loops)
+            print(steady.report(loops, watch=arguments.watch, rounds=arguments.blocks), flush=True)
         elif name == "windows":
             print(windows.report(arguments.rounds, overhead.chosen(WORKLOADS, arguments.loops)), flush=True)
         else:

@@ -42,18 +42,35 @@ LOOPS = {
     "GAN shared": Loop("gan_steps", 130, 3, 50, "shared"),
 }
 
+#: In watch mode, where a sample is taken each second: blocks of a second and more.
+WATCH_LOOPS = {
+    "tiny compiled step": Loop("train_function", 5000, 8000, 30),
+    "compiled step of 5 ms": Loop("dense_step", 200, 200, 30),
+    "eager Keras step": Loop("eager_loop", 100, 100, 30),
+    "GAN graph": Loop("gan_steps", 20, 20, 20, "graph"),
+    "GAN cached": Loop("gan_steps", 5, 4, 20, "cached"),
+}
+_HEADS = {
+    "same": "the same again",
+    "python": "hooks by Python",
+    "hooks": "hooks",
+    "on": "hooks and sampler",
+    "young": "watched, first ten minutes",
+    "old": "watched, then",
+}
 
-def blocks(name: str) -> dict[str, list[float]]:
+
+def blocks(loop: Loop, *, watch: bool = False) -> dict[str, list[float]]:
     """Seconds of the blocks of each side, of one run; none when it failed."""
-    loop = LOOPS[name]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TFPERF_RUNS": folder, "TF_CPP_MIN_LOG_LEVEL": "3", "GAN_STAGE": loop.stage}
         settle = max(loop.block // 10, 1)
         steps = 2 * loop.warm + (loop.block + settle) * 5 * (loop.rounds + 1)
         script = str(WORKLOADS_FOLDER / f"{loop.script}.py")
         numbers = [str(value) for value in (steps, loop.warm, loop.block, settle, loop.rounds)]
+        profiler = [*PROFILERS["tfperf all"], *(["--watch-only"] if watch else [])]
         done = subprocess.run(
-            [*PROFILERS["tfperf all"], str(WORKLOADS_FOLDER / "steady.py"), script, *numbers],
+            [*profiler, str(WORKLOADS_FOLDER / "steady.py"), script, *numbers, *(["watch"] if watch else [])],
             capture_output=True,
             text=True,
             cwd=folder,
@@ -63,27 +80,29 @@ def blocks(name: str) -> dict[str, list[float]]:
         )
     found = re.search(r"STEADY (.+)", done.stdout)
     if found is None:
-        print(f"{name}: no result in {(done.stdout + done.stderr)[-1000:]}", file=sys.stderr)
+        print(f"{loop.script}: no result in {(done.stdout + done.stderr)[-1000:]}", file=sys.stderr)
         return {}
     taken: dict[str, list[float]] = json.loads(found[1])
     return taken
 
 
-def row(name: str) -> str:
+def row(name: str, loop: Loop, *, watch: bool = False) -> str:
     """Of one loop, as Markdown: milliseconds of a step, then the ratios of each side's blocks to those without."""
-    taken = blocks(name)
+    taken = blocks(loop, watch=watch)
     if not taken:
         return f"| {name} | failed | – | – | – | – |"
     off = taken.pop("off")
     cells = [words([a / b for a, b in zip(side, off, strict=False)]) for side in taken.values()]
-    return f"| {name} | {statistics.median(off) / LOOPS[name].block * 1e3:.3g} | {' | '.join(cells)} |"
+    return f"| {name} | {statistics.median(off) / loop.block * 1e3:.3g} | {' | '.join(cells)} |"
 
 
-def report(names: Sequence[str]) -> str:
-    """The table."""
-    heads = ("loop", "ms a step", "the same again", "hooks by Python", "hooks", "hooks and sampler")
+def report(names: Sequence[str], *, watch: bool = False, rounds: int | None = None) -> str:
+    """The table. ``rounds``: of blocks, instead of each loop's own."""
+    sides = ("same", "hooks", "young", "old") if watch else ("same", "python", "hooks", "on")
+    heads = ("loop", "ms a step", *(_HEADS[side] for side in sides))
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for name in names:
-        lines.append(row(name))
+        loop = (WATCH_LOOPS if watch else LOOPS)[name]
+        lines.append(row(name, loop._replace(rounds=rounds or loop.rounds), watch=watch))
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)

@@ -1,9 +1,12 @@
 """Runs a workload, and takes tfperf's hooks and sampler away and puts them back, in turn, within one process.
 
-``steady.py WORKLOAD STEPS WARM BLOCK SETTLE ROUNDS``: after ``WARM`` steps and the windows, blocks of ``BLOCK`` steps
-without them ("off"), without them again ("same"), with the hooks alone, by Python only ("python") and as they are, and
-with hooks and sampler ("on"), each round in an order of its own. Prints the seconds of each block. What can't be taken
-away is in all of them: the audit hook, and wrappers that no step calls.
+``steady.py WORKLOAD STEPS WARM BLOCK SETTLE ROUNDS [watch]``: after ``WARM`` steps and the windows, blocks of ``BLOCK``
+steps without them ("off"), without them again ("same"), with the hooks alone, by Python only ("python") and as they
+are, and with hooks and sampler ("on"), each round in an order of its own. Prints the seconds of each block. What can't
+be taken away is in all of them: the audit hook, and wrappers that no step calls.
+
+In watch mode the sides are the hooks alone ("hooks"), and with all that the pulse does there, its samples, rows and
+writes: as in the first ten minutes ("young"), and as later ("old"). Without them the pulse wakes up all the same.
 """
 
 import json
@@ -23,6 +26,17 @@ SIDES = {
     "hooks": (True, False),
     "on": (True, True),
 }
+WATCH = sys.argv[7:] == ["watch"]
+if WATCH:
+    SIDES = {
+        "off": (False, False),
+        "same": (False, False),
+        "hooks": (True, False),
+        "young": (True, True),
+        "old": (True, True),
+    }
+#: How old the run is then, in ns: of its own pace are the first minute, the first ten, and what follows.
+AGES = {"young": 120 * 10**9, "old": 3600 * 10**9}
 SETTLE = int(sys.argv[5])  # steps after a change that are not timed
 IDLE_S = 0.05
 
@@ -83,6 +97,8 @@ class Turns:
         hooks, self.sampling = SIDES[side]
         self.side = side
         self.state.held = side == "python"  # then C code leaves each call to Python
+        if side in AGES:
+            self.session._long._begun = time.monotonic_ns() - AGES[side]
         for owner, name, hook in self.seams:
             setattr(owner, name, hook if hooks else hook.original)
 

@@ -155,7 +155,7 @@ def _study(
         facts.sources,
         outcomes,
         Offers(offers),
-        history=history(run, manifest, facts.events, facts.steps.dropped, _headline_of),
+        history=history(run, manifest, facts.events, facts.steps.dropped, headline_of),
     )
     wall_ns = round(info.wall_s * 1e9) or sum(end - begin for begin, end in evidence.log.whole)
     gap = bool(facts.steps.gaps)  # then what work took of the run is not known
@@ -219,7 +219,7 @@ def _words(evidence: Evidence) -> dict[str, str]:
     return {name: words for name, words in found.items() if words}
 
 
-def _headline_of(folder: Path) -> str:
+def headline_of(folder: Path) -> str:
     """Of the run of a window; made once, where its folder can be written."""
     known = summary.read(folder)
     if known is not None:

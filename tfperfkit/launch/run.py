@@ -22,6 +22,7 @@ from tfperfkit.launch.forms import FORMS, Examples
 from tfperfkit.launch.header import print_header
 from tfperfkit.launch.left_out import LeftOut
 from tfperfkit.launch.revision import revision
+from tfperfkit.launch.window_reports import WindowReports
 from tfperfkit.option import Declared, convert
 from tfperfkit.recording.schedule import parse_window
 from tfperfkit.records.history import WatchPlan
@@ -150,7 +151,8 @@ def run(
             None if reason else supervisor.environment(directory, target.needs_profile(source), family),
             directory,
             room,
-            live(folder) if live is not None and not reason else None,
+            # A run that is watched is not drawn.
+            WindowReports(folder) if monitor is not None else live(folder) if live is not None and not reason else None,
             monitor,
         )
         if monitor is not None:

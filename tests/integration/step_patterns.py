@@ -103,6 +103,16 @@ def eager_loop():
 
 
 @pattern
+def eager_loop_with_callbacks_of_keras():
+    net, optimizer = model(), keras.optimizers.SGD()
+    callbacks = keras.callbacks.CallbackList([keras.callbacks.LambdaCallback()], model=net)
+    for step in range(11):
+        callbacks.on_train_batch_begin(step)
+        update(net, optimizer, X[step : step + 4], Y[step : step + 4])
+        callbacks.on_train_batch_end(step)
+
+
+@pattern
 def eager_loop_over_dataset_with_evaluation():
     net, optimizer = model(), keras.optimizers.SGD()
     data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(20, drop_remainder=True)

@@ -21,6 +21,7 @@ EXPECTED = {
     "train_on_batch": (9, "keras"),
     "gan_by_train_on_batch": (8, "keras"),
     "eager_loop": (11, "custom"),
+    "eager_loop_with_callbacks_of_keras": (11, "custom"),
     "eager_loop_over_dataset_with_evaluation": (18, "custom"),
     "two_optimizers_in_turn": (10, "custom"),
     "wgan_with_five_critic_updates": (6, "custom"),

@@ -16,6 +16,8 @@ from tfperfkit.instruments.steps.fit_loop import batch_argument, steps_per_execu
 from tfperfkit.instruments.steps.tracked_calls import Token
 from tfperfkit.records.steps import Marker
 
+_KERAS = ("keras.", "tf_keras.")
+
 
 class FitBatches:
     """Each batch is a call that begins in one callback and ends in another."""
@@ -29,6 +31,9 @@ class FitBatches:
 
     def before_batch(self, callbacks: Any) -> None:
         """Seam of ``on_train_batch_begin``."""
+        frame = sys._getframe(2)
+        if not str(frame.f_globals.get("__name__")).startswith(_KERAS):
+            return  # a training loop of the script's own that tells Keras' callbacks: its steps are found as others are
         state, start, thread = self._state, now_ns(), get_ident()
         if state.thread is None:
             state.thread = thread
@@ -36,7 +41,6 @@ class FitBatches:
             self._batch, state.inside = None, 0
         if thread != state.thread or state.inside:
             return
-        frame = sys._getframe(2)
         model = getattr(callbacks, "_model", None) or getattr(callbacks, "model", None) or callbacks
         site = state.site("batch", model, getattr(model, "name", ""), frame, functools.partial(of_fit, frame))
         if state.quietly is None:

@@ -21,6 +21,8 @@ from tfperfkit_rules.measures.room import priced
 
 #: Kinds whose operations may call bodies, which count with them.
 _WITH_BODIES = ("again", "again_idle", "fixed", "fixed_idle", "grown")
+#: Kinds of what is computed for one result alone.
+_RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 #: The window of figures that are from a graph.
@@ -130,7 +132,9 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     # Of a work, what calls bodies is found in the trace by the names of calls.
     if step is not None and step.ms > 0 and (evidence.work is None or waste.kind not in _WITH_BODIES):
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
-        scale = evidence.share("graph") / step.ms
+        # What Keras' ``predict`` computes is a part of its own; it makes results that a caller may not read.
+        of_keras = evidence.share("evaluate") if waste.kind.startswith(_RESULT) else 0.0
+        scale = (evidence.share("graph") or of_keras) / step.ms
         # Functions of one step may use the same names; their lines tell them apart.
         lines = {("", 0), *((place.file, place.line) for place in (waste.where, *waste.places) if place is not None)}
         rows = [

@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.read_results import Reads, of_function, of_method
 _KIND = "result_"
 _PREDICTS = ("predict", "predict_on_batch")
 #: What Keras compiles for them.
-_MADE_FOR = ("predict", "one_step_on_data", "predict_step", "predict_function")
+_MADE_FOR = ("one_step_on_data_distributed", "one_step_on_data", "predict_function")
 
 
 def results(evidence: Evidence) -> Iterator[Finding]:

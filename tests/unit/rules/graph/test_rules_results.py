@@ -98,7 +98,7 @@ def test_what_a_function_computes_for_one_that_calls_it_is_not_its_callers() -> 
 
 
 def test_an_output_of_a_model_that_predict_gives_and_nobody_reads() -> None:
-    keras = {"owner": "keras", "function": "one_step_on_data"}
+    keras = {"owner": "keras", "function": "one_step_on_data_distributed"}
     (finding,) = told(evidence(PREDICT, **keras))
     assert (finding.where[0].line, "keras.Model(model.input" in finding.advice) == (1, True)
     assert not told(evidence(PREDICT + "print(second)\n", **keras))

@@ -64,14 +64,15 @@ def paired(script: str, batch: str, code: str, told: str, measured: float) -> Pa
 
 
 def first_sight(text: str | None = None) -> list[Pair]:
-    """The right first findings of all blind batches, a prediction or none, in the order of the tables."""
+    """The right first findings of all blind batches, a prediction or none, in the order of the tables. Where a table has
+    what the finding saves of the whole script, which is what was measured, that is the prediction."""
     found, batch = [], ""
     for line in (text or (DOCS / "blind-trials.md").read_text(encoding="utf-8")).splitlines():
         if line.startswith("## "):
             batch = line[3:].split()[0].lower()
         cells = _cells(line)
-        if len(cells) == 8 and cells[4] == "right" and (match := _SINGLE.match(cells[7])):
-            found.append(paired(cells[0], batch, cells[3], cells[6], float(match[1])))
+        if len(cells) in (8, 9) and cells[4] == "right" and (match := _SINGLE.match(cells[-1])):
+            found.append(paired(cells[0], batch, cells[3], cells[-2], float(match[1])))
     return found
 
 

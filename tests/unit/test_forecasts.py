@@ -59,6 +59,12 @@ def test_right_first_findings_are_the_pairs_of_first_sight() -> None:
     assert "| b | ninth | RET008 | at least 2.6 | 2 | – |" in text
 
 
+def test_where_a_table_has_what_is_saved_of_the_script_that_is_the_prediction() -> None:
+    row = "| a | no | slow | EAG008 | right | yes | 20 to 30 | 3.0 to 6.0 | 5.0 (4.8) |"
+    (pair,) = first_sight(f"## Twelfth batch\n\n{row}\n")
+    assert pair.bounds == (3.0, 6.0) and pair.measured == 5.0 and pair.held
+
+
 def test_what_was_at_hand_is_set_against_what_it_is_of() -> None:
     steps, script = at_hand(HAND)
     assert steps.ratio == pytest.approx(17.4 / 18.2) and steps.held

@@ -64,8 +64,8 @@ def paired(script: str, batch: str, code: str, told: str, measured: float) -> Pa
 
 
 def first_sight(text: str | None = None) -> list[Pair]:
-    """The right first findings of all blind batches, a prediction or none, in the order of the tables. Where a table has
-    what the finding saves of the whole script, which is what was measured, that is the prediction."""
+    """The right first findings of all blind batches, a prediction or none, in the order of the tables. Where a table
+    has what the finding saves of the whole script, which is what was measured, that is the prediction."""
     found, batch = [], ""
     for line in (text or (DOCS / "blind-trials.md").read_text(encoding="utf-8")).splitlines():
         if line.startswith("## "):

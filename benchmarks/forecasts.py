@@ -26,8 +26,8 @@ of a range), its line the range.
 **Of first sight** are the blind scripts only: their authors knew no rule, each was looked at once, and nothing below
 was changed since. Predictions are of the step or of the work that a finding is about, as the report printed them, and
 from the twelfth batch on of the whole script, by the seconds that the report says it saves; what was measured is the
-whole script after the import of TensorFlow, on a machine that other work kept busy (good to some 40 %). A gain of a step
-is more than the whole script's, so an honest prediction of one would lie above the line, if anywhere;
+whole script after the import of TensorFlow, on a machine that other work kept busy (good to some 40 %). A gain of a
+step is more than the whole script's, so an honest prediction of one would lie above the line, if anywhere;
 versions differ from batch to batch. **At hand** are scripts that rules were written or mended with."""
 MEANING = f"""\
 Bias: the median of predicted over measured; under 1 is too low. Held: ranges that hold what was measured. Within

@@ -24,7 +24,7 @@ def norms(evidence: Evidence) -> Iterator[Finding]:
             evidence,
             part,
             codes.CLIPPED_NORM,
-            f"Clipping {gradients} gradients by {norm} takes at least {100 * part.share:.0f} % of a step",
+            f"Clipping {gradients} gradients by {norm} takes {100 * part.share:.0f} % of a step",
             "See whether it ever clips: print the norm once in a hundred steps (tf.linalg.global_norm(gradients)). "
             "Where it stays below the limit, take the clipping out: that is what the factor is for. Where it doesn't, "
             "clip only what needs it (a recurrent layer's gradients), or keep it and let each variable's update be one "

@@ -21,6 +21,8 @@ from tfperfkit_rules.measures.room import priced
 
 #: Kinds whose operations may call bodies, which count with them.
 _WITH_BODIES = ("again", "again_idle", "fixed", "fixed_idle", "grown")
+#: Kinds of operations for each variable, which take as long to start as to run where variables are small and many.
+_EACH_VARIABLE = ("norm", "average")
 #: Kinds of what is computed for one result alone.
 _RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
@@ -148,6 +150,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         updates = scale * sum(row.ms for row in step.operations if row.stage == "update" and row.of in waste.updates)
         every = scale * sum(row.ms for row in step.operations)
         gaps = scale * step.idle_ms * max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
+        if waste.kind in _EACH_VARIABLE:
+            return _Shares(forward, whole - forward, updates + gaps)
         return _Shares(forward, whole - forward, updates, gaps)
     if evidence.work is None:
         return _Shares(0.0)

@@ -152,7 +152,7 @@ _EQUAL = [
 @pytest.mark.parametrize(("outputs", "taken"), _EQUAL)
 def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
     (one,) = (each for each in found(jacobian(taken, outputs), (16, 3)) if each.kind == "diagonal")
-    assert one.figures == {"examples": 16.0}
+    assert one.figures == {"examples": 16.0, "zeros": 0.0}
     assert one.left == pytest.approx(1 / 16)
     assert sum("/pfor/" in name for name in one.operations) > 10
 
@@ -164,13 +164,55 @@ def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
         (4, lambda t, y, x: tf.linalg.diag_part(t.batch_jacobian(y, x)[:, :3])),
         (1, lambda t, y, x: t.jacobian(y, x)),
         (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=2)),
-        (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=[0, 1])),
         (1, lambda t, y, x: tf.reduce_max(t.jacobian(y, x), axis=1)),
         (1, lambda t, y, x: tf.linalg.diag_part(tf.matmul(x, x, transpose_b=True)[None])),
     ],
 )
 def test_a_jacobian_that_is_needed(outputs: int, taken: Makes) -> None:
     assert "diagonal" not in kinds(jacobian(taken, outputs), (16, 3))
+
+
+def penalised(network: Makes, penalty: Makes) -> Makes:
+    def penalise(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = network(x)
+        return penalty(tape.jacobian(y, x))
+
+    return penalise
+
+
+@functools.cache
+def weights() -> Any:
+    with tf.init_scope():
+        return tf.Variable(tf.ones((3, 5)))
+
+
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        lambda jac: tf.reduce_sum(tf.square(jac)),
+        lambda jac: tf.nn.l2_loss(jac),
+        lambda jac: tf.sqrt(tf.reduce_sum(jac * jac)) / 16.0,
+        lambda jac: tf.reduce_sum(tf.abs(jac), axis=[0, 2]),
+    ],
+)
+def test_a_jacobian_that_is_added_up_is_mostly_zeros_where_each_example_is_taken_alone(penalty: Makes) -> None:
+    def alone(x: Any) -> Any:
+        hidden = tf.tanh(tf.matmul(x, weights()) + 1.0)
+        return tf.nn.softmax(hidden - tf.reduce_mean(hidden, axis=1, keepdims=True))
+
+    (one,) = (each for each in found(penalised(alone, penalty), (16, 3)) if each.kind == "diagonal")
+    assert one.figures == {"examples": 16.0, "zeros": 1.0}
+
+    def together(x: Any) -> Any:
+        hidden = tf.tanh(tf.matmul(x, weights()))
+        return tf.nn.softmax(hidden - tf.reduce_mean(hidden, axis=0, keepdims=True))
+
+    assert "diagonal" not in kinds(penalised(together, penalty), (16, 3))
+    assert "diagonal" not in kinds(
+        penalised(lambda x: tf.matmul(tf.matmul(x, x, transpose_b=True), x), penalty), (16, 3)
+    )
 
 
 def test_what_is_traced_for_a_jacobian_is_no_lookup() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 from tfperfkit.analysis.beginning import Beginning
+from tfperfkit.analysis.warm_up import quickest_ns
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.pictures import Phase, Start
 from tfperfkit.records.spans import Span
@@ -34,7 +35,8 @@ def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
     importing = begun.importing if begun.importing is not None else begun.process
     found: list[Piece] = [(begun.process, importing, "other imports"), (importing, begun.armed, "importing TensorFlow")]
     found += _traced(evidence, (begun.armed, first), _sampled(evidence, (begun.armed, first)))
-    ordinary = evidence.account.ordinary_ms * 1e6 if evidence.account is not None else 0.0
+    account = evidence.account
+    ordinary = account.ordinary_ms * 1e6 if account is not None else quickest_ns(steps, evidence.tracing)
     found += _traced(evidence, (first, steady), _stepped(warm, (first, steady), ordinary))
 
     def since(when: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfperfkit.analysis.beginning import beginning
@@ -11,7 +11,7 @@ from tfperfkit.model import WarmUp
 from tfperfkit.records.parts import StartPart, start_part_of
 from tfperfkit.records.samples import SampleLog
 from tfperfkit.records.spans import Span, Spans
-from tfperfkit.records.steps import IN_ONE_CALL, StepTable
+from tfperfkit.records.steps import Step, StepTable
 
 _NS = 1e9
 
@@ -37,15 +37,21 @@ def warm_up(
     _before_the_steps(parts, log, (begun.armed, first), tracing)
     warm = [step for step in steps.steps if step.window == "warmup"]
     traced = sum(tracing.overlap(step.begin_ns, step.end_ns) for step in warm)
-    usual = sum(step.count for step in warm) * (ordinary_ms or 0.0) * 1e6
+    ordinary_ns = ordinary_ms * 1e6 if ordinary_ms is not None else quickest_ns(steps.steps, tracing)
+    usual = sum(step.count for step in warm) * ordinary_ns
     parts["tracing"] += traced
     rest = max(0.0, steady - first - traced)
-    if ordinary_ms is None and warm and all(step.count >= IN_ONE_CALL for step in warm):
-        usual = rest  # an epoch in its first call: most of it are the steps, and what compiling took is not known
     parts["the steps themselves"] = min(rest, usual)
     parts["compile and first runs"] = rest - parts["the steps themselves"]
     found = {name: value / _NS for name, value in parts.items() if value > 0}
     return WarmUp(total_s=sum(found.values()), parts_s=found)
+
+
+def quickest_ns(steps: Sequence[Step], tracing: Spans) -> float:
+    """What a step takes where no clean one tells: the quickest, without its tracing. Of a single long one nobody knows
+    how much was compiling; it is taken for the step itself."""
+    took = ((step.end_ns - step.begin_ns - tracing.overlap(step.begin_ns, step.end_ns)) / step.count for step in steps)
+    return max(0.0, min(took, default=0.0))
 
 
 def _before_the_steps(parts: dict[StartPart, float], log: SampleLog, span: Span, tracing: Spans) -> None:

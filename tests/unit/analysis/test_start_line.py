@@ -90,7 +90,7 @@ def test_what_no_eye_would_find_belongs_to_what_was_before() -> None:
         "other imports",
         "importing TensorFlow",
         "not sampled",
-        "compile and first runs",
+        "the steps themselves",
     ]
 
 

@@ -381,11 +381,21 @@ def test_time_between_steps_is_weighed_where_samples_are_fewer() -> None:
     assert sum(found.between_ms.values()) == pytest.approx(found.between_total_ms)
 
 
-def test_an_epoch_in_its_first_call_is_steps_and_not_compiling() -> None:
+def test_what_ends_in_its_first_call_is_steps_and_not_compiling() -> None:
     agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
-    for count, part in ((150, "the steps themselves"), (1, "compile and first runs")):
+    for count in (150, 1):  # a single long step, in which a run ended: how much of it compiled nobody knows
         table = StepTable(steps=(Step(1, 5000 * MS, 9000 * MS, count, window="warmup"),))
         found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5500 * MS)]), None)
-        assert found is not None and found.parts_s[part] == pytest.approx(3.5)
+        assert found is not None and found.parts_s["the steps themselves"] == pytest.approx(3.5)
+        assert "compile and first runs" not in found.parts_s
         told = summarize(table, make_evidence(steps=table)).note
         assert ("ran in one call" in told) == (count == 150)
+
+
+def test_without_a_clean_step_the_quickest_of_the_first_tells_what_a_step_takes() -> None:
+    agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
+    first, second = Step(1, 5000 * MS, 9000 * MS, window="warmup"), Step(2, 9000 * MS, 9100 * MS, window="warmup")
+    table = StepTable(steps=(first, second))
+    found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5500 * MS)]), None)
+    assert found is not None and found.parts_s["the steps themselves"] == pytest.approx(0.2)
+    assert found.parts_s["compile and first runs"] == pytest.approx(3.4)

@@ -13,12 +13,14 @@ from tfperfkit.model import Work
 from tfperfkit.offers import ComputedStretch, GraphWaits, StepBreakdown
 from tfperfkit.records.samples import MIN, SampleLog, Samples, precise_spans
 from tfperfkit.records.spans import Span, Spans
-from tfperfkit.records.steps import StepTable
+from tfperfkit.records.steps import MarkerKind, Site, StepTable
 from tfperfkit.rule import Evidence
 
 #: What lies between two steps that are closer than this is the training's own affair (``StepAccount.between_ms``).
 _TRAINING_GAP_NS = 500_000_000
 _NO_SPANS = Spans()
+#: What a step may be made of.
+_TRAINS: tuple[MarkerKind, ...] = ("batch", "train_on_batch", "call", "loop_call", "apply", "named")
 
 
 def views(
@@ -33,10 +35,16 @@ def views(
     if total_ns <= 0:
         return []
     found = busy(evidence.log, Spans([*training(evidence.steps), *ours]), sources, total_ns)
-    found = [item for item in found if not _is_cut_turn(item, evidence.steps)]
+    sites = evidence.sites()
+    cut = evidence.run.status != "finished"
+    found = [
+        item
+        for item in found
+        if not _is_cut_turn(item, evidence.steps) and not (cut and _is_cut_call(item, evidence.steps, sites))
+    ]
     if not found:
         return []
-    sites, markers, windows = evidence.sites(), list(evidence.markers()), window_spans(events)
+    markers, windows = list(evidence.markers()), window_spans(events)
     precise = Spans(precise_spans(events))
     made = []
     for item in found:
@@ -50,6 +58,17 @@ def _is_cut_turn(item: Busy, steps: StepTable) -> bool:
     first turn, and the turn that an interruption cut. More of it is work that the loop does without training."""
     longest = max((step.end_ns - step.begin_ns for step in steps.steps), default=0)
     return steps.loop is not None and steps.loop in item.loops and item.ns <= 2 * longest
+
+
+def _is_cut_call(item: Busy, steps: StepTable, sites: Sequence[Site]) -> bool:
+    """Whether this is the end of a call that trains, as ``fit`` does, in a run that was cut in it: no more than two
+    steps' time behind the last one."""
+    if item.kind != "call" or not steps.steps:
+        return False
+    ways = {place for site in sites if site.kind in _TRAINS for place in site.chain}
+    longest = max(step.end_ns - step.begin_ns for step in steps.steps)
+    behind = all(begin >= steps.steps[-1].begin_ns for begin, _ in item.spans)
+    return behind and (item.where.file, item.where.line) in ways and item.ns <= 2 * longest
 
 
 def training(steps: StepTable) -> Spans:

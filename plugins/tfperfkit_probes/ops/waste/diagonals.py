@@ -1,4 +1,5 @@
-"""A whole jacobian of which only the blocks on the diagonal are used: each example's result by its own input."""
+"""A whole jacobian of which only the blocks on the diagonal are used, or are not zero: each example's result by its own
+input."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.row_by_row import row_by_row
 from tfperfkit_probes.ops.waste.sizes import RESHAPES
 from tfperfkit_probes.ops.waste.view import View
 
@@ -13,32 +15,36 @@ KIND = "diagonal"
 #: ``tape.jacobian`` is one gradient for each number, made all at once: TensorFlow names what that takes so.
 _AT_ONCE = "/pfor/"
 _GRADIENT = "gradient_tape/"
+#: In it the gradient of one number is taken.
+_OF_ONE = "/loop_body/"
 _MIN_EXAMPLES = 8
 #: Between the jacobian and what takes the diagonal.
 _DEEPEST = 8
 _MAX_OPERATIONS = 20_000
-_PASSES = RESHAPES | {"Transpose", "Cast", "Mul", "Neg"}
+_PASSES = RESHAPES | {"Transpose", "Cast", "Mul", "Neg", "Square", "Abs"}
 
 
 def diagonals(view: View) -> Iterator[Wasted]:
     """By ``tf.linalg.diag_part``, an einsum such as ``bibj->bij``, ``tf.gather_nd`` by equal indices, and a sum over
-    one of the two axes of examples."""
+    one of the two axes of examples; by a sum over both where a network takes each example alone."""
     for node in view.forward:
         examples = _diagonal(view, node)
+        whole = 0 if examples else _summed(view, node)
+        examples = examples or whole
         if examples < _MIN_EXAMPLES:
             continue
-        made = _jacobian(view, node)
+        made, between = _jacobian(view, node)
         work = _at_once(view, made) if made is not None else []
-        if not work:
+        if not work or (whole and not _apart(view, work, whole)):
             continue
-        places = [each.place for each in (node, *work) if each.place is not None]
+        places = [each.place for each in (node, *between, *work) if each.place is not None]
         yield Wasted(
             kind=KIND,
-            where=node.place,
+            where=made.place if whole and made is not None else node.place,
             places=list(dict.fromkeys(places)),
-            operations=[node.name, *(each.name for each in work)],
+            operations=list(dict.fromkeys(each.name for each in (node, *between, *work))),
             left=1 / examples,
-            figures={"examples": float(examples)},
+            figures={"examples": float(examples), "zeros": float(bool(whole))},
         )
 
 
@@ -64,19 +70,42 @@ def _diagonal(view: View, node: Node) -> int:
     return 0
 
 
-def _jacobian(view: View, node: Node) -> Node | None:
-    """What came of many gradients at once, past what gives it another order or shape; None where that is used
-    otherwise."""
-    current = view.source(node, 0)
+def _summed(view: View, node: Node) -> int:
+    """How many examples a jacobian has that is added up as a whole; 0 for anything else."""
+    if node.type not in ("Sum", "L2Loss"):
+        return 0
+    shape = view.shape(*node.inputs[0]) or ()
+    axes = tuple(range(len(shape))) if node.type == "L2Loss" else view.axes(node)
+    others = [axis for axis in range(1, len(shape)) if shape[axis] == shape[0]]
+    return shape[0] if axes is not None and 0 in axes and others and others[-1] in axes else 0
+
+
+def _apart(view: View, work: list[Node], examples: int) -> bool:
+    """Whether what is differentiated is made of each example alone: the blocks off the diagonal are zero."""
+    places = {node.place for node in work}
+    for node in view.nodes.values():
+        if node.type == "GatherV2" and _OF_ONE in f"/{node.name}" and node.place in places:
+            flat = view.source(node, 0)
+            while flat is not None and flat.type in RESHAPES:
+                flat = view.source(flat, 0)
+            return flat is not None and row_by_row(view, flat, examples)
+    return False
+
+
+def _jacobian(view: View, node: Node) -> tuple[Node | None, list[Node]]:
+    """What came of many gradients at once, and what gives it another order or shape, or changes number by number; None
+    where that is used otherwise."""
+    current, between = view.source(node, 0), list[Node]()
     for _ in range(_DEEPEST):
         if current is None or _AT_ONCE in f"{current.name}/":
-            return current
+            return current, between
         if current.type not in _PASSES or current.name in view.results:
-            return None
+            break
         if len({use.node.name for use in view.uses(current)}) > 1:
-            return None
+            break
+        between.append(current)
         current = view.source(current, 0)
-    return None
+    return None, between
 
 
 def _at_once(view: View, last: Node) -> list[Node]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tfperfkit.analysis.work.views import views
+from tfperfkit.model import RunStatus
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.spans import Spans
-from tfperfkit.records.steps import Loop, Step, StepTable
+from tfperfkit.records.steps import Loop, Site, Step, StepTable
 from tfperfkit.rule import Evidence
 from tfperfkit.testing import evidence_of
 
@@ -46,3 +49,18 @@ def test_the_begun_and_the_cut_turn_of_the_training_loop_are_no_work() -> None:
     assert [each.work is not None for each in found(turns, Loop("/s.py", 9))] == [True]
     short = (Step(1, 2000 * MS, 2100 * MS),)
     assert len(found(short, Loop("/s.py", 1))) == 1
+
+
+def test_the_step_in_which_a_run_was_cut_is_no_work_of_the_call_that_trains() -> None:
+    """``fit`` at line 2; the last second of the run is its third step, which nobody saw the end of."""
+    steps = StepTable(steps=(Step(1, 2000 * MS, 7000 * MS), Step(2, 7000 * MS, 12_000 * MS)), source="keras")
+    fits = Site(id=1, kind="batch", target=1, file="/s.py", line=2, chain=(("/s.py", 2),))
+
+    def found(status: RunStatus, site: Site = fits) -> list[Evidence]:
+        evidence = evidence_of(steps=steps, log=log().within([(11_000 * MS, 14_000 * MS)]), records={"sites": [site]})
+        evidence.run = msgspec.structs.replace(evidence.run, status=status)
+        return views(evidence, [], {"/s.py": ("import keras", "model.fit(x)")}, 14_000 * MS)
+
+    assert found("interrupted") == [] and found("killed") == []
+    assert len(found("finished")) == 1, "it ended by itself: this is what came after training"
+    assert len(found("killed", msgspec.structs.replace(fits, kind="predict"))) == 1

@@ -215,6 +215,17 @@ def test_a_jacobian_that_is_added_up_is_mostly_zeros_where_each_example_is_taken
     )
 
 
+def test_a_batch_with_as_many_examples_as_numbers_is_no_jacobian_of_examples_by_examples() -> None:
+    def penalise(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.tanh(tf.matmul(x, tf.ones((16, 5))))
+        blocks = tape.batch_jacobian(y, x)
+        return tf.reduce_sum(tf.square(blocks)), tf.reduce_sum(blocks, axis=2)
+
+    assert "diagonal" not in kinds(penalise, (16, 16))
+
+
 def test_what_is_traced_for_a_jacobian_is_no_lookup() -> None:
     assert kinds(jacobian(lambda t, y, x: t.jacobian(y, x)), (300, 3)) == set()
 

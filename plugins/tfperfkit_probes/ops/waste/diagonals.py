@@ -35,7 +35,8 @@ def diagonals(view: View) -> Iterator[Wasted]:
             continue
         made, between = _jacobian(view, node)
         work = _at_once(view, made) if made is not None else []
-        if not work or (whole and not _apart(view, work, whole)):
+        one = _one_number(view, work) if work else None
+        if one is None or (whole and not _apart(view, one, whole)):
             continue
         places = [each.place for each in (node, *between, *work) if each.place is not None]
         yield Wasted(
@@ -80,16 +81,22 @@ def _summed(view: View, node: Node) -> int:
     return shape[0] if axes is not None and 0 in axes and others and others[-1] in axes else 0
 
 
-def _apart(view: View, work: list[Node], examples: int) -> bool:
-    """Whether what is differentiated is made of each example alone: the blocks off the diagonal are zero."""
+def _one_number(view: View, work: list[Node]) -> Node | None:
+    """What takes the one number of all results whose gradient is taken in a turn; None where a turn takes one of each
+    example, as ``batch_jacobian``'s: that has an axis as long as the batch by chance."""
     places = {node.place for node in work}
     for node in view.nodes.values():
         if node.type == "GatherV2" and _OF_ONE in f"/{node.name}" and node.place in places:
-            flat = view.source(node, 0)
-            while flat is not None and flat.type in RESHAPES:
-                flat = view.source(flat, 0)
-            return flat is not None and row_by_row(view, flat, examples)
-    return False
+            return node if view.shape(node.name) == () else None
+    return None
+
+
+def _apart(view: View, one: Node, examples: int) -> bool:
+    """Whether what is differentiated is made of each example alone: the blocks off the diagonal are zero."""
+    flat = view.source(one, 0)
+    while flat is not None and flat.type in RESHAPES:
+        flat = view.source(flat, 0)
+    return flat is not None and row_by_row(view, flat, examples)
 
 
 def _jacobian(view: View, node: Node) -> tuple[Node | None, list[Node]]:

@@ -11,6 +11,7 @@ from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.eager.draws import draws
 from tfperfkit_rules.eager.gain import Compiled, compiled, handed_out
 from tfperfkit_rules.measures.source_text import Function, enclosing
 from tfperfkit_rules.measures.step_place import TAPE, StepPlace, step_place
@@ -114,7 +115,7 @@ def _advice(evidence: Evidence, place: StepPlace) -> str:
         what = f"Move the body of the loop, {which}, into a function with @tf.function"
     return (
         f"{what}, so that TensorFlow compiles the step once and runs it as one graph."
-        f"{reads(evidence, place)}{others(evidence, place)}"
+        f"{reads(evidence, place)}{draws(evidence, place)}{others(evidence, place)}"
     )
 
 

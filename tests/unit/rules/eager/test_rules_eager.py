@@ -21,6 +21,22 @@ def test_the_function_that_makes_the_step_is_named_before_the_loop() -> None:
     assert finding.evidence[0].value == 700
 
 
+@pytest.mark.parametrize(
+    ("imported", "call", "told"),
+    [
+        ("import numpy as np", "np.random.choice(100, 32)", True),
+        ("from numpy.random import default_rng", "default_rng().integers(9)", True),
+        ("import random", "random.random()", True),
+        ("import tensorflow as tf", "tf.random.uniform([])", False),
+        ("import numpy as np", "np.arange(9)", False),
+    ],
+)
+def test_what_python_draws_in_the_step_it_would_draw_once(imported: str, call: str, told: bool) -> None:
+    source = f"{imported}; " + SCRIPT.replace("model(x,", f"model(x + {call},")
+    finding = one(step.eager_step(eager_evidence(source=source)))
+    assert ("Draw its random numbers (train.py:" in finding.advice) == told
+
+
 @pytest.mark.parametrize(("count", "told"), [(40, True), (2, False)])
 def test_what_else_of_the_step_runs_operation_by_operation_is_named(count: int, told: bool) -> None:
     """An agent that updates and, in the same turn of the loop, chooses its actions with its model."""

@@ -227,7 +227,7 @@ def test_a_batch_with_as_many_examples_as_numbers_is_no_jacobian_of_examples_by_
 
 
 def test_what_is_traced_for_a_jacobian_is_no_lookup() -> None:
-    assert kinds(jacobian(lambda t, y, x: t.jacobian(y, x)), (300, 3)) == set()
+    assert "table" not in kinds(jacobian(lambda t, y, x: t.jacobian(y, x)), (300, 3))
 
 
 def _links(filled: float, rows: int = 600) -> Any:

@@ -34,7 +34,7 @@ def overhead(rows: Iterable[object], table: StepTable, windows: Iterable[str], b
     notes: tuple[str, ...] = ()
     if waited is not None and waited >= BUSY:
         notes = (
-            "Other programs kept the processors busy: after the warm-up the training thread waited "
+            "Other programs, or other threads, kept the processors busy: after the warm-up the training thread waited "
             f"{100 * waited:.0f} % of the time for one. All times, and the gains predicted from them, are rough.",
         )
     return Overhead(

@@ -24,7 +24,7 @@ from tfperfkit.storage.run_directory import RunDirectory
 MAX_STEPS = 1_000_000
 #: Each probe gets one window; more are damage, and every step would be looked up in all of them.
 _MAX_WINDOWS = 200
-_NO_STEPS = "No training step was seen: no Model.fit batch, no optimizer update, no tf.function that updates weights."
+_NO_STEPS = "No training step was seen."
 _NAME_IT = "If the script trains, name the function that makes one step: --steps-from FUNCTION."
 _NAME_IN_CODE = (
     "If it trains, name the function that makes one step: "

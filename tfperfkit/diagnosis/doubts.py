@@ -27,7 +27,7 @@ def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
     if part is not None:
         return (
             f" Whether {evidence.unit.a} needs all of that, no rule can tell: look for what is the same each time, "
-            "what is thrown away, and what could be done for many at once."
+            "what is thrown away, what could be done for many at once, and whether a cheaper operation would do."
         )
     if not near_limit and step.idle_ms >= MOST * step.ms:
         return (

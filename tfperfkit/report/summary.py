@@ -21,6 +21,8 @@ from tfperfkit.report.text import visible
 from tfperfkit.report.work import work_lines
 
 _LABELLED = 10
+#: From this mean on, as a multiple of the median, the mean is said too: half of the time is in few steps.
+_FEW_TAKE_MUCH = 1.5
 _CLEAN = frozenset({"clean", "baseline"})
 _WINDOWS = {"warmup": "warm-up"}
 _WORDS = {"samples": "stack samples"}
@@ -75,7 +77,8 @@ def nothing_lines(report: Report, screen: Screen) -> list[Text]:
 
 
 def headline_parts(report: Report, screen: Screen) -> list[str]:
-    """``40 steps``, ``512 ms a step (p90 540)``, ``250 examples/s``; without steps, how long the script ran."""
+    """``40 steps``, ``512 ms a step (p90 540)``, ``250 examples/s``; without steps, how long the script ran. Where
+    a few steps take much of the time, also their mean: ``14.6 ms a step (p90 31.7, mean 309)``."""
     steps = report.steps
     wall = f"ran {numbers.alone(float(report.run.wall_s), 's')}" if report.run.wall_s > 0 else ""
     if steps.count <= 0:
@@ -85,9 +88,15 @@ def headline_parts(report: Report, screen: Screen) -> list[str]:
     if _known(steps.median_ms):
         time, _, unit = numbers.alone(steps.median_ms, "ms", screen.symbols).partition(" ")
         text = f"{time} {unit} a step"
-        if _known(steps.p90_ms):
-            p90 = numbers.alone(steps.p90_ms, "ms", screen.symbols)
-            text += f" (p90 {p90.removesuffix(f' {unit}')})"
+        beside = [("p90", steps.p90_ms)] if _known(steps.p90_ms) else []
+        mean = steps.mean_ms
+        if mean is not None and math.isfinite(mean) and mean >= _FEW_TAKE_MUCH * (steps.median_ms or 0.0):
+            beside.append(("mean", mean))
+        figures = []
+        for word, value in beside:
+            shown = numbers.alone(value, "ms", screen.symbols).removesuffix(f" {unit}")
+            figures.append(f"{word} {shown}")
+        text += f" ({', '.join(figures)})" if figures else ""
         parts.append(text)
         if steps.account is not None and steps.account.between_total_ms >= MIN_BETWEEN * steps.account.mean_ms > 0:
             parts.append(f"{numbers.alone(steps.account.between_total_ms, 'ms', screen.symbols)} between two")

@@ -18,6 +18,11 @@ from tfperfkit_rules.measures.source_text import Function, enclosing
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
 _LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
+#: Where the weights are read and nothing is set.
+_READ = (
+    "Where nothing trains in between, call get_weights once, before, and keep the arrays. Where something does, read "
+    "only what is used, within TensorFlow: tf.gather(layer.embeddings, ids) copies the rows that are looked up."
+)
 LEFT = calibrated.WEIGHTS_LEFT_MIN.value, calibrated.WEIGHTS_LEFT_MAX.value
 
 
@@ -31,7 +36,8 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     copies = {row.place for row in rows}
     if not rows or evidence.samples.count < MIN:
         return
-    if methods(evidence, "set_weights"):  # else what NumPy does with them does not stand between two copies
+    back = bool(methods(evidence, "set_weights"))
+    if back:  # else what NumPy does with them does not stand between two copies
         rows += _between(evidence, rows)
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows))
     if share < MEDIUM:
@@ -43,7 +49,7 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG007",
         family="eager",
-        title=f"{_each(evidence)} copies a network's weights to NumPy and back",
+        title=f"{_each(evidence)} copies a network's weights to NumPy{' and back' if back else ''}",
         severity=severity(1 - 1 / bounds[0]),
         share_of_step=share,
         predicted_speedup=middle(bounds),
@@ -56,8 +62,10 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
             ),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
-        advice=_advice(evidence, copies),
-        detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one.",
+        advice=_advice(evidence, copies) if back else _READ,
+        detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one."
+        if back
+        else "get_weights copies all variables of a layer or a model, whole, each time.",
         absorbs_here=("LIN001", "SYN001"),
     )
 

@@ -14,15 +14,16 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.step_shares import span
 
 _EIGEN = (
-    "One product with the transpose first makes the matrix small (tf.linalg.eigh(x^T x) for few columns); for the "
-    "largest value alone a few power iterations do, which are products and keep their vector from step to step."
+    "Ask for the values alone where the vectors are not used ({values}). For the largest value alone one or two power "
+    "iterations a step do: products, whose vector a variable keeps from step to step. Of a matrix with few columns "
+    "tf.linalg.eigh of the small product x^T x gives the same."
 )
 _INVERSE = "Solve instead of inverting (tf.linalg.solve, cholesky_solve), for all right sides in one call."
 #: Operations of iterations and recurrences over a matrix, and what usually takes their place.
 SLOW = {
-    "Svd": _EIGEN,
-    "SelfAdjointEigV2": _EIGEN,
-    "Eig": _EIGEN,
+    "Svd": _EIGEN.format(values="tf.linalg.svd(x, compute_uv=False)"),
+    "SelfAdjointEigV2": _EIGEN.format(values="tf.linalg.eigvalsh"),
+    "Eig": _EIGEN.format(values="tf.linalg.eigvals"),
     "Qr": "Normalise by products (Newton-Schulz iterations, Cholesky of x^T x) where an approximation does.",
     "MatrixInverse": _INVERSE,
     "MatrixSolveLs": "Cholesky of the normal equations is faster where the matrix is well conditioned.",
@@ -73,6 +74,6 @@ def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share
             Measurement("runs in a step", runs, "count", "tfprof"),
         ),
         advice=f"{SLOW[kind]} Or do it in every n-th step only, or on fewer rows.",
-        detail="Such an operation goes through its matrix many times, each after the last, on one thread for a matrix.",
+        detail="Such an operation goes through its matrix many times, one pass after the other, on one thread.",
         parts=("graph",),
     )

@@ -60,9 +60,9 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
     # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
     loud = own and share >= (gain.HIGH if comes_back else calibrated.LARGE_FREED.value)
     if comes_back:
-        title = f"{whole_s:.1f} s went by while iterators were freed, {len(found)} times"
+        title = f"TensorFlow took {whole_s:.1f} s to free iterators of datasets, {len(found)} times"
     else:
-        title = f"{longest_s:.1f} s{when} went by while an iterator was freed"
+        title = f"TensorFlow took {longest_s:.1f} s to free a dataset's iterator{when}"
     yield Finding(
         code="INP013",
         family="input",

@@ -48,7 +48,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     name = called(stage)
     where = places(evidence, place(stage, item.pipeline), stage.mapped)
     if early is not None:
-        code, title = "INP008", f"cache() stands before {name}, so it keeps what costs nothing"
+        code, title = "INP008", f"cache() stands before {name}, which does all of its work again in each epoch"
         where = places(evidence, place(early, item.pipeline), *where)
         advice = f"Move cache() behind {name}: .{_call(stage)}.cache()."
     else:

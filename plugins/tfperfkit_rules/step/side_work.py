@@ -227,11 +227,19 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         ),
         advice=(_OF_WORK.get(kind, advice) if evidence.work is not None else advice)
         + (_BINARY if _AS_TEXT in named else ""),
-        detail=f"{'The next step' if evidence.work is None else 'The rest of the work'} waits until it is done.",
+        detail=f"{'The next step' if evidence.work is None else 'The rest of the work'} waits until it is done."
+        + (_MORE if 1 - left.lower > share else ""),
         absorbs=_ABSORBS.get(kind, ()),
-        absorbs_here=("LIN001", "SYN001", "STP008"),
+        absorbs_here=("LIN001", "SYN001", "STP006", "STP008"),
         parts=words.parts,
     )
+
+
+#: Where more may go than its own share.
+_MORE = (
+    " Compiled steps behind it are slower than steps in a row (cold caches, threads that slept), and some of what else "
+    "Python does there goes with it: so more may be saved than its share."
+)
 
 
 def _behind(found: Beside) -> float:

@@ -31,9 +31,11 @@ def test_a_detail_of_sentences_is_wrapped_as_its_fix_is() -> None:
 
 def test_what_passes_between_the_steps_stands_beside_their_time_when_it_is_much() -> None:
     account = StepAccount(steps=27, mean_ms=10.0, ordinary_ms=10.0, between_total_ms=368.0)
-    steps = msgspec.structs.replace(NAIVE_GAN.steps, median_ms=9.3, p90_ms=18.1, account=account)
+    steps = msgspec.structs.replace(NAIVE_GAN.steps, median_ms=9.3, mean_ms=10.0, p90_ms=18.1, account=account)
     report = msgspec.structs.replace(HEALTHY, steps=steps)
     assert "40 steps · 9.30 ms a step (p90 18.1) · 368 ms between two · " in rendered(report)
+    uneven = msgspec.structs.replace(steps, mean_ms=309.0)  # a few of them wait for data
+    assert "9.30 ms a step (p90 18.1, mean 309) · " in rendered(msgspec.structs.replace(HEALTHY, steps=uneven))
     little = msgspec.structs.replace(account, between_total_ms=2.0)
     report = msgspec.structs.replace(HEALTHY, steps=msgspec.structs.replace(steps, account=little))
     assert "between two" not in rendered(report)

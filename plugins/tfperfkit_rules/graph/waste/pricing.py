@@ -77,7 +77,7 @@ def finding(
         detail=detail,
         # What else shows in the same operations: that they are slow, many, or could be fused.
         absorbs=("CMP002", "CMP006"),
-        absorbs_here=("GRF003", "GRF005", "GRF007", "STP003"),
+        absorbs_here=("GRF003", "GRF005", "GRF007", "GRF009", "STP003"),
         parts=("graph",),
     )
     return priced(made, speedups(part.lower, part.upper))

@@ -34,7 +34,9 @@ def spread(evidence: Evidence) -> Iterator[Finding]:
         one_hot, ids, mask = bool(figures["one_hot"]), figures["ids"], figures["mask"]
         ordered = bool(figures.get("ordered"))
         made = "one-hot vectors" if one_hot else "a mask"
-        ends = "that a product takes back" if figures["looked_up"] else "that is summed up again"
+        ends = "only to be summed up again"
+        if figures["looked_up"]:
+            ends = f"only to be multiplied{' by a table' if one_hot else ''}"
         detail = (
             "Nearly all numbers of it are zero. A lookup, or a sum by row, reads what the indices name and nothing "
             "else; the gradient of a lookup is of the rows that were looked up."

@@ -49,6 +49,13 @@ def test_what_numpy_does_with_weights_that_are_only_read_is_no_copying() -> None
     assert not list(weights_through_numpy(given(4, SOURCE.replace("target.set_weights(weights)", "watch(weights)"))))
 
 
+def test_weights_that_are_only_read_have_advice_of_their_own() -> None:
+    """A table is read whole for a few rows: nothing goes back, and there is nothing to assign."""
+    (read,) = weights_through_numpy(given(40, SOURCE.replace("target.set_weights(weights)", "watch(weights)")))
+    assert read.title == "Each step copies a network's weights to NumPy"
+    assert "call get_weights once" in read.advice and "tf.gather" in read.advice and "set_weights" not in read.detail
+
+
 def test_values_from_elsewhere_have_advice_of_their_own() -> None:
     """As an optimizer of SciPy's hands them over: there is no second model to copy from."""
     (between,) = weights_through_numpy(given(40))

@@ -33,7 +33,7 @@ def test_a_wait_after_the_last_step() -> None:
     given = sampled((3, 100), (1, 1), (2, 192), begin_ms=10**6)
     finding = one(freed(given))
     assert (finding.code, finding.basis, finding.where[0].line) == ("INP013", "run", 12)
-    assert finding.title == "9.6 s after the last step went by while an iterator was freed"
+    assert finding.title == "TensorFlow took 9.6 s to free a dataset's iterator after the last step"
     assert {item.name: item.value for item in finding.evidence}["waits"] == 1
     assert finding.share_of_step == pytest.approx(9.6 / given.run.wall_s)
 
@@ -47,7 +47,7 @@ def test_waits_at_two_lines_and_the_longer_first() -> None:
 def test_short_waits_that_come_back_count_together() -> None:
     given = sampled(*[(3, 1), (2, 8)] * 20, (3, 500))
     finding = one(freed(given))
-    assert finding.title == "8.0 s went by while iterators were freed, 20 times"
+    assert finding.title == "TensorFlow took 8.0 s to free iterators of datasets, 20 times"
     assert finding.severity == ("high" if finding.share_of_step >= 0.15 else "info")
 
 

@@ -30,7 +30,8 @@ KEEPS_UP = calibrated.KEEPS_UP.value
 class Feed(msgspec.Struct, frozen=True, kw_only=True):
     """The step and the training pipeline. Times are ms of the mean clean step.
 
-    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill anew).
+    ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill anew;
+    ``unseen_ms`` of it: what the account has as other parts, where a compiled function fetches its batches).
     ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
     compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
     or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
@@ -44,6 +45,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     cpus: int
     stalled_ms: float = 0.0
     batches: float = 1.0
+    unseen_ms: float = 0.0
 
     @property
     def share(self) -> float:
@@ -218,6 +220,7 @@ def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:
         overlaps=overlaps(pipeline),
         cpus=evidence.cpus,
         stalled_ms=_stalled(evidence),
+        unseen_ms=found.unseen_ms if found else 0.0,
         batches=inside.batches or pipeline.outputs_per_step or _fetched(evidence, pipeline) or 1.0,
     )
     return None if made.keeps_up and not inside.traced else made
@@ -340,6 +343,8 @@ def waiting(item: Feed) -> list[Measurement]:
     ]
     if item.epoch_ms > 0:
         rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "breakdown"))
+    if item.unseen_ms >= shared.MOSTLY.value * item.wait_ms:
+        rows.append(Measurement("of it within the compiled step, so graph above", item.unseen_ms, "ms", "breakdown"))
     return rows
 
 

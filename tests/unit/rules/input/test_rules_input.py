@@ -328,6 +328,8 @@ def test_buffers_that_fill_as_epochs_begin_are_waiting_too() -> None:
     assert found is not None and found.length == 15 and found.unseen_ms == pytest.approx(450 / 57)
     finding = one(stage_order.repeated(given))
     assert finding.code == "INP006" and finding.share_of_step == pytest.approx(450 / 57 / 12.9)
+    shown = {item.name: item.value for item in finding.evidence}  # the bar above has these ms as graph
+    assert shown["of it within the compiled step, so graph above"] == pytest.approx(450 / 57)
 
 
 def test_a_second_network_at_every_fifth_step_is_no_epoch_where_fetches_are_seen() -> None:

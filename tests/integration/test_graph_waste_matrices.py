@@ -48,7 +48,8 @@ def scanned(a: Any, b: Any) -> Any:
     ],
 )
 def test_a_matrix_that_stays(function: Makes, shapes: Any) -> None:
-    assert kinds(function, *shapes) == {"solve"}
+    """What it is made of may stay too, and be large enough to be named (the second)."""
+    assert kinds(function, *shapes) - {"fixed", "fixed_idle"} == {"solve"}
 
 
 @pytest.mark.parametrize(

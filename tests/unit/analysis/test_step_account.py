@@ -1,17 +1,14 @@
-"""The step's account: parts that add up, outliers by their cause, what runs between steps, the warm-up."""
+"""The step's account: parts that add up, outliers by their cause, what runs between steps."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from evidence_builder import make_evidence
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tfperfkit.analysis.step_account import Facts, account
-from tfperfkit.analysis.step_summary import summarize
-from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.model import StepAccount
 from tfperfkit.records.samples import SampleLog, Stack, steady_samples
 from tfperfkit.records.spans import Span, Spans
@@ -284,23 +281,6 @@ def test_the_parts_always_add_up_to_the_mean(
         assert min(found.parts_ms.values()) >= -1e-9
 
 
-def test_the_warm_up_adds_up() -> None:
-    table = StepTable(
-        steps=(
-            Step(1, 5000 * MS, 6000 * MS, window="warmup"),
-            Step(2, 6000 * MS, 6010 * MS, window="warmup"),
-            Step(3, 6010 * MS, 6020 * MS, window="clean"),
-        )
-    )
-    agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
-    found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5600 * MS)]), 10.0)
-    assert found is not None and found.total_s == pytest.approx(6.010)
-    assert found.parts_s["tracing"] == pytest.approx(0.6)
-    assert found.parts_s["importing TensorFlow"] == pytest.approx(2.1)
-    assert found.parts_s["the steps themselves"] == pytest.approx(0.020)
-    assert found.parts_s["compile and first runs"] == pytest.approx(0.390)
-
-
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100))), st.integers(0, 100), st.integers(0, 100))
 def test_spans_count_each_moment_once(spans: list[Span], begin: int, end: int) -> None:
     covered = {moment for low, high in spans for moment in range(low, high)}
@@ -379,23 +359,3 @@ def test_time_between_steps_is_weighed_where_samples_are_fewer() -> None:
     assert found is not None
     assert found.between_ms["saving"] == pytest.approx(5 * found.between_ms["python"])
     assert sum(found.between_ms.values()) == pytest.approx(found.between_total_ms)
-
-
-def test_what_ends_in_its_first_call_is_steps_and_not_compiling() -> None:
-    agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
-    for count in (150, 1):  # a single long step, in which a run ended: how much of it compiled nobody knows
-        table = StepTable(steps=(Step(1, 5000 * MS, 9000 * MS, count, window="warmup"),))
-        found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5500 * MS)]), None)
-        assert found is not None and found.parts_s["the steps themselves"] == pytest.approx(3.5)
-        assert "compile and first runs" not in found.parts_s
-        told = summarize(table, make_evidence(steps=table)).note
-        assert ("ran in one call" in told) == (count == 150)
-
-
-def test_without_a_clean_step_the_quickest_of_the_first_tells_what_a_step_takes() -> None:
-    agent = {"process_ns": 0, "import_begin_ns": 500 * MS, "import_end_ns": 2500 * MS, "armed_ns": 2600 * MS}
-    first, second = Step(1, 5000 * MS, 9000 * MS, window="warmup"), Step(2, 9000 * MS, 9100 * MS, window="warmup")
-    table = StepTable(steps=(first, second))
-    found = warm_up(table, SampleLog({}, []), agent, 0, Spans([(5000 * MS, 5500 * MS)]), None)
-    assert found is not None and found.parts_s["the steps themselves"] == pytest.approx(0.2)
-    assert found.parts_s["compile and first runs"] == pytest.approx(3.4)

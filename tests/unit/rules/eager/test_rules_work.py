@@ -8,19 +8,17 @@ import msgspec
 import pytest
 from eager_builder import op
 from evidence_builder import FILE, one
-from tfperfkit_rules.eager import elements, work
-from work_builder import CALL, everything, frame, sampled, work_evidence
+from tfperfkit_rules.eager import work
+from work_builder import CALL, everything, frame, handed, sampled, work_evidence
 
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.records.samples import Frame, Stack
+from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
 
 MATH = "tensorflow.python.ops.math_ops:reduce_sum"
-SLICE = "tensorflow.python.ops.tensor_getitem_override:_slice_helper"
 MAP = "tensorflow.python.ops.map_fn:map_fn_v2"
 LAYER = "keras.src.layers.layer:__call__"
-ROWS = "tensorflow.python.framework.tensor:__next__"
 
 IN_FUNCTION = """\
 import tensorflow as tf
@@ -41,11 +39,6 @@ for i in range(100):
 #: Operations of two seconds, ten thousand in each; each takes what handing it over takes.
 TINY = (op("Mul", 2000, 40.0), op("Sub", 2000, 40.0), op("MatMul", 400, 8.0))
 HEAVY = (op("MatMul", 400, 380.0), op("Mul", 400, 2.0))
-
-
-def handed(*frames: Frame) -> tuple[Stack, int]:
-    """Some Python that hands operations out, without which they are long ones."""
-    return sampled(10, "dispatch", *frames)
 
 
 def eager(source: str = IN_FUNCTION, **fields: Any) -> Evidence:
@@ -307,101 +300,6 @@ def test_a_map_that_runs_eagerly_has_the_line_that_calls_it() -> None:
     assert found.title.startswith("tf.map_fn is called eagerly") and "vectorized_map" in found.advice
     traced = [sampled(100, "graph", frame(3, CALL, MAP))]
     assert everything(work_evidence(source, traced, loop=2)) == []
-
-
-ELEMENTS = "import tensorflow as tf\nfor i in range(t.shape[0]):\n    total += float(t[i, 0])\n"
-
-
-def test_elements_that_are_read_one_by_one_are_no_operations_to_compile() -> None:
-    taken = [
-        sampled(70, "eager_ops", frame(3, SLICE, span=(19, 26))),
-        sampled(30, "host_sync", frame(3, "tensorflow.python.framework.ops:__float__", span=(13, 27))),
-    ]
-    found = one(everything(work_evidence(ELEMENTS, taken, loop=2)))
-    assert (found.code, found.where) == ("EAG011", (SourceSpan(FILE, 3), SourceSpan(FILE, 2)))
-    assert found.title == "A Python loop takes t[i, 0] out of a tensor, one at a time" and "t.numpy()" in found.advice
-    freed = one(everything(work_evidence(ELEMENTS, [*taken, sampled(25, "python", frame(3))], loop=2)))
-    assert freed.share_of_step == 1.0  # their tensors are let go of at the same line
-
-
-def test_a_value_that_is_waited_for_is_no_element() -> None:
-    source = "for batch in batches:\n    loss = step(batch)\n    loss.numpy()\n"
-    stacks = [sampled(100, "host_sync", frame(3, "tensorflow.python.framework.ops:numpy", span=(4, 16)))]
-    assert list(elements.elements_one_by_one(work_evidence(source, stacks, loop=1))) == []
-
-
-def test_a_call_that_goes_through_a_tensor_is_no_loop_over_its_rows() -> None:
-    source = "import keras\nfor x, y in batches:\n    z = e(x)\n    p = d(z)\n    found.extend(p)\n"
-    called = [
-        sampled(50, "eager_ops", frame(3, LAYER, span=(8, 12))),
-        sampled(30, "eager_ops", frame(4, LAYER, span=(8, 12))),
-        handed(frame(3, LAYER, span=(8, 12))),
-    ]
-    goes = frame(5, ROWS, span=(4, 19))
-    evidence = work_evidence(source, [*called, sampled(2, "eager_ops", goes)], loop=2)
-    found = one(everything(evidence))
-    assert found.code == "EAG004" and found.where[0] == SourceSpan(FILE, 3)
-    assert found.title == "e and d are called operation by operation inside the loop at train.py:2"
-    assert "Call e and d in one function with @tf.function" in found.advice
-    rows = work_evidence(source, [*called[:1], sampled(50, "eager_ops", goes)], loop=2)
-    found = one(elements.elements_one_by_one(rows))
-    assert found.title == "found.extend takes the rows of p out of a tensor, one at a time"
-    assert found.share_of_step == 0.5 and "values = p.numpy()" in found.advice
-
-
-def test_a_loop_over_a_tensor_goes_through_its_rows() -> None:
-    source = "import tensorflow as tf\nfor row in rows:\n    a += row * 2\n"
-    stacks = [
-        sampled(50, "eager_ops", frame(2, ROWS, span=(11, 15))),
-        sampled(50, "eager_ops", frame(3, MATH, span=(4, 16))),
-    ]
-    found = one(elements.elements_one_by_one(work_evidence(source, stacks, loop=2)))
-    assert found.title == "A Python loop takes the rows of rows out of a tensor, one at a time"
-    assert found.share_of_step == 1.0
-
-
-def test_slices_and_elements_that_stay_tensors_are_operations() -> None:
-    sliced = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i:i+9])")
-    taken = frame(3, SLICE, span=(20, 28))
-    stacks = [sampled(90, "eager_ops", taken), handed(taken)]
-    assert one(everything(work_evidence(sliced, stacks, loop=2))).code == "EAG008"
-    kept = ELEMENTS.replace("float(t[i, 0])", "tf.sum(t[i, 0])")
-    assert one(everything(work_evidence(kept, stacks, loop=2))).code == "EAG008"
-
-
-def test_a_loop_over_a_tensor_is_reported_by_what_it_goes_over() -> None:
-    source = "import tensorflow as tf\nfor row in t:\n    total += tf.reduce_sum(row)\n"
-
-    def found(going: int) -> Finding:
-        stacks = [
-            sampled(going, "eager_ops", frame(2, ROWS, span=(11, 12))),
-            sampled(90 - going, "eager_ops", frame(3, MATH, span=(13, 31))),
-            sampled(10, "dispatch", frame(3, MATH, span=(13, 31))),
-        ]
-        return one(everything(work_evidence(source, stacks, loop=2)))
-
-    assert found(60).title == "A Python loop takes the rows of t out of a tensor, one at a time"
-    assert found(30).code == "EAG008"  # what is done with the rows takes the time
-
-
-def test_a_function_is_compiled_with_its_loops_over_tensors() -> None:
-    source = (
-        "import tensorflow as tf\ndef path(x):\n    for t in tf.range(9):\n        a = f(a, x[t])\n"
-        "    for t in tf.range(9):\n        b = g(t)\nfor x in nights:\n    path(x)\n"
-    )
-    call = frame(8)
-
-    def found(operations: int) -> list[Finding]:
-        stacks = [
-            sampled(operations, "eager_ops", call, frame(4, MATH, name="path", span=(12, 22))),
-            sampled(90 - operations, "eager_ops", call, frame(5, ROWS, name="path", span=(13, 24))),
-            sampled(10, "dispatch", call, frame(4, MATH, name="path", span=(12, 22))),
-        ]
-        return everything(work_evidence(source, stacks, loop=7))
-
-    (whole,) = [item for item in found(70) if item.code == "EAG008"]
-    assert whole.share_of_step == 1.0 and "EAG011" in whole.absorbs
-    assert "EAG011" in {item.code for item in found(30)}
 
 
 def test_copies_of_weights_are_no_operations_to_compile() -> None:

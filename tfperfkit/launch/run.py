@@ -146,13 +146,15 @@ def run(
         elif manifest.on_demand and manifest.rank is not None:
             output.tell("--on-demand: TensorFlow may crash when a trace of ranks that train together ends")
         monitor = Monitor(folder, manifest.watch) if manifest.watch is not None and not reason else None
+        beside = live(folder) if live is not None and not reason else None
+        if monitor is not None:  # a run that is watched is not drawn
+            beside = WindowReports(folder)
         ended = supervisor.supervise(
             [*supervisor.interpreter(), *(["-m"] if parts.is_module else []), parts.target, *parts.script_arguments],
             None if reason else supervisor.environment(directory, target.needs_profile(source), family),
             directory,
             room,
-            # A run that is watched is not drawn.
-            WindowReports(folder) if monitor is not None else live(folder) if live is not None and not reason else None,
+            beside,
             monitor,
         )
         if monitor is not None:

@@ -15,11 +15,11 @@ def draws(evidence: Evidence, place: StepPlace) -> str:
     lines = []
     for span in place.functions:
         function, syntax = enclosing(evidence, span.file, span.line), evidence.syntax(span.file)
-        for call in syntax.calls if function is not None and syntax is not None else ():
-            if function is not None and function.line < call.lineno <= function.last:
-                name = syntax.name(call.func) if syntax is not None else ""
-                if name.startswith(_DRAWS):
-                    lines.append(f"{span.file.rpartition('/')[2]}:{call.lineno}")
+        if function is None or syntax is None:
+            continue
+        inside = (call for call in syntax.calls if function.line < call.lineno <= function.last)
+        drawn = (call for call in inside if syntax.name(call.func).startswith(_DRAWS))
+        lines += [f"{span.file.rpartition('/')[2]}:{call.lineno}" for call in drawn]
     if not lines:
         return ""
     where = ", ".join(dict.fromkeys(lines))

@@ -23,8 +23,8 @@ from tfperfkit_rules.measures.room import priced
 _WITH_BODIES = ("again", "again_idle", "fixed", "fixed_idle", "grown")
 #: Kinds of operations for each variable, which take as long to start as to run where variables are small and many.
 _EACH_VARIABLE = ("norm", "average")
-#: Kinds of what is computed for one result alone.
-_RESULT = "result_"
+#: What is computed for one result alone: of each result there is a kind of its own, which begins so.
+RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 #: The window of figures that are from a graph.
@@ -135,7 +135,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     if step is not None and step.ms > 0 and (evidence.work is None or waste.kind not in _WITH_BODIES):
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
         # What Keras' ``predict`` computes is a part of its own; it makes results that a caller may not read.
-        of_keras = evidence.share("evaluate") if waste.kind.startswith(_RESULT) else 0.0
+        of_keras = evidence.share("evaluate") if waste.kind.startswith(RESULT) else 0.0
         scale = (evidence.share("graph") or of_keras) / step.ms
         # Functions of one step may use the same names; their lines tell them apart.
         lines = {("", 0), *((place.file, place.line) for place in (waste.where, *waste.places) if place is not None)}

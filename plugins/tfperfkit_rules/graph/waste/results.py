@@ -12,11 +12,9 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import largest_first
-from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found
+from tfperfkit_rules.graph.waste.pricing import RESULT, Part, count, finding, found
 from tfperfkit_rules.measures.read_results import Reads, of_function, of_method
 
-#: Of each result there is a kind of its own.
-_KIND = "result_"
 _PREDICTS = ("predict", "predict_on_batch")
 #: What Keras compiles for them.
 _MADE_FOR = ("one_step_on_data_distributed", "one_step_on_data", "predict_function")
@@ -25,7 +23,7 @@ _MADE_FOR = ("one_step_on_data_distributed", "one_step_on_data", "predict_functi
 def results(evidence: Evidence) -> Iterator[Finding]:
     """GRF031, by results of the functions that ran, and by what the source does with them."""
     marks = chain.from_iterable(function.marks.wasted for function in largest_first(evidence))
-    for kind in sorted({each.kind for each in marks if each.kind.startswith(_KIND)}):
+    for kind in sorted({each.kind for each in marks if each.kind.startswith(RESULT)}):
         for part in found(evidence, kind):
             reads = _reads(evidence, part)
             if reads is not None and round(part.waste.figures["number"]) not in reads.results:

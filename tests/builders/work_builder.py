@@ -85,7 +85,7 @@ def work_evidence(
     ]
     rows = tuple(LineCount(file=FILE, line=line, hits=n) for line, n in (hits or {}).items())
     trace = traced({}, ops, steps=0, wall_ms=2000.0)
-    data: dict[str, Any] = {"tfprof": trace} if ops and not later else {}
+    data: dict[str, Any] = {**fields.pop("data", {}), **({"tfprof": trace} if ops and not later else {})}
     offers: dict[str, list[Any]] = {"lines": [LineCounts(rows=rows)]} if rows else {}
     if later:
         (ran,) = (item for item in tfprof.offers(trace) if isinstance(item, RanOperations))

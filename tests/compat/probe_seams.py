@@ -305,6 +305,15 @@ PROBE_SEAMS = (
     ),
     Seam(
         "inside",
+        "input.answers",
+        f"{KERAS}callbacks.callback_list",
+        "CallbackList.on_predict_end",
+        "compiled",
+        "input",
+        "it can't be seen whether predict and evaluate get the same data again",
+    ),
+    Seam(
+        "inside",
         "input.keras",
         f"{KERAS}trainers.epoch_iterator",
         "EpochIterator._interrupted_warning",

@@ -23,6 +23,7 @@ QUICK = ("numpy_ranking_loss", "handmade_decoder")
 LONG = (
     "compiled_eagerly",
     "dqn_predict",
+    "threshold_sweep",
     "tokenise_in_the_loop",
     "loss_per_example",
     "streaming_fit",

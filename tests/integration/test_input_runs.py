@@ -351,3 +351,38 @@ def test_the_steps_that_keras_was_given_and_data_that_ran_out(tfperf: Tfperf) ->
     (short,) = data["ran_out"]
     assert (short["asked"], short["had"], short["way"], short["validation"]) == (8, 10, "fit", False)
     assert short["line"] == line(STEPS, "model.fit")
+
+
+AGAIN = (
+    MODEL
+    + """
+model.compile("sgd", "mse")
+def asked(a):
+    return model.predict(a, verbose=0)
+for _ in range(3): asked(x)
+x[7, 3] += 1; asked(x)
+x[7, 3] -= 1
+model.layers[0].kernel.assign_add(tf.ones((8, 4)) * .001); asked(x)
+data = tf.data.Dataset.from_tensor_slices((x, y)).batch(48)
+for _ in range(2): model.evaluate(data, verbose=0)
+model.evaluate(tf.constant(x), tf.constant(y), verbose=0)
+print(model.predict(x, verbose=0).shape)
+for _ in range(2): model.predict(((x[i:i + 8],) for i in range(0, 480, 8)), verbose=0)
+model.fit(x, y, epochs=2, validation_data=(x, y), verbose=0)
+model.evaluate(data, verbose=0)
+"""
+)
+
+
+def test_the_same_data_with_the_same_weights(tfperf: Tfperf) -> None:
+    """Of five calls at the line two repeat the first: not the one after a number was written, nor after a weight was.
+    Nor does evaluate after fit."""
+    found = {(row["way"], row["line"]): row for row in run(tfperf, AGAIN)["asked_again"]}
+    asked = found.pop(("predict", line(AGAIN, "    return model.predict")))
+    assert (asked["calls"], asked["repeats"], asked["before"]) == (5, 2, None)
+    assert 0 < asked["in_vain"] < asked["seconds"]
+    data = found.pop(("evaluate", line(AGAIN, "for _ in range(2): model.evaluate")))
+    assert (data["calls"], data["repeats"]) == (2, 1)
+    later = found.pop(("predict", line(AGAIN, "print(model.predict")))
+    assert later["before"]["line"] == asked["line"]
+    assert not found

@@ -113,6 +113,18 @@ class KerasData(msgspec.Struct, frozen=True, kw_only=True):
     ns: int = 0
 
 
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of ``predict`` or ``evaluate`` (``way``) that ended at ``ns``. ``key``: equal where the data and the
+    result were, as far as a sample of their numbers tells."""
+
+    way: str
+    file: str
+    line: int
+    function: str
+    key: str
+    ns: int
+
+
 class RanOut(msgspec.Struct, frozen=True, kw_only=True):
     """Keras' ``fit`` or ``evaluate`` was to take ``asked`` batches (of an epoch), and there were ``had`` in all."""
 

@@ -10,15 +10,17 @@ import msgspec
 from tfperfkit.clock import ms
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import each, read
-from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator, RanOut
+from tfperfkit.records.pipelines import Answer, KerasData, MadeDataset, MadeIterator, RanOut
 from tfperfkit.records.samples import read_samples
 from tfperfkit.records.steps import Marker, Site
+from tfperfkit_probes.input.answers import asked_again
 from tfperfkit_probes.input.divided import divided, random_order
 from tfperfkit_probes.input.loaders import constant_functions, loaders, typical_step_ms
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData
 from tfperfkit_probes.input.nodes import Measurement, measure
 from tfperfkit_probes.input.pipelines import likeness, make, span
 from tfperfkit_probes.input.streams import (
+    ANSWERS,
     COUNTS,
     DATASETS,
     ITERATORS,
@@ -76,6 +78,11 @@ def analyse(capture: Capture) -> InputData:
         ),
         keras=keras,
         ran_out=_ran_out(read(capture, RAN_OUT, RanOut)),
+        asked_again=asked_again(
+            read(capture, ANSWERS, Answer),
+            each(capture.session_records("sites"), Site),
+            each(capture.session_records("markers"), Marker),
+        ),
         constant_functions=constant_functions(watched, samples),
         steps=capture.steps.count,
         step_ms=step_ms,

@@ -136,6 +136,24 @@ class KerasInput(msgspec.Struct, frozen=True, kw_only=True):
     item_ms: float | None = None
 
 
+class AskedAgain(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls of ``predict`` or ``evaluate`` (``way``) at one line, from ``begin_ns`` to ``end_ns``. ``repeats``: of them
+    gave the result of an earlier call with the same data once more; ``before``: the line of the earlier one, where it
+    was another. ``seconds`` that calls at this line took, ``in_vain``: the repeats."""
+
+    way: str
+    file: str
+    line: int
+    function: str
+    calls: int
+    repeats: int
+    seconds: float
+    in_vain: float
+    begin_ns: int
+    end_ns: int
+    before: SourceSpan | None = None
+
+
 class ShortData(msgspec.Struct, frozen=True, kw_only=True):
     """Data that ran out before the steps that Keras was given: ``asked`` batches (of an epoch), ``had`` in all.
     ``times``: that Keras warned of it. ``validation``: given to ``fit`` as such."""
@@ -188,6 +206,7 @@ class InputData(msgspec.Struct, frozen=True, kw_only=True):
     loaders: tuple[Loader, ...] = ()
     keras: tuple[KerasInput, ...] = ()
     ran_out: tuple[ShortData, ...] = ()
+    asked_again: tuple[AskedAgain, ...] = ()
     constant_functions: tuple[ConstantFunction, ...] = ()
     steps: int = 0
     step_ms: float | None = None

@@ -11,13 +11,15 @@ from typing import Any
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.input import iterator_model
+from tfperfkit.instruments.input.answers import Answers
 from tfperfkit.instruments.input.datasets import Pipelines
 from tfperfkit.instruments.input.evaluated_batches import EvaluatedBatches
 from tfperfkit.instruments.input.keras import KerasDatasets
 from tfperfkit.instruments.input.returns import Returns
 from tfperfkit.probe import Recording
-from tfperfkit.records.pipelines import KerasData, MadeDataset, MadeIterator, RanOut
+from tfperfkit.records.pipelines import Answer, KerasData, MadeDataset, MadeIterator, RanOut
 from tfperfkit_probes.input.streams import (
+    ANSWERS,
     COUNTS,
     DATASETS,
     ITERATORS,
@@ -56,6 +58,7 @@ class Recorder:
         self._pipelines = Pipelines(self, recording.is_user_code)
         self._keras = KerasDatasets(self._reported, recording.is_user_code, self._pipelines.number, self._ended)
         self._within = EvaluatedBatches(self._evaluates)
+        self._answers = Answers(self._answered, recording.is_user_code, self._pipelines.number)
         self._reader = iterator_model.Reader(recording.directory / "model.pb")
         self._live: list[tuple[int, weakref.ref[Any]]] = []
         self._lock = threading.RLock()
@@ -71,6 +74,7 @@ class Recorder:
         self._pipelines.install()
         self._recording.when_keras(self._keras.install)
         self._recording.when_keras(self._within.install)
+        self._recording.when_keras(self._answers.install)
         if limit := iterator_model.limits():
             self._say(limit)
             self._readings = _MAX_READINGS
@@ -81,16 +85,20 @@ class Recorder:
         self._pipelines.restore()
         self._keras.restore()
         self._within.restore()
+        self._answers.restore()
         if self._live and self._readings < 2 and self._readings < _MAX_READINGS:
             self._read(0, now_ns())
         try:
             self._reader.close()
         except Exception as error:  # the script has taken TensorFlow's context down
             self._say(f"a function of tfperf stayed in TensorFlow ({type(error).__name__})")
-        for reason in (*self._keras.reasons, *self._within.reasons):
+        for reason in (*self._keras.reasons, *self._within.reasons, *self._answers.reasons):
             self._say(reason)
         if self._pipelines.made:
-            self._recording.append(COUNTS, {"datasets": dict(self._pipelines.made), "own_ns": self._pipelines.cost_ns})
+            self._recording.append(
+                COUNTS,
+                {"datasets": dict(self._pipelines.made), "own_ns": self._pipelines.cost_ns + self._answers.cost_ns},
+            )
 
     # --- the instruments ----------------------------------------------------------------------------------------
 
@@ -118,6 +126,10 @@ class Recorder:
         for file in (data.file, data.place.file if data.place else ""):
             self._keep(file)
         self._recording.append(KERAS, data)
+
+    def _answered(self, answer: Answer) -> None:
+        self._keep(answer.file)
+        self._recording.append(ANSWERS, answer)
 
     def _ended(self, data: RanOut) -> None:
         self._out += 1

@@ -6,7 +6,7 @@ import msgspec
 
 from tfperfkit.records.pipelines import Node, Returned
 
-DATASETS, ITERATORS, KERAS, READINGS, RETURNED, COUNTS, RAN_OUT = (
+DATASETS, ITERATORS, KERAS, READINGS, RETURNED, COUNTS, RAN_OUT, ANSWERS = (
     "datasets",
     "iterators",
     "keras",
@@ -14,6 +14,7 @@ DATASETS, ITERATORS, KERAS, READINGS, RETURNED, COUNTS, RAN_OUT = (
     "returned",
     "counts",
     "ran_out",
+    "answers",
 )
 
 

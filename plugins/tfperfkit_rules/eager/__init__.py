@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfperfkit.rule import Rule
 from tfperfkit_rules.eager.adapting import adapted
+from tfperfkit_rules.eager.asked_again import same_again
 from tfperfkit_rules.eager.by_batch import trained_by_batch
 from tfperfkit_rules.eager.direct_calls import model_called
 from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eagerly
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     left_eager,
     python_loop,
     predict_in_loop,
+    same_again,
     model_called,
     fit_in_loop,
     trained_by_batch,

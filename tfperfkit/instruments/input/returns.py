@@ -95,7 +95,7 @@ class Returns:
         self.cost_ns += now_ns() - begin
 
 
-class _Unknown(Exception):
+class Unknown(Exception):
     """A value that can't be told from others."""
 
 
@@ -109,7 +109,7 @@ def fingerprint(value: Any) -> tuple[str, str, int] | None:
     state = _State()
     try:
         words = state.add(value, 0)
-    except _Unknown:
+    except Unknown:
         return None
     return f"{state.crc:08x}-{state.length}", words, state.size
 
@@ -123,7 +123,7 @@ class _State:
         self.parts += 1
         kind = type(value)
         if self.parts > _MAX_PARTS or depth > _DEEPEST:
-            raise _Unknown
+            raise Unknown
         if value is None or kind in (bool, int, float, complex):
             self._feed(f"{kind.__name__}:{value!r}".encode())
             return kind.__name__
@@ -146,13 +146,13 @@ class _State:
     def _array(self, value: Any) -> str:
         numpy = sys.modules.get("numpy")
         if numpy is None:
-            raise _Unknown
+            raise Unknown
         array = value
         if not isinstance(value, (numpy.ndarray, numpy.generic)):
-            array = _host_array(value)
+            array = host_array(value)
         array = numpy.asarray(array)
         if array.dtype.hasobject:
-            raise _Unknown
+            raise Unknown
         self._feed(f"{type(value).__name__}:{array.dtype.str}:{array.shape}:".encode())
         self.size += int(array.nbytes)
         flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
@@ -167,12 +167,12 @@ class _State:
         self.left = max(self.left - len(raw), 0)
 
 
-def _host_array(value: Any) -> Any:
+def host_array(value: Any) -> Any:
     """The memory of an eager tensor on the CPU; anything else has no fingerprint. Copies nothing."""
     ops = sys.modules.get("tensorflow.python.framework.ops")
     eager = getattr(ops, "EagerTensor", None)
     if eager is None or not isinstance(value, eager) or not str(value.device).endswith("CPU:0"):
-        raise _Unknown
+        raise Unknown
     if value.dtype.name in ("resource", "variant", "string"):
-        raise _Unknown
+        raise Unknown
     return value._numpy_internal()

@@ -1,0 +1,109 @@
+"""EAG017: ``predict`` or ``evaluate`` goes through the same data again, with the same weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfperfkit_probes.input.model import AskedAgain, InputData
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Basis, Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, receiver
+from tfperfkit_rules.measures.predicting import predicting
+from tfperfkit_rules.measures.step_shares import callers
+from tfperfkit_rules.measures.turns import basis, stretch, where
+
+#: What else such calls show.
+_SAME_CALLS = ("EAG004", "LIN001", "STP001", "STP006", "INP001", "INP012", "INP013", "RET008", "RET012", "RET014")
+
+
+def same_again(evidence: Evidence) -> Iterable[Finding]:
+    """For the line that takes the most: of a work, or of a turn, by samples; else of the run, by the clock."""
+    data = evidence.offer(InputData)
+    rows = [row for row in data.asked_again if 2 * row.repeats >= row.calls] if data is not None else []
+    if not rows:
+        return
+    row = max(rows, key=lambda item: item.in_vain)
+    turns = stretch(evidence)
+    if turns is not None:
+        found = predicting(evidence, turns.found).at
+        share = found[row.file, row.line] / turns.whole * row.in_vain / row.seconds
+        if share >= MEDIUM:
+            yield _finding(evidence, row, share, len(turns.found), basis(evidence, turns.turn_ms))
+            return
+    whole, steps = evidence.run.wall_s, evidence.steps.steps
+    # What comes before or after the steps is a work of its own.
+    within = bool(steps) and row.begin_ns < steps[-1].end_ns and row.end_ns > steps[0].begin_ns
+    if within and evidence.work is None and whole > 0 and row.in_vain >= MEDIUM * whole:
+        yield _finding(evidence, row, row.in_vain / whole, 0, "run")
+
+
+def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of: Basis) -> Finding:
+    """``samples`` 0: the share is by the clock."""
+    low, high = interval(share, samples)
+    bounds = speedups(low, min(high, shared.MAX_STEP_SHARE.value))
+    place = row.file, row.line
+    model = receiver(called_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))
+    spans = [*where(evidence, [place]), *([row.before] if row.before is not None else callers(evidence, place))]
+    others = row.calls - row.repeats - (row.before is None)
+    return Finding(
+        code="EAG017",
+        family="eager",
+        title=_title(f"{model}.{row.way}", row),
+        severity=severity(share),
+        basis=of,
+        share_of_step=min(share, 1.0),
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys(spans)),
+        evidence=(
+            Measurement("calls at this line", float(row.calls), "count", "run"),
+            Measurement("of them with an earlier call's data and result", float(row.repeats), "count", "run"),
+            Measurement("time in these", 1e3 * row.in_vain, "ms", "run"),
+            *([Measurement("samples", float(samples), "count", "baseline")] if samples else []),
+        ),
+        advice=_advice(f"{model}.{row.way}", row, others),
+        detail=(
+            "The data and what was computed of them were compared by a sample of their numbers: with other weights or "
+            "other data, the results would differ."
+        ),
+        absorbs_here=(
+            "EAG004",
+            "LIN001",
+            "STP001",
+            "STP006",
+            "INP001",
+            "INP012",
+            "INP013",
+            "RET008",
+            "RET012",
+            "RET014",
+        ),
+        parts=("evaluate", "graph", "dispatch", "eager_ops", "tracing", "input", "other")
+        if evidence.work is not None
+        else (),
+    )
+
+
+def _title(call: str, row: AskedAgain) -> str:
+    if row.before is not None:
+        times = "again" if row.repeats == 1 else f"{row.repeats:,} times more"
+        return f"{call} goes {times} through data that line {row.before.line} has had, with the same weights"
+    if row.repeats == row.calls - 1:
+        return f"{call} goes {row.calls:,} times through the same data with the same weights"
+    return (
+        f"{call} goes through data again that it has had with the same weights, {row.repeats:,} of {row.calls:,} times"
+    )
+
+
+def _advice(call: str, row: AskedAgain, others: int) -> str:
+    if row.before is not None:
+        return f"Keep what line {row.before.line} got, and use it here."
+    if not others:
+        return f"Call {call} once, before the loop, and keep what it gives: what follows can be computed of that."
+    return (
+        f"Keep what {call} gives for each set of data in a dictionary, and ask that first; empty it where the weights "
+        "change."
+    )

@@ -59,8 +59,9 @@ class OperationsAfterSteps(msgspec.Struct, frozen=True, kw_only=True):
 class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation of the compiled functions of a step. ``stage``: "forward", "backward" or "update".
 
-    ``ms`` is its part of the step: each moment of the calls counted once, shared by what ran side by side; ``busy_ms``
-    the sum over threads. ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
+    ``ms`` is its part of the step: each moment of the calls counted once, shared by what ran side by side; of it
+    ``alone_ms`` are the moments in which nothing else ran, None where not known; ``busy_ms`` the sum over threads.
+    ``flops`` of a step, forward-sized for a gradient's, None where the shapes don't tell.
     ``file``, ``line``: the innermost of the person's lines on the way to it, "" and 0 where none is known.
     ``direct``: made by that line itself, in no layer or other part of Keras that it calls.
     ``of``: the operation by its name in its own graph; of a gradient's, the one that it differentiates.
@@ -76,6 +77,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
     runs: float
     ms: float
     busy_ms: float
+    alone_ms: float | None = None
     flops: float | None = None
     layer: str = ""
     file: str = ""
@@ -94,6 +96,7 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
             runs=self.runs * scale,
             ms=self.ms * scale,
             busy_ms=self.busy_ms * scale,
+            alone_ms=self.alone_ms * scale if self.alone_ms is not None else None,
             flops=self.flops * scale if self.flops is not None else None,
             bytes=self.bytes * scale if self.bytes is not None else None,
             lower_ms=self.lower_ms * scale if self.lower_ms is not None else None,

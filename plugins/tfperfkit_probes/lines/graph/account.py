@@ -20,9 +20,11 @@ from tfperfkit_probes.lines.graph.trace import Call, CallIndex, Key, Segment
 
 @dataclass
 class Usage:
-    """What one operation took, in ps: ``wall`` is its part of the calls' time, ``busy`` the sum over threads."""
+    """What one operation took, in ps: ``wall`` is its part of the calls' time, of it ``alone`` the moments in which
+    nothing else ran; ``busy`` the sum over threads."""
 
     wall: float = 0.0
+    alone: float = 0.0
     busy: int = 0
     runs: int = 0
     work: float = 0.0  # floating-point operations of one run, 0 if they are not known
@@ -132,6 +134,7 @@ def _sweep(edges: list[tuple[int, int, int]], work: list[_Work]) -> None:
 
 def _share(group: list[_Work], span: int) -> None:
     even = 0.0
+    alone = all(item.usage is group[0].usage for item in group)
     if len(group) > 1:
         rates = [item.rate for item in group if item.rate > 0]
         even = sum(rates) / len(rates) if rates else 0.0
@@ -142,3 +145,4 @@ def _share(group: list[_Work], span: int) -> None:
             item.time.idle += part
         else:
             item.usage.wall += part
+            item.usage.alone += part if alone else 0.0

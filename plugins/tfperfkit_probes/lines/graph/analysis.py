@@ -167,6 +167,7 @@ class _Joint:
         ran.of = origin.of
         ran.direct = bool(origin.path) and origin.path[-1].kind == "line"
         ran.wall += usage.wall * share
+        ran.alone += usage.alone * share
         ran.busy += usage.busy * share
         ran.runs += usage.runs * share
         if flops := self._flops(origin):

@@ -59,6 +59,7 @@ def _operation(
         stage=_STAGES[stage],
         runs=ran.runs / steps,
         ms=ran.wall * scale,
+        alone_ms=ran.alone * scale,
         busy_ms=ran.busy * scale,
         flops=ran.flops / steps if ran.flops is not None else None,
         layer=layer,
@@ -78,6 +79,7 @@ def _summed(rows: Iterable[tuple[tuple[str, str, str, str], Ran]]) -> list[tuple
     for (stage, _, kind, _), ran in rows:
         total = found.setdefault((stage, "", kind, ""), Ran())
         total.wall += ran.wall
+        total.alone += ran.alone
         total.busy += ran.busy
         total.runs += ran.runs
         if ran.moved is not None:

@@ -57,9 +57,11 @@ class LayerTime:
 
 @dataclass
 class Ran:
-    """An operation in the window: ps, its runs, its floating-point operations where they are known."""
+    """An operation in the window: ps, its runs, its floating-point operations where they are known. ``alone``: of
+    ``wall``, where nothing else ran."""
 
     wall: float = 0.0
+    alone: float = 0.0
     busy: float = 0.0
     runs: float = 0.0
     flops: float | None = None

@@ -22,7 +22,7 @@ from tfperfkit_rules.measures.room import priced
 #: Kinds whose operations may call bodies, which count with them.
 _WITH_BODIES = ("again", "again_idle", "fixed", "fixed_idle", "grown")
 #: Kinds of operations for each variable, which take as long to start as to run where variables are small and many.
-_EACH_VARIABLE = ("norm", "average")
+_EACH_VARIABLE = ("norm", "average", "update")
 #: What is computed for one result alone: of each result there is a kind of its own, which begins so.
 RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
@@ -109,7 +109,8 @@ def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
         return None
     low, high = _left(evidence, waste, share, found.backward > 0)
     whole = min(share + found.gaps, evidence.share("graph"), shared.MAX_STEP_SHARE.value)
-    lower = share * calibrated.WASTE_SAVED_MIN.value * (1 - high)
+    saved = share if found.saved is None else min(found.saved, share)
+    lower = saved * calibrated.WASTE_SAVED_MIN.value * (1 - high)
     upper = max(lower, max(whole, share) * (1 - low))
     if lower < calibrated.WASTE_MIN_SAVED.value:
         return None
@@ -118,13 +119,15 @@ def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
 
 class _Shares(NamedTuple):
     """Of the step: the operations themselves, their gradients, what of the update goes with them, and of the gaps
-    between operations what is theirs."""
+    between operations what is theirs. ``saved``: of all but the gaps, what goes at least, for what ran
+    beside them stays; None where that is not known."""
 
     forward: float
     backward: float = 0.0
     update: float = 0.0
     gaps: float = 0.0
     window: str = "breakdown"
+    saved: float | None = None
 
 
 def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
@@ -147,12 +150,14 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         ]
         forward = scale * sum(row.ms for row in rows if row.stage == "forward")
         whole = scale * sum(row.ms for row in rows)
-        updates = scale * sum(row.ms for row in step.operations if row.stage == "update" and row.of in waste.updates)
+        updating = [row for row in step.operations if row.stage == "update" and row.of in waste.updates]
+        updates = scale * sum(row.ms for row in updating)
         every = scale * sum(row.ms for row in step.operations)
         gaps = scale * step.idle_ms * max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
+        saved = scale * _saved(step, [*rows, *updating])
         if waste.kind in _EACH_VARIABLE:
-            return _Shares(forward, whole - forward, updates + gaps)
-        return _Shares(forward, whole - forward, updates, gaps)
+            return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
+        return _Shares(forward, whole - forward, updates, gaps, saved=saved)
     if evidence.work is None:
         return _Shares(0.0)
     mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
@@ -168,6 +173,29 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
     total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
     part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
     return _Shares(mine.share * min(1.0, part / total) if total > 0 else 0.0)
+
+
+def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:
+    """ms that go with these operations. What ran beside them takes as long as it did where nothing can take their
+    place: it is as wide, in threads, as where they don't run."""
+    took = sum(row.ms for row in rows)
+    beside = {id(row): row.ms - row.alone_ms if row.alone_ms is not None else 0.0 for row in step.operations}
+    every, mine = sum(beside.values()), sum(beside[id(row)] for row in rows)
+    if every <= 0 or mine <= 0:
+        return took
+    # Which ran beside which is not kept: each shared with the others of these by their part of all that was shared.
+    others = [(beside[id(row)], every - beside[id(row)]) for row in rows]
+    mixed = max(0.0, mine - sum(each * (mine - each) / rest for each, rest in others if rest > 0))
+    wide = sum(row.busy_ms - row.ms for row in step.operations) / every + 1
+    kept_ms = sum(row.ms for row in step.operations) - took
+    kept_busy = sum(row.busy_ms for row in step.operations) - sum(row.busy_ms for row in rows)
+    with_them = (wide - 1) * mixed
+    without = kept_ms - with_them
+    if without <= 0:
+        return took - mixed
+    width = (kept_busy - wide * with_them) / without
+    left = kept_busy / width if width >= 1 else kept_ms + mixed
+    return max(took - mixed, min(took, took + kept_ms - left))
 
 
 def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Wasted) -> float:

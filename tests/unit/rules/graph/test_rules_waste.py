@@ -56,6 +56,7 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
     "stacked": "GRF023",
     "average": "GRF030",
     "norm": "GRF029",
+    "update": "GRF032",
 }
 
 
@@ -275,3 +276,23 @@ def test_a_dense_layer_on_whole_pictures_is_reported_with_its_updates() -> None:
 def test_a_dense_layer_that_is_quick_or_a_small_part_of_the_weights_is_left_in_peace() -> None:
     assert not told(flattened(ms=0.5))
     assert not told(flattened(trained=700_000_000))
+
+
+def beside(width: float, alone_ms: float | None) -> Finding:
+    """Waste that shares half of its time with one thread of what else runs, which is ``width`` threads elsewhere."""
+    function = brief(
+        graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste("spread", left=0.0)])
+    )
+    sort = msgspec.structs.replace(ran("TopKV2", 6.0), of="sort/TopKV2", busy_ms=9.0, alone_ms=alone_ms)
+    other = msgspec.structs.replace(ran("MatMul", 6.0), busy_ms=6.0 + 3.0 * width, alone_ms=3.0 if width == 1 else 0.0)
+    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))
+    (found,) = told(compiled((sort, other), more=more))
+    return found
+
+
+def test_what_runs_beside_stays_unless_it_can_take_the_place() -> None:
+    serial, wide, unknown = beside(1, 3.0), beside(2, 3.0), beside(1, None)
+    lower = [each.predicted_range[0] for each in (serial, wide, unknown) if each.predicted_range]
+    assert lower[0] < lower[1] == pytest.approx(lower[2], rel=0.05)
+    upper = [each.predicted_range[1] for each in (serial, wide, unknown) if each.predicted_range]
+    assert upper == pytest.approx([upper[0]] * 3)

@@ -19,7 +19,13 @@ def test_parallel_operations_share_a_moment_and_keep_their_busy_time() -> None:
     (time,) = divide([Call("f", 0, 100)], [seg(0, 60), seg(20, 60, B)])
     assert (time.usage[A].wall, time.usage[A].busy) == (40, 60)
     assert (time.usage[B].wall, time.usage[B].busy) == (20, 40)
+    assert (time.usage[A].alone, time.usage[B].alone) == (20, 0)
     assert time.idle == 40 and time.wall == 100
+
+
+def test_an_operation_beside_itself_is_alone() -> None:
+    (time,) = divide([Call("f", 0, 100)], [seg(0, 60), seg(20, 60)])
+    assert (time.usage[A].wall, time.usage[A].alone, time.usage[A].busy) == (60, 60, 100)
 
 
 def test_waiting_counts_only_where_nothing_runs() -> None:

@@ -119,6 +119,43 @@ def test_an_update_and_nothing_beside_it(apply: Callable[[], After]) -> None:
     assert {"average", "norm"}.isdisjoint(each.kind for each in trained(apply()))
 
 
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda: by("Adam"),
+        lambda: by("RMSprop", momentum=0.9),
+        lambda: by("Adam", use_ema=True),
+        lambda: by("Adam", global_clipnorm=1.0),
+        lambda: by("Adam", clipnorm=1.0),
+    ],
+)
+def test_small_variables_that_are_updated_one_by_one(apply: Callable[[], After]) -> None:
+    found = one(trained(apply()), "update")
+    assert found.figures["variables"] == 6 and found.figures["numbers"] == WIDE
+    assert (found.figures["alike"], found.figures["shapes"]) == (3, 1)
+    assert found.left == pytest.approx(3 / found.figures["operations"])
+    assert not {"norm", "average"} & {each.kind for each in trained(apply()) if set(each.updates) & set(found.updates)}
+
+
+def in_one(optimizer: Any) -> After:
+    weights = network().trainable_variables
+    sizes = [each.shape.num_elements() for each in weights]
+    flat = tf.keras.Variable(tf.concat([tf.reshape(each, [-1]) for each in weights], 0))
+    optimizer.build([flat])
+
+    def apply(gradients: list[Any], weights: list[Any]) -> None:
+        optimizer.apply([tf.concat([tf.reshape(each, [-1]) for each in gradients], 0)], [flat])
+        for weight, part in zip(weights, tf.split(flat, sizes), strict=True):
+            weight.assign(tf.reshape(part, weight.shape))
+
+    return apply
+
+
+@pytest.mark.parametrize("apply", [lambda: by("SGD"), lambda: in_one(tf.keras.optimizers.Adam())])
+def test_few_operations_for_a_variable_are_no_waste(apply: Callable[[], After]) -> None:
+    assert "update" not in {each.kind for each in trained(apply())}
+
+
 def results_of(function: Callable[[Any], Any]) -> dict[str, Wasted]:
     made = tf.function(function, autograph=False).get_concrete_function(tf.TensorSpec([8, WIDE], tf.float32))
     return {each.kind: each for each in waste_of(made) if each.kind.startswith("result")}

@@ -33,6 +33,7 @@ WHOLE_PENALTY = "GRF028"
 CLIPPED_NORM = "GRF029"
 WEIGHT_AVERAGE = "GRF030"
 UNREAD_RESULT = "GRF031"
+SMALL_UPDATES = "GRF032"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -73,6 +74,7 @@ TITLES = {
     CLIPPED_NORM: "Clipping gradients by a norm takes a good part of every step",
     WEIGHT_AVERAGE: "Averages of all weights are brought up to date in every step",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",
+    SMALL_UPDATES: "Many small variables are updated one by one",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

@@ -35,6 +35,7 @@ from tfperfkit_probes.ops.waste.spread import spread
 from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.staying import Staying, staying
 from tfperfkit_probes.ops.waste.tables import tables
+from tfperfkit_probes.ops.waste.updates import updates
 from tfperfkit_probes.ops.waste.view import View
 from tfperfkit_probes.ops.waste.zeros import known_zeros, zeros
 
@@ -62,6 +63,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     stacked,
     averages,
     norms,
+    updates,
     results,
 )
 #: Graphs with more operations than this are not looked at.

@@ -77,3 +77,18 @@ AVERAGED_EACH = Calibration(
     "for which averages of weights may stay as they are, as advised",
     Chosen("with a momentum of 0.99 and more an average looks back a hundred steps and more: a tenth of them"),
 )
+SMALL_VARIABLE = Calibration(
+    4000,
+    "numbers",
+    "of a variable, at most, whose update takes as long to start as to run",
+    Derived(
+        "an operation on next to nothing takes up to 0.004 ms (GRAPH_OP_MAX_MS); in that time memory moves 48 kB at "
+        "least (MEMORY_MIN_BYTES), two numbers read and one written of four bytes each"
+    ),
+)
+TOGETHER_LEFT = Calibration(
+    3,
+    "operations",
+    "for a variable that is updated as a part of one large one",
+    Derived("its gradient is put beside the others, its new values are cut out and assigned"),
+)

@@ -25,6 +25,7 @@ from tfperfkit_rules.graph.waste.solves import solves
 from tfperfkit_rules.graph.waste.sorts import shuffles, sorts
 from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
+from tfperfkit_rules.graph.waste.updates import updates
 from tfperfkit_rules.graph.waste.zeros import zeros
 
 RULES: tuple[Rule, ...] = (
@@ -51,5 +52,6 @@ RULES: tuple[Rule, ...] = (
     stacked,
     averages,
     norms,
+    updates,
     results,
 )

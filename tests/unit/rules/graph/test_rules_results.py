@@ -1,4 +1,4 @@
-"""GRF031: a result that no call in the source reads; GRF029 and GRF030 as headroom where they take little."""
+"""GRF031: a result that no call in the source reads; GRF029, GRF030 and GRF032 as headroom where they take little."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfperfkit_rules.graph.waste import RULES
 from tfprof_builder import brief
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.offers import FunctionCalls
+from tfperfkit.offers import ComputedStep, FunctionCalls
 
 GRAPH = "__inference_step_1"
 STEP = """\
@@ -30,6 +30,7 @@ PREDICT = "first, second = model.predict(x)\nprint(first)\n"
 
 def evidence(source: str, ms: float = 4.0, kind: str = "result_1", **fields: Any) -> Any:
     figures = {"number": 1.0, "results": 2.0, "variables": 3.0, "numbers": 9.0, "each": 10.0} | {"gradients": 3.0}
+    figures |= {"operations": 28.0, "alike": 3.0, "shapes": 1.0}
     waste = Wasted(
         kind=kind,
         where=SourceSpan("train.py", 5, "step"),
@@ -104,9 +105,25 @@ def test_an_output_of_a_model_that_predict_gives_and_nobody_reads() -> None:
     assert not told(evidence(PREDICT + "print(second)\n", **keras))
 
 
-@pytest.mark.parametrize("kind", ["average", "norm"])
-def test_what_is_done_on_purpose_is_a_finding_where_it_takes_much(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "less"), [("average", 0.8), ("norm", 0.8), ("update", 1.1)])
+def test_what_is_done_on_purpose_is_a_finding_where_it_takes_much(kind: str, less: float) -> None:
     (much,) = told(evidence("", ms=4.0, kind=kind))
-    (some,) = told(evidence("", ms=0.8, kind=kind))
+    (some,) = told(evidence("", ms=less, kind=kind))
     assert (much.headroom, some.headroom, some.severity) == (False, True, "info")
     assert not told(evidence("", ms=0.2, kind=kind))
+
+
+def test_updates_that_take_less_than_a_call_may_are_left_alone() -> None:
+    made = evidence("", ms=4.0, kind="update")
+    step = made.offer(ComputedStep)
+    small = compiled(
+        tuple(row.times(0.1) for row in step.operations),
+        more=(made.offer(FunctionCalls), made.offer(OpsData)),
+        around_ms=0.1,
+    )
+    assert told(made) and not told(small)
+
+
+def test_layers_alike_could_be_one() -> None:
+    (finding,) = told(evidence("", ms=4.0, kind="update"))
+    assert finding.code == "GRF032" and "3 of them share a shape" in finding.advice

@@ -1,0 +1,40 @@
+"""Learns the next reading of each sensor of a plant, by a small network for each; the optimizer sees one variable."""
+
+import numpy as np
+import tensorflow as tf
+
+SENSORS, LONG, WIDE, BATCH, STEPS = 32, 24, 8, 64, 400
+
+tf.keras.utils.set_random_seed(4)
+rng = np.random.default_rng(4)
+readings = np.cumsum(rng.normal(scale=0.1, size=(3200, SENSORS, LONG + 1)), axis=2).astype("float32")
+networks = [
+    tf.keras.Sequential(
+        [tf.keras.Input((LONG,)), tf.keras.layers.Dense(WIDE, activation="relu"), tf.keras.layers.Dense(1)]
+    )
+    for _ in range(SENSORS)
+]
+weights = [weight for network in networks for weight in network.trainable_variables]
+optimizer = tf.keras.optimizers.Adam(1e-3)
+sizes = [int(tf.size(weight)) for weight in weights]
+flat = tf.keras.Variable(tf.concat([tf.reshape(weight, [-1]) for weight in weights], 0))
+optimizer.build([flat])
+
+
+@tf.function
+def learn(past, following):
+    with tf.GradientTape() as tape:
+        guesses = [network(past[:, sensor], training=True) for sensor, network in enumerate(networks)]
+        loss = tf.reduce_mean(tf.square(tf.concat(guesses, axis=1) - following))
+    gradients = tape.gradient(loss, weights)
+    optimizer.apply([tf.concat([tf.reshape(gradient, [-1]) for gradient in gradients], 0)], [flat])
+    for weight, part in zip(weights, tf.split(flat, sizes), strict=True):
+        weight.assign(tf.reshape(part, weight.shape))
+    return loss
+
+
+data = tf.data.Dataset.from_tensor_slices((readings[:, :, :LONG], readings[:, :, LONG]))
+for step, batch in enumerate(data.shuffle(3200, seed=4).batch(BATCH, drop_remainder=True).repeat().take(STEPS), 1):
+    loss = learn(*batch)
+    if step % 100 == 0:
+        print("loss", float(loss))

@@ -12,6 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import compile as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.compile import xla_place
+from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time
 
 #: What XLA computes slowly on a CPU, see ``calibrated.SLOW_SHARE``.
@@ -44,6 +45,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         return
     name = function.function if function.owner == "user" else "the model"
     code = f"@tf.function(jit_compile=True) at {name}" if function.owner == "user" else "compile(..., jit_compile=True)"
+    mostly = elementwise_lines(evidence)
     yield Finding(
         code="CMP002",
         family="compile",
@@ -52,7 +54,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
-        where=xla_place.function_lines(evidence, function),
+        where=tuple(dict.fromkeys((*mostly.lines, *xla_place.function_lines(evidence, function)))),
         evidence=(
             Measurement(
                 f"elementwise operations, slices and sums, of {evidence.unit.the}", share, "share", "breakdown"
@@ -60,7 +62,17 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
             Measurement("elementwise operations in a call", function.elementwise, "count", "run"),
         ),
         advice=f"Try {code}: XLA makes one pass over the data of many operations. Keep it only if a step gets shorter.",
-        detail="Each operation reads its input from memory and writes its result back.",
+        detail=f"Each operation reads its input from memory and writes its result back.{_size(mostly)}",
+    )
+
+
+def _size(mostly: Elementwise) -> str:
+    """What the costliest line makes: fewer numbers gain more than fewer passes, where not all of them count."""
+    if not mostly.shape:
+        return ""
+    return (
+        f" Line {mostly.lines[0].line} makes tensors of {mostly.shape}, {mostly.numbers:,} numbers: where not all of "
+        "them count (a mask sets most to zero, say), computing only those that do gains more."
     )
 
 

@@ -12,7 +12,7 @@ from tfperfkit_rules.compile.xla import compiles_again, slower_by_xla, without_e
 from tfprof_builder import brief, graphs, op, traced
 
 from tfperfkit.model import Outlier, WarmUp
-from tfperfkit.offers import AvoidableTracing
+from tfperfkit.offers import AvoidableTracing, ComputedOperation, ComputedStep
 from tfperfkit.rule import Evidence
 
 JIT_SOURCE = "import tensorflow as tf\n\n\n\n@tf.function(jit_compile=True)\ndef train_step(x):\n    return x\n"
@@ -103,6 +103,38 @@ def test_elementwise_operations() -> None:
     (finding,) = many_small_operations(plain(op("Mul", 80.0), op("Gather", 20.0)))
     assert finding.predicted_range == pytest.approx((1.0, 1 / (1 - 0.8 * 0.72)))
     assert [(span.file, span.line) for span in finding.where] == [("train.py", 5)]
+
+
+def test_the_lines_that_take_most_of_it_come_first_with_their_size() -> None:
+    def row(kind: str, line: int, took: float, shapes: str) -> ComputedOperation:
+        return ComputedOperation(
+            name=f"{kind}_{line}",
+            type=kind,
+            stage="forward",
+            runs=1,
+            ms=took,
+            busy_ms=took,
+            file="loss.py",
+            line=line,
+            shapes=shapes,
+        )
+
+    rows = (
+        row("MatMul", 3, 2.0, "256×64, 64×256 → 256×256"),
+        row("Mul", 7, 3.0, "256×256×256, 256×256×256 → 256×256×256"),
+        row("Sum", 7, 1.0, "256×256×256 → "),
+        row("Maximum", 8, 2.0, "256×256×256, 1 → 256×256×256"),
+    )
+    step = ComputedStep(ms=8.0, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=rows)
+    evidence = make_evidence(
+        parts_ms={"graph": 9.0, "python": 1.0},
+        data={"tfprof": traced(op("Mul", 80.0), op("MatMul", 20.0)), "ops": graphs(brief())},
+        machine={"devices": ["/device:CPU:0"]},
+        offers={"lines": (step,)},
+    )
+    (finding,) = many_small_operations(evidence)
+    assert [(span.file, span.line) for span in finding.where] == [("loss.py", 7), ("train.py", 5)]
+    assert "Line 7 makes tensors of 256×256×256, 16,777,216 numbers" in finding.detail
 
 
 def test_slices_and_sums_are_fused_too() -> None:

@@ -196,6 +196,21 @@ UNKNOWN_PART = Calibration(
 EXPLAINS = Calibration(
     0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
 )
+FREED_MIN_S = Calibration(
+    0.5, "s", "of waits for iterators that are freed, in all", Chosen("less nobody notices in a run")
+)
+FREED_APART_S = Calibration(
+    1.0,
+    "s",
+    "between two samples, beyond which they are not of one such wait",
+    Derived("twice the rarest rate of the samples, one in 0.5 s"),
+)
+SHORTEST_FREED_S = Calibration(
+    0.1,
+    "s",
+    "that the main thread waits while an iterator is freed: what is shorter is not told from a moment's work",
+    Chosen("a few samples"),
+)
 MIN_WORK = Calibration(
     0.1,
     "share",

@@ -45,6 +45,7 @@ def make_run(
     steps: StepTable | None = None,
     tracing: Sequence[Span] = (),
     ours: Sequence[Span] = (),
+    freed: Sequence[Span] = (),
     source: str = "",
     events: Sequence[Mapping[str, Any]] | None = None,
     agent: Mapping[str, Any] = AGENT,
@@ -63,6 +64,7 @@ def make_run(
         log=log,
         tracing=Spans(tracing),
         ours=Spans(ours),
+        freed=Spans(freed),
         warm_up=warm_up,
         sources={FILE: tuple(source.splitlines())},
     )

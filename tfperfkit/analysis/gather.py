@@ -15,8 +15,9 @@ from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import History, ProbeOutcome, RunInfo
-from tfperfkit.offers import AcceleratorUse, GarbageCollections, GraphWaits, RanOperations, StepBreakdown
+from tfperfkit.offers import AcceleratorUse, GarbageCollections, GraphWaits, Pipelines, RanOperations, StepBreakdown
 from tfperfkit.records.events import of_kind
+from tfperfkit.records.freed import freed
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import read_log, steady_samples
 from tfperfkit.records.spans import Spans
@@ -57,7 +58,7 @@ def gather(
     tracing = _spans(run.records("session/tracing.jsonl"))
     collected, breakdown = offers.first(GarbageCollections), offers.first(StepBreakdown)
     used, ran = offers.first(AcceleratorUse), offers.first(RanOperations)
-    waits, waits_by = offers.first(GraphWaits), offers.maker(GraphWaits)
+    in_graph, in_graph_by = offers.first(GraphWaits), offers.maker(GraphWaits)
     collections = Spans(collected.spans if collected is not None else ())
     made = account(
         Facts(
@@ -67,8 +68,8 @@ def gather(
             tracing=tracing,
             collections=collections,
             trace_ms=breakdown.parts_ms if breakdown is not None else None,
-            traced_by=offers.maker(StepBreakdown) or waits_by,
-            waits=waits.share if waits is not None and _in_steps(waits_by, steps, events) else 0.0,
+            traced_by=offers.maker(StepBreakdown) or in_graph_by,
+            waits=in_graph.share if in_graph is not None and _in_steps(in_graph_by, steps, events) else 0.0,
             # A trace without steps has what came before them: a few operations tell nothing of a step's.
             moved=_moved(ran, info.machine.get("devices")) if ran is not None and breakdown is not None else {},
             busy=used.busy_share if used is not None else {},
@@ -78,6 +79,8 @@ def gather(
     warm = warm_up(steps, log, agent, started_ns, tracing, made.ordinary_ms if made else None)
     whole = None
     if not brief:
+        there = offers.first(Pipelines)
+        waits = freed(log) if there is not None and there.iterated else []
         whole = run_account(
             RunFacts(
                 started_ns=started_ns,
@@ -88,6 +91,7 @@ def gather(
                 log=log,
                 tracing=tracing,
                 ours=pauses(run.records(f"session/{PHASES}.jsonl"), steps),
+                freed=Spans((wait.begin_ns, wait.end_ns) for wait in waits),
                 warm_up=warm,
                 sources=sources,
             )

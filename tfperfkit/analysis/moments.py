@@ -25,7 +25,7 @@ _VARIABLES = ("tensorflow.python.ops.variables", "tensorflow.python.ops.resource
 _MAKING = ("__init__", "build", "compile", "add", "from_config", "clone_model")
 _DATASETS = "tensorflow.python.data."
 #: Of these parts a moment is wherever it stands; of the others it is training's inside a step.
-ALWAYS: tuple[RunPart, ...] = ("imports", "validation", "prediction", "saving", "children")
+ALWAYS: tuple[RunPart, ...] = ("imports", "validation", "prediction", "saving", "freeing", "children")
 
 
 class Moment(NamedTuple):

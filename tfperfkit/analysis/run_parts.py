@@ -19,12 +19,13 @@ from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import Loop, StepTable
 
 _UNKNOWN, _TRAINING, _BETWEEN = Moment("not sampled"), Moment("training"), Moment("between")
+_FREEING = Moment("freeing")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunFacts:
     """What the account is made from. ``ended_ns``: 0 when it is not known; ``ours``: see ``pauses.pauses``;
-    ``sources``: the lines of the person's files."""
+    ``freed``: when an iterator was freed, see ``records.freed``; ``sources``: the lines of the person's files."""
 
     started_ns: int
     ended_ns: int
@@ -34,6 +35,7 @@ class RunFacts:
     log: SampleLog
     tracing: Spans
     ours: Spans
+    freed: Spans = dataclasses.field(default_factory=Spans)
     warm_up: WarmUp | None = None
     sources: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
@@ -78,10 +80,12 @@ class RunParts:
             if here is None:
                 over = bool(framed) and when > framed[-1]
                 moment = _UNKNOWN if not stack.library else Moment("ending") if over else moment
+            elif self._facts.freed.overlap(when - 1, when):
+                moment = _FREEING
             elif stack.activity == "waiting" and moment.part in ("data", "tensorflow") and here == there:
                 moment = before  # it frees what was made there
             self._divide(when, moment, stack)
-            before = moment
+            before = before if moment is _FREEING else moment
         lost = any(event.get("file") == "session/samples.jsonl" for event in of_kind(self._facts.events, "lost"))
         if samples and goodbye is not None and not lost:
             self._divide(min(self._at + self._facts.log.pause(self._at), goodbye), before)
@@ -154,9 +158,10 @@ class RunParts:
             self._add(self._before, end - begin - busy, traced)
             self._before = _BETWEEN
         else:
-            self._before = self._outside(moment, end)
+            seen = self._outside(moment, end)
+            self._before = self._before if seen is _FREEING else seen  # it ends with what was sampled of it
             self._add(_TRAINING, busy - ours, traced_inside)
-            self._add(self._before, end - begin - busy, traced, stack)
+            self._add(seen, end - begin - busy, traced, stack)
 
     def _add(self, moment: Moment, ns: int, traced: int, stack: Stack | None = None) -> None:
         """``ns``, of which ``traced`` were spent on tracing."""

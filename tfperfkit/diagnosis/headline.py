@@ -29,7 +29,16 @@ NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
 _NOT_A_CAUSE: tuple[RunPart, ...] = ("training", "tfperf", "not sampled")
 #: Parts that loops and calls outside of training steps belong to.
-_REPEATED: tuple[RunPart, ...] = ("data", "between", "validation", "prediction", "saving", "tensorflow", "input")
+_REPEATED: tuple[RunPart, ...] = (
+    "data",
+    "between",
+    "validation",
+    "prediction",
+    "saving",
+    "tensorflow",
+    "input",
+    "freeing",
+)
 NO_CAUSE = "No cause found"
 #: Of a step that computes, and waits for nothing: it is sound as far as rules know.
 NO_FAULT = "No fault found"

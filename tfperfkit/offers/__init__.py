@@ -27,6 +27,7 @@ from tfperfkit.offers.process import (
     InputPace,
     MemoryLimit,
     MemoryUse,
+    Pipelines,
 )
 from tfperfkit.offers.source import (
     CompiledFunction,
@@ -88,6 +89,7 @@ __all__ = [
     "LineInGraph",
     "MemoryLimit",
     "MemoryUse",
+    "Pipelines",
     "OperationsAfterSteps",
     "RanOperation",
     "RanOperations",

@@ -61,3 +61,11 @@ class InputBatch(msgspec.Struct, frozen=True, kw_only=True):
     process's part of it, one batch a step."""
 
     examples: int
+
+
+class Pipelines(msgspec.Struct, frozen=True, kw_only=True):
+    """What tf.data pipelines a run has. ``iterated``: Python went through one, so that its iterator was freed;
+    ``feeds_steps``: one is known to feed the training steps."""
+
+    iterated: bool
+    feeds_steps: bool

@@ -74,6 +74,7 @@ RunPart = Literal[
     "saving",
     "tensorflow",
     "input",
+    "freeing",
     "children",
     "ending",
     "tfperf",
@@ -117,8 +118,9 @@ BETWEEN: dict[Activity | Context, Words] = {
 #: The parts of the run, in the order in which the JSON report has them, as the legend of its bar calls them.
 #: ``imports``: the start of Python, all that ran before TensorFlow was imported, and later imports; ``data``: the
 #: person's Python outside of training; ``between``: in the training loop, between two steps; ``tensorflow``: operations
-#: and functions that train nothing; ``input``: going through datasets that feed no step; ``ending``: exit handlers and
-#: what the interpreter frees; ``tfperf``: the script waited for us.
+#: and functions that train nothing; ``input``: going through datasets that feed no step; ``freeing``: nothing was done
+#: until the threads of an iterator had ended; ``ending``: exit handlers and what the interpreter frees; ``tfperf``: the
+#: script waited for us.
 RUN_PARTS: dict[RunPart, str] = {
     "imports": "imports",
     "data": "data and other Python",
@@ -131,6 +133,7 @@ RUN_PARTS: dict[RunPart, str] = {
     "saving": "loading and saving",
     "tensorflow": "TensorFlow outside of training",
     "input": "going through datasets",
+    "freeing": "freeing iterators",
     "children": "waiting for child processes",
     "ending": "ending the process",
     "tfperf": "tfperf",
@@ -147,6 +150,7 @@ PLACED: tuple[RunPart, ...] = (
     "saving",
     "tensorflow",
     "input",
+    "freeing",
     "children",
 )
 #: The parts that a trace tells on the training thread.

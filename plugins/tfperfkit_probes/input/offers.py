@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tfperfkit.offers import InputBatch, InputPace
+from tfperfkit.offers import InputBatch, InputPace, Pipelines
 from tfperfkit_probes.input.model import InputData
 
 #: ``float32[64,128], int32[64]``: of each part of an element its shape.
@@ -13,17 +13,21 @@ _SHAPE = re.compile(r"\w+\[([^\]]*)\]")
 _ONE = 0.1
 
 
-def offers(data: InputData) -> tuple[InputPace | InputBatch, ...]:
-    """The pace of the pipelines that feed the steps, of several the slowest one's, none where it was not measured; and
-    how many examples a batch holds."""
+def offers(data: InputData) -> tuple[InputPace | InputBatch | Pipelines, ...]:
+    """The pace of the pipelines that feed the steps, of several the slowest one's, none where it was not measured; how
+    many examples a batch holds; and what pipelines there are, if any."""
     paces = [
         each.bound_ms_per_output * each.outputs_per_step
         for each in data.pipelines
         if each.in_training and each.bound_ms_per_output and each.outputs_per_step
     ]
-    found: list[InputPace | InputBatch] = [InputPace(ms_per_step=max(paces))] if paces else []
+    found: list[InputPace | InputBatch | Pipelines] = [InputPace(ms_per_step=max(paces))] if paces else []
     examples = _examples(data)
-    return (*found, *([InputBatch(examples=examples)] if examples else []))
+    there = Pipelines(
+        iterated=any(not each.in_graph for each in data.pipelines),
+        feeds_steps=any(each.in_training for each in data.pipelines),
+    )
+    return (*found, *([InputBatch(examples=examples)] if examples else []), *([there] if data.pipelines else []))
 
 
 def _examples(data: InputData) -> int:

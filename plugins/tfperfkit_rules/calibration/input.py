@@ -228,21 +228,6 @@ BUFFER_SHARE = Calibration(
 BUFFER_GRAVE = Calibration(
     0.5, "share", "of the memory limit in a shuffle buffer, for severity high", Chosen("a second buffer does not fit")
 )
-FREED_MIN_S = Calibration(
-    0.5, "s", "of waits for iterators that are freed, in all", Chosen("less nobody notices in a run")
-)
-FREED_APART_S = Calibration(
-    1.0,
-    "s",
-    "between two samples, beyond which they are not of one such wait",
-    Derived("twice the rarest rate of the samples, one in 0.5 s"),
-)
-SHORTEST_FREED_S = Calibration(
-    0.1,
-    "s",
-    "that the main thread waits while an iterator is freed: what is shorter is not told from a moment's work",
-    Chosen("a few samples"),
-)
 LARGE_FREED = Calibration(
     0.5,
     "share",

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit import gain
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.records.samples import Frame, SampleLog
+from tfperfkit.records.freed import freed as waits
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 
-#: In all of them; a single one takes ``SHORTEST_NS`` or more: each epoch, or pass over the data, may have one.
-MIN_NS = round(calibrated.FREED_MIN_S.value * NS_PER_S)
-SHORTEST_NS = round(calibrated.SHORTEST_FREED_S.value * NS_PER_S)
 #: So many waits come back: each epoch has one.
 OFTEN = calibrated.OFTEN_FREED.value
-_APART_NS = round(calibrated.FREED_APART_S.value * NS_PER_S)
 _SWITCH = (
     "Switch tf.data's optimiser off for this pipeline, with numbers for num_parallel_calls and buffer sizes: options = "
     "tf.data.Options(); options.autotune.enabled = False; dataset = dataset.with_options(options)."
@@ -30,14 +25,6 @@ _KERAS = (
 )
 
 
-class Wait(NamedTuple):
-    """The main thread did nothing from ``begin_ns`` to ``end_ns`` where objects are freed, below ``frames``."""
-
-    begin_ns: int
-    end_ns: int
-    frames: tuple[Frame, ...]
-
-
 def freed(evidence: Evidence) -> Iterator[Finding]:
     """INP013: seconds in which the script waits until an iterator has gone."""
     data = evidence.offer(InputData)
@@ -46,23 +33,22 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         return  # what was freed was no iterator
     # Of arrays and of a PyDataset Keras makes the pipeline itself, and takes no options for it.
     own = any(stage.by == "user" for pipeline in iterated for stage in pipeline.stages)
-    found = [wait for wait in waits(evidence.log) if wait.end_ns - wait.begin_ns >= SHORTEST_NS]
-    whole_s = sum(wait.end_ns - wait.begin_ns for wait in found) / NS_PER_S
-    if whole_s * NS_PER_S < MIN_NS:
+    found = waits(evidence.log)
+    if not found:
         return
-    longest = max(found, key=lambda wait: wait.end_ns - wait.begin_ns)
-    longest_s = (longest.end_ns - longest.begin_ns) / NS_PER_S
+    whole_s = sum(wait.ns for wait in found) / NS_PER_S
+    longest = max(found, key=lambda wait: wait.ns)
     last = evidence.steps.steps[-1].end_ns if evidence.steps.steps else None
     when = " after the last step" if last is not None and last <= longest.begin_ns else ""
     share = min(whole_s / evidence.run.wall_s, 1.0) if evidence.run.wall_s else 0.0
-    places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: wait.begin_ns - wait.end_ns))
+    places = dict.fromkeys(wait.frames[-1] for wait in sorted(found, key=lambda wait: -wait.ns))
     comes_back = len(found) >= OFTEN
     # A race of TensorFlow's own: the next run may wait for less, or not at all. What comes back does so each time.
     loud = own and share >= (gain.HIGH if comes_back else calibrated.LARGE_FREED.value)
-    if comes_back:
+    if len(found) > 1:
         title = f"TensorFlow took {whole_s:.1f} s to free iterators of datasets, {len(found)} times"
     else:
-        title = f"TensorFlow took {longest_s:.1f} s to free a dataset's iterator{when}"
+        title = f"TensorFlow took {whole_s:.1f} s to free a dataset's iterator{when}"
     yield Finding(
         code="INP013",
         family="input",
@@ -74,7 +60,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         ceiling=gain.speedup(share),
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
         evidence=(
-            Measurement("longest wait", longest_s, "s", "samples"),
+            Measurement("longest wait", longest.ns / NS_PER_S, "s", "samples"),
             Measurement("waits", len(found), "count", "samples"),
             Measurement("time in them", whole_s, "s", "samples"),
             Measurement("share of the run", share, "share", "run"),
@@ -87,21 +73,3 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
             "function of the pipeline is still running."
         ),
     )
-
-
-def waits(log: SampleLog) -> list[Wait]:
-    """The stretches of samples that show a wait. The first sample in one can't be told from work yet: it counts when it
-    shows the same lines."""
-    found: list[Wait] = []
-    begin, before, frames = 0, 0, None
-    for when, stack in log.inside(log.whole):
-        same = stack.frames == frames and when - before < _APART_NS
-        if stack.activity != "waiting" or not stack.frames:
-            begin, frames = when, stack.frames
-        elif same and found and found[-1].end_ns == before:
-            found[-1] = found[-1]._replace(end_ns=when)
-        else:
-            found.append(Wait(begin if same else when, when, stack.frames))
-            frames = stack.frames
-        before = when
-    return found

@@ -13,6 +13,7 @@ from run_builder import AGENT, KERAS, S, make_log, make_run, make_table, stack
 from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.run_account import children_note, run_account
 from tfperfkit.model import LineTime, RunAccount, SourceSpan, WarmUp
+from tfperfkit.records.freed import freed
 from tfperfkit.records.parts import RUN_PARTS
 from tfperfkit.records.samples import SampleLog, Stack
 from tfperfkit.records.spans import Spans
@@ -170,6 +171,29 @@ def test_what_frees_objects_belongs_to_what_made_them() -> None:
     loop = stack("input", "tensorflow.python.data.ops.iterator_ops:__next__", line=3)
     freed = loop._replace(library="", activity="waiting")
     assert parts(make_run([(3.0, 6.0, loop), (6.0, 9.0, freed)]))["input"] == 6.0
+
+
+def test_what_frees_iterators_is_a_part_with_the_seconds_of_its_finding() -> None:
+    loop = stack("input", "tensorflow.python.data.ops.iterator_ops:__next__", line=3)
+    waits = loop._replace(library="", activity="waiting")
+    log = make_log(
+        [(3.0, 4.0, loop), (4.0, 8.0, waits), (8.0, 8.05, waits._replace(frames=DATA.frames)), (8.05, 9.0, DATA)]
+    )
+    (wait,) = freed(log)
+    account = run_account(make_run(log=log, freed=Spans([wait[:2]])))
+    assert account is not None
+    assert account.parts_s["freeing"] == pytest.approx(wait.ns / S)
+    assert [line.where.line for line in account.lines["freeing"]] == [3]
+
+
+def test_what_is_freed_between_two_steps_is_not_between_them() -> None:
+    first, second = make_table(4.0, 5.0, 10), make_table(7.0, 8.0, 10)
+    table = StepTable(steps=(*first.steps, *second.steps), source="keras")
+    waits = FIT_PYTHON._replace(activity="waiting")
+    log = make_log([(4.0, 5.0, FIT), (5.0, 5.5, FIT_PYTHON), (5.5, 7.0, waits), (7.0, 8.0, FIT)])
+    (wait,) = freed(log)
+    found = parts(make_run(log=log, steps=table, freed=Spans([wait[:2]])))
+    assert found["freeing"] == pytest.approx(1.5, abs=0.05) and found["between"] == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_line_that_many_others_are_called_from_comes_first() -> None:

@@ -196,6 +196,24 @@ UNKNOWN_PART = Calibration(
 EXPLAINS = Calibration(
     0.5, "share", "of what a finding costs, for another that it is folded into", Chosen("the larger half is explained")
 )
+ON_EPOCHS = Calibration(
+    0.7, "share", "of the late steps' time that falls on beginnings of epochs", Chosen("clearly more than half")
+)
+OF_EPOCHS = Calibration(0.5, "share", "of the beginnings of epochs that are late", Chosen("the larger half"))
+MIN_EPOCH = Calibration(3, "steps", "of an epoch", Chosen("with two every other step is a first one"))
+CLEAR = Calibration(
+    0.1, "share", "of the largest outlier: smaller ones are jitter", Chosen("ten of them change nothing of the sum")
+)
+MAX_LATE = Calibration(200, "count", "outliers that are looked at", Chosen("each pair of them is: 20,000"))
+TOLD_SPAN = Calibration(
+    0.1,
+    "share",
+    "of a work's time that a breakdown of its iterations, or of its longest stretch, is of, from which on it is shown",
+    Chosen("of nine tenths of it less would be known than one line says"),
+)
+TOLD_OTHER = Calibration(
+    0.5, "share", "of such a breakdown that nothing explains, beyond which it is not shown", Chosen("the larger half")
+)
 FREED_MIN_S = Calibration(
     0.5, "s", "of waits for iterators that are freed, in all", Chosen("less nobody notices in a run")
 )

@@ -221,7 +221,8 @@ class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
     ``idle_ms``: of a step, in which an accelerator did nothing, by device (the parts are the training thread's time).
     ``between_ms``: what ran between steps (validation, checkpoints), by kind, on top of ``mean_ms``.
     ``windows``: where the proportions come from: the probe that offered a breakdown, "samples".
-    ``input_in_graph_ms``: of the part "input", what passes in compiled functions, as the pace of the pipeline tells.
+    ``input_in_graph_ms``: of the part "input", what passes in compiled functions, as the pace of the pipeline tells, or
+    how much longer the first steps of epochs take.
     """
 
     steps: int
@@ -299,7 +300,9 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     ``iterations`` that were counted, None where no call that tfperf sees tells them apart; ``iterations_went_on``:
     there were more after the last one that was timed; ``steps``: their times and their account, or those of the longest
-    stretch of the work in one piece; ``share_of_run``: of the time from the start of the process to its end.
+    stretch of the work in one piece, without a breakdown where that would explain little of it; ``share_of_run``: of
+    the time from the start of the process to its end; ``spent_s``: what all of its ``seconds`` went into, by stack
+    samples, in the kinds of ``StepAccount.between_ms``.
     """
 
     kind: Literal["loop", "call"]
@@ -309,6 +312,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int | None = None
     iterations_went_on: bool = False
     definition: str = ""
+    spent_s: dict[str, float] = {}
     steps: StepSummary = msgspec.field(default_factory=lambda: StepSummary(count=0, source="work"))
 
     @property

@@ -59,6 +59,7 @@ def gather(
     collected, breakdown = offers.first(GarbageCollections), offers.first(StepBreakdown)
     used, ran = offers.first(AcceleratorUse), offers.first(RanOperations)
     in_graph, in_graph_by = offers.first(GraphWaits), offers.maker(GraphWaits)
+    there = offers.first(Pipelines)
     collections = Spans(collected.spans if collected is not None else ())
     made = account(
         Facts(
@@ -73,13 +74,14 @@ def gather(
             # A trace without steps has what came before them: a few operations tell nothing of a step's.
             moved=_moved(ran, info.machine.get("devices")) if ran is not None and breakdown is not None else {},
             busy=used.busy_share if used is not None else {},
+            # Of several ranks one may wait there for another, whose epoch begins later.
+            feeds=there is not None and there.feeds_steps and not brief,
             sampled=sampled,
         )
     )
     warm = warm_up(steps, log, agent, started_ns, tracing, made.ordinary_ms if made else None)
     whole = None
     if not brief:
-        there = offers.first(Pipelines)
         waits = freed(log) if there is not None and there.iterated else []
         whole = run_account(
             RunFacts(

@@ -19,6 +19,7 @@ import msgspec
 from tfperfkit import calibration
 from tfperfkit.clock import ms
 from tfperfkit.model import Outlier, StepAccount
+from tfperfkit.records.epoch_starts import Late, epoch_starts
 from tfperfkit.records.parts import PARTS, Cause, PartName, cause_of, part_of, part_of_cause
 from tfperfkit.records.samples import MIN, SampleLog, Samples, Stack
 from tfperfkit.records.spans import Span, Spans
@@ -55,6 +56,7 @@ class Facts:
     busy: Mapping[str, float] = dataclasses.field(default_factory=dict)
     moved: Mapping[PartName, float] = dataclasses.field(default_factory=dict)
     waits: float = 0.0
+    feeds: bool = False  # a pipeline is known to feed the steps, whose compiled function may fetch from it
     sampled: bool = True  # False: samples were lost, and what is left of them tells no shares
 
 
@@ -72,6 +74,7 @@ def account(facts: Facts) -> StepAccount | None:
     mean_ms = ms(sum(step.end_ns - step.begin_ns for step in clean)) / count
     typical_ms = ms(sum(step.end_ns - step.begin_ns for step in ordinary)) / sum(step.count for step in ordinary)
     explained = _together(outliers, [_explain(step, typical_ms, facts) for step in outliers], typical_ms, facts)
+    explained, waited_ms = _fetching(explained, clean) if facts.feeds else (explained, 0.0)
     parts, windows = _ordinary(facts, ordinary, typical_ms)
     if parts:
         for step, outlier in zip(outliers, explained, strict=True):
@@ -88,6 +91,7 @@ def account(facts: Facts) -> StepAccount | None:
         outliers=explained,
         between_ms=between,
         between_total_ms=gaps_ms,
+        input_in_graph_ms=min(waited_ms / count, parts.get("input", 0.0)),
         idle_ms={device: (1 - min(share, 1.0)) * mean_ms for device, share in facts.busy.items()},
     )
 
@@ -152,6 +156,24 @@ def _together(
             part = outliers[index].excess_ms * min(found / excess, 1.0)
             result[index] = msgspec.structs.replace(outliers[index], cause=cause, found_ms=part)
     return tuple(result)
+
+
+def _fetching(outliers: tuple[Outlier, ...], clean: Sequence[Step]) -> tuple[tuple[Outlier, ...], float]:
+    """The outliers, those at beginnings of epochs as the waits for input that they are: where ``fit`` runs, its
+    compiled function fetches the batch. And ms that no other sign shows to be one."""
+    found = epoch_starts(
+        [Late(item.step, item.excess_ms, item.cause) for item in outliers],
+        {step.number for step in clean},
+        any(step.input_ns for step in clean),
+    )
+    first = {item.step for item in found.late if item.cause != "input"} if found is not None else set()
+    changed: list[Outlier] = []
+    for item in outliers:
+        if item.step in first:
+            taken = item.found_ms if item.cause else item.excess_ms
+            item = msgspec.structs.replace(item, cause="input", found_ms=taken)
+        changed.append(item)
+    return tuple(changed), sum(item.found_ms for item in changed if item.step in first)
 
 
 def _cause_of(stack: Stack) -> CauseFound:

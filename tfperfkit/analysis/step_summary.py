@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from tfperfkit import calibration
 from tfperfkit.analysis.gather import lost_samples
 from tfperfkit.analysis.step_hint import step_hint
 from tfperfkit.analysis.step_table import Weighted
-from tfperfkit.clock import ms
+from tfperfkit.clock import MS_PER_S, ms
 from tfperfkit.model import (
     StepSummary,
     Work,
@@ -24,7 +25,18 @@ def of_work(evidence: Evidence) -> Work:
     """A work with the times and the account of its iterations."""
     made = evidence.work
     assert made is not None
-    return msgspec.structs.replace(made, steps=summarize(evidence.steps, evidence))
+    steps = summarize(evidence.steps, evidence)
+    if not _explains(made, steps):
+        steps = msgspec.structs.replace(steps, breakdown_ms=None, breakdown_window="")
+    return msgspec.structs.replace(made, steps=steps)
+
+
+def _explains(work: Work, steps: StepSummary) -> bool:
+    """Whether the parts of the iterations, or of the longest stretch, say where the time of the work went."""
+    parts = steps.breakdown_ms or {}
+    told_s = (work.iterations or 1) * (steps.mean_ms or 0.0) / MS_PER_S
+    unknown = parts.get("other", 0.0) > calibration.TOLD_OTHER.value * sum(parts.values())
+    return not unknown and told_s >= calibration.TOLD_SPAN.value * work.seconds
 
 
 def summarize(table: StepTable, evidence: Evidence) -> StepSummary:

@@ -63,12 +63,13 @@ def _between(account: StepAccount, screen: Screen) -> list[Text]:
     if account.between_total_ms < _FLOOR * account.mean_ms:
         return []
     kinds = sorted(account.between_ms.items(), key=lambda item: -item[1])[:_PARTS]
-    inside = ", ".join(f"{_between_label(kind)} {numbers.alone(value, 'ms', screen.symbols)}" for kind, value in kinds)
+    inside = ", ".join(f"{between_label(kind)} {numbers.alone(value, 'ms', screen.symbols)}" for kind, value in kinds)
     text = f"between steps {numbers.alone(account.between_total_ms, 'ms', screen.symbols)} for each step"
     return prose(f"{text}: {name(inside, screen)}" if inside else text, screen, style="dim")
 
 
-def _between_label(kind: str) -> str:
+def between_label(kind: str) -> str:
+    """How a kind of time between steps, or of a work, is called in a list."""
     words = words_of(kind)
     return words.between if words is not None else kind
 

@@ -16,6 +16,8 @@ from tfperfkit.report.terminal import UNICODE, Screen
 
 _BAR_WIDTH = 50
 _BAR = "cyan"
+#: Of a step, from which on an estimate of a part is called one.
+_ESTIMATED = 0.02
 
 
 def breakdown(steps: StepSummary, of: str, words: Mapping[str, str], screen: Screen) -> list[Text]:
@@ -36,6 +38,9 @@ def breakdown(steps: StepSummary, of: str, words: Mapping[str, str], screen: Scr
         source = " and ".join(words.get(part, f"the {part} window") for part in steps.breakdown_window.split(" and "))
         mean = numbers.alone(total, "ms", screen.symbols)
         tail = f"breakdown of {of}, {mean}, by {name(source, screen)}"
+        account = steps.account
+        if account is not None and account.input_in_graph_ms > _ESTIMATED * total:
+            tail += "; what of the input passes in compiled functions is estimated"
     return bar_lines([ms / total for _, ms in parts], legend, screen, tail=tail)
 
 

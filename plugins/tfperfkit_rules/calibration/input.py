@@ -48,16 +48,6 @@ PLAIN_MS = Calibration(
     Derived("in a step this short its calls decide, see FIT_CALLS_MAX_STEP_MS"),
 )
 
-# Beginnings of epochs.
-ON_EPOCHS = Calibration(
-    0.7, "share", "of the late steps' time that falls on beginnings of epochs", Chosen("clearly more than half")
-)
-OF_EPOCHS = Calibration(0.5, "share", "of the beginnings of epochs that are late", Chosen("the larger half"))
-MIN_EPOCH = Calibration(3, "steps", "of an epoch", Chosen("with two every other step is a first one"))
-CLEAR = Calibration(
-    0.1, "share", "of the largest outlier: smaller ones are jitter", Chosen("ten of them change nothing of the sum")
-)
-MAX_LATE = Calibration(200, "count", "outliers that are looked at", Chosen("each pair of them is: 20,000"))
 TWO_AN_EPOCH = Calibration(
     2.0, "count", "iterators that Keras makes for an epoch, at most", Cited("Keras 3, epoch_iterator.py")
 )

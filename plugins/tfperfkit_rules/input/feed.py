@@ -13,6 +13,7 @@ from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import RanOperations, StepBreakdown
+from tfperfkit.records.epoch_starts import Late, epoch_starts
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
@@ -21,9 +22,6 @@ from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.measures.source_text import loop_at
 
 MIN_SHARE, MIN_MS = calibrated.MIN_WAIT.value, shared.FETCH_MS.value
-#: Causes of an outlier at the beginning of an epoch that may be the fetch of its first batch: inside ``fit`` Python
-#: sees a compiled function only. Where it sees the fetches themselves, nothing else is one.
-_FETCHES = ("input", "a compiled function", "operations", "")
 KEEPS_UP = calibrated.KEEPS_UP.value
 
 
@@ -31,7 +29,8 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     """The step and the training pipeline. Times are ms of the mean clean step.
 
     ``wait_ms``: the step waits, first batches of epochs included (``epoch_ms`` of it: buffers that fill anew;
-    ``unseen_ms`` of it: what the account has as other parts, where a compiled function fetches its batches).
+    ``unseen_ms`` of it: what the account of a work has as other parts, where a compiled function fetches its batches;
+    ``guessed_ms``: what that of the steps has as input by how much longer the first steps of epochs take).
     ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
     compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
     or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
@@ -46,6 +45,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     stalled_ms: float = 0.0
     batches: float = 1.0
     unseen_ms: float = 0.0
+    guessed_ms: float = 0.0
 
     @property
     def share(self) -> float:
@@ -221,6 +221,7 @@ def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:
         cpus=evidence.cpus,
         stalled_ms=_stalled(evidence),
         unseen_ms=found.unseen_ms if found else 0.0,
+        guessed_ms=evidence.account.input_in_graph_ms if evidence.account is not None else 0.0,
         batches=inside.batches or pipeline.outputs_per_step or _fetched(evidence, pipeline) or 1.0,
     )
     return None if made.keeps_up and not inside.traced else made
@@ -287,37 +288,19 @@ def epochs(evidence: Evidence) -> Epochs | None:
     account = evidence.account
     if account is None or not account.steps:
         return None
-    late = [item for item in account.outliers if item.cause in _FETCHES]
-    if late and any(step.input_ns for step in evidence.steps.clean):
-        late = [item for item in late if item.cause in _FETCHES[:1]]
-    if not late:
-        return None
-    largest = max((item.excess_ms for item in late), default=0.0)
-    late = [item for item in late if item.excess_ms >= calibrated.CLEAR.value * largest][: calibrated.MAX_LATE.value]
-    clean = {step.number for step in evidence.steps.clean}
-    length = _length([item.step for item in late], [item.excess_ms for item in late], clean)
-    if length is None:
-        return None
-    first = [item for item in late if (item.step - 1) % length == 0]
-    return Epochs(
-        length,
-        sum(item.excess_ms for item in first) / account.steps,
-        sum(item.excess_ms for item in first if item.cause != "input") / account.steps,
+    clean = evidence.steps.clean
+    found = epoch_starts(
+        [Late(item.step, item.excess_ms, item.cause) for item in account.outliers],
+        {step.number for step in clean},
+        any(step.input_ns for step in clean),
     )
-
-
-def _length(steps: list[int], weights: list[float], clean: set[int]) -> int | None:
-    """The steps of an epoch, when nearly all of the late steps' time falls on first steps of epochs of that length."""
-    whole = sum(weights)
-    pairs = {b - a for index, a in enumerate(steps) for b in steps[index + 1 :]}
-    lengths = {value for value in (*pairs, *(n - 1 for n in steps)) if value >= calibrated.MIN_EPOCH.value}
-    for length in sorted(lengths, reverse=True):
-        on = [(n, w) for n, w in zip(steps, weights, strict=True) if (n - 1) % length == 0]
-        if len(on) < 2 or sum(w for _, w in on) < calibrated.ON_EPOCHS.value * whole:
-            continue
-        if len(on) >= calibrated.OF_EPOCHS.value * sum(1 for n in clean if n > 1 and (n - 1) % length == 0):
-            return length
-    return None
+    if found is None:
+        return None
+    return Epochs(
+        found.length,
+        sum(item.excess_ms for item in found.late) / account.steps,
+        sum(item.excess_ms for item in found.late if item.cause != "input") / account.steps,
+    )
 
 
 def place(stage: Stage | None, pipeline: Pipeline) -> SourceSpan:
@@ -345,6 +328,9 @@ def waiting(item: Feed) -> list[Measurement]:
         rows.append(Measurement("of it at the beginning of epochs", item.epoch_ms, "ms", "breakdown"))
     if item.unseen_ms >= shared.MOSTLY.value * item.wait_ms:
         rows.append(Measurement("of it within the compiled step, so graph above", item.unseen_ms, "ms", "breakdown"))
+    if item.guessed_ms >= shared.MOSTLY.value * item.wait_ms:
+        name = "of it within the compiled step, by how much longer that took"
+        rows.append(Measurement(name, item.guessed_ms, "ms", "breakdown"))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from tfperfkit.analysis.step_account import Facts, account
 from tfperfkit.analysis.step_table import window_spans
 from tfperfkit.analysis.work.busy import Busy, busy
 from tfperfkit.analysis.work.iterations import iterations, went_on
+from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import Work
 from tfperfkit.offers import ComputedStretch, GraphWaits, StepBreakdown
 from tfperfkit.records.samples import MIN, SampleLog, Samples, precise_spans
@@ -121,11 +123,12 @@ def _view(
     work = Work(
         kind=item.kind,
         where=item.where,
-        seconds=item.ns / 1e9,
+        seconds=item.ns / NS_PER_S,
         share_of_run=min(item.ns / total_ns, 1.0),
         iterations=steps.count if counted else None,
         iterations_went_on=counted and went_on(item, steps),
         definition=steps.definition,
+        spent_s=_spent(log, item),
     )
     return evidence.narrowed(
         work=work,
@@ -135,6 +138,14 @@ def _view(
         log=log,
         traced=stretch if stretch is not None and stretch.window in inside else None,
     )
+
+
+def _spent(log: SampleLog, item: Busy) -> dict[str, float]:
+    """Seconds of all of a work by what was sampled, the largest first."""
+    kinds: Counter[str] = Counter()
+    for stack, weight in log.weighted(item.spans):
+        kinds[stack.context or stack.activity or "other"] += weight
+    return {kind: item.ns / NS_PER_S * weight / kinds.total() for kind, weight in kinds.most_common()}
 
 
 def _steady(log: SampleLog, spans: Sequence[Span], precise: Spans) -> Samples:

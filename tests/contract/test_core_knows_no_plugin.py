@@ -45,6 +45,7 @@ ORDINARY = {
         "ranks/found",
         "reading/findings",
         "reading/host",
+        "records/epoch_starts",
         "records/parts",
         "report/children",
         "report/html/colors",

@@ -189,7 +189,7 @@ def _bound(one: ComputedOperation, peak: float | None, unit: Unit) -> Iterable[s
     of = f" of {peak:,.0f}" if peak else ""
     if one.bound == "kernel":
         reached = f" at {rate}{of} GFLOP/s" if rate else ""
-        yield f"It computes{reached}, far below what the other operations get out of the machine: its "
+        yield f"It computes{reached}, far below what the other operations get out of the machine: its"
         yield "kernel is slow at these shapes."
     elif one.bound == "memory":
         yield "It is bound by memory: it moves more than it computes."

@@ -54,6 +54,7 @@ class Host:
     end: int = 0
     prefetches: bool = False  # the pipeline ends with a prefetch, the script's own or one that tf.data put in
     compiles: list[Span] = field(default_factory=list)  # XLA making machine code
+    unfinished: Span | None = None  # a call of a compiled function that was under way when the trace ended
 
     @property
     def training(self) -> Timeline:
@@ -136,7 +137,7 @@ def _read(plane: Plane) -> Host:
         if timeline.markers or len(there):
             host.timelines.append(timeline)
     host.fetches += _loop_fetches(sources)
-    _add_unfinished(host)
+    _add_unfinished(host, tracks)
     return host
 
 
@@ -195,21 +196,45 @@ def calls_of(timeline: Timeline) -> Spans:
     return union([Spans(timeline.events.begin[mine], timeline.events.end[mine])])
 
 
-def _add_unfinished(host: Host) -> None:
-    """A call that was under way when the trace ended left no event. Where its graph fetches data, that tells of it."""
+def _add_unfinished(host: Host, tracks: Tracks) -> None:
+    """A call that was under way when the trace ended left no event of its own. What its graph runs meanwhile does: the
+    stretches of its execution, and what it fetches."""
     timeline = host.training
+    if timeline.markers:
+        return
     events = timeline.events
     last = int(events.end.max()) if len(events.end) else 0
     begins = [span.begin for span in host.fetches if span.begin >= last]
-    if timeline.markers or not begins:
+    spans = [Span(min(begins), host.end)] if begins else []
+    host.unfinished = _running(host, tracks, last)
+    if host.unfinished is not None:
+        spans.append(host.unfinished)
+    if not spans:
         return
+    begin, end = min(span.begin for span in spans), max(span.end for span in spans)
+    host.end = max(host.end, end)
     timeline.events = Labelled(
-        np.append(events.begin, min(begins)),
-        np.append(events.end, host.end),
+        np.append(events.begin, begin),
+        np.append(events.end, end),
         np.append(events.label, np.int8(LABELS.index("graph"))),
     )
     if all(timeline is not each for each in host.timelines):
         host.timelines.append(timeline)
+
+
+def _running(host: Host, tracks: Tracks, last: int) -> Span | None:
+    """The longest execution for the script that goes on after the training thread's ``last`` event."""
+    others = host.data_calls | host.own_calls
+    spans: dict[int, Span] = {}
+    for track in tracks.lines():
+        which = track.where(tracks.of({Kind.EXECUTOR}))
+        which = which[track.begin_ps[which] >= last] if len(which) else which
+        stretches = zip(track.numbers("id", which), track.events(which), strict=True)
+        for number, (begin, end, _) in stretches:
+            if number is not None and number not in others:
+                known = spans.get(number, Span(begin, end))
+                spans[number] = Span(min(known.begin, begin), max(known.end, end))
+    return max(spans.values(), key=lambda span: span.end - span.begin, default=None)
 
 
 def _label(named: Named) -> Label | None:

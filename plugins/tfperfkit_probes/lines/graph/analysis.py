@@ -21,6 +21,7 @@ from tfperfkit_probes.lines.graph.origin import Origin, Origins, Owner
 from tfperfkit_probes.lines.graph.pipeline import in_pipeline
 from tfperfkit_probes.lines.graph.trace import Activity, Key, read_activity
 from tfperfkit_probes.lines.graph.tree import FunctionTime, LayerTime, Ran
+from tfperfkit_probes.lines.graph.unfinished import with_unfinished
 from tfperfkit_probes.tfprof.analysis import choose_steps, whole
 from tfperfkit_probes.tfprof.host import has_steps, read_host
 
@@ -82,7 +83,8 @@ def _join(space: Space, capture: Capture, built: list[BuiltGraphs]) -> GraphLine
         batch=capture.steps.batch_size,
     )
     joint = _Joint(lines, modules)
-    for time in divide(activity.calls, activity.segments, read_kernels(space, window), joint.work_of):
+    calls = with_unfinished(activity, host.unfinished, built)
+    for time in divide(calls, activity.segments, read_kernels(space, window), joint.work_of):
         joint.add(time)
     lines.functions = sorted(joint.functions.values(), key=lambda item: -item.wall)
     lines.pipeline = in_pipeline(built, activity.pipeline)

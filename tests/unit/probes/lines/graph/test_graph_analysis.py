@@ -215,3 +215,38 @@ def test_a_damaged_record_is_left_out(tmp_path: Path) -> None:
     recording.append("graphs", {"number": "x"})
     with pytest.raises(Unavailable):
         analyse(capture_of(recording))
+
+
+def unfinished(*names: tuple[Any, ...]) -> SpaceBuilder:
+    """A finished call without operations of interest, then one that was under way for 400 µs when the trace ended."""
+    space = SpaceBuilder()
+    plane = space.plane()
+    plane.line(
+        "python",
+        ("EagerLocalExecute: __inference_other_2", 0, 10_000),
+        ("FunctionRun", 1_000, 1_000, {"id": 6}),
+        ("FunctionRun", 20_000, 1_000, {"id": 7}),
+    )
+    plane.line("tf_Compute/1", ("ExecutorState::Process", 21_000, 400_000, {"id": 7}), *names)
+    return space
+
+
+def found_in(tmp_path: Path, space: SpaceBuilder) -> GraphLines:
+    recording = FakeRecording(tmp_path)
+    graphs(recording)
+    space.write(recording.trace_dir / "plugins/profile/run/host.xplane.pb")
+    return analyse(capture_of(recording))
+
+
+def test_a_call_that_was_under_way_when_the_trace_ended_is_known_by_its_operations(tmp_path: Path) -> None:
+    made = found_in(tmp_path, unfinished(*body(10_000)[:4]))
+    other, function = sorted(made.functions, key=lambda item: item.wall)
+    assert function.owner == (FILE, 10, "step") and other.wall == 10_000_000
+    assert function.wall == 400_000_000 and function.root.total == 40_000_000
+    assert made.wall == 421_000_000
+
+
+def test_operations_of_no_known_function_are_not_given_to_one(tmp_path: Path) -> None:
+    made = found_in(tmp_path, unfinished(("mul:Mul", 30_000, 1_000), ("strange:Op", 40_000, 9_000)))
+    assert [function.wall for function in made.functions] == [10_000_000]
+    assert made.wall == 421_000_000

@@ -240,7 +240,8 @@ class StepAccount(msgspec.Struct, frozen=True, kw_only=True):
 class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
     """From the start of the process to the first steady step, in seconds; ``parts_s`` add up to ``total_s``.
 
-    "compile and first runs": what the first steps took beyond tracing and an ordinary step: Grappler, XLA, memory.
+    "compile and first runs": what the first steps took in compiled functions beyond tracing and an ordinary step:
+    Grappler, XLA, memory; "first steps": what they took beyond that, of whatever kind.
     """
 
     total_s: float

@@ -167,6 +167,9 @@ class RunParts:
         """``ns``, of which ``traced`` were spent on tracing."""
         if moment.part in ALWAYS:
             traced = 0
+        elif moment.part == "tracing" and traced:
+            # A trace was measured here: what else passed since the last sample is not of it.
+            moment = self._outside(moment._replace(part="tensorflow"), self._at)
         divided: tuple[tuple[RunPart, int], ...] = (("tracing", traced), (moment.part, ns - traced))
         for part, value in divided:
             self._ns[part] += value

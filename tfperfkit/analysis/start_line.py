@@ -37,7 +37,7 @@ def start_line(evidence: Evidence, begun: Beginning | None) -> Start | None:
     found += _traced(evidence, (begun.armed, first), _sampled(evidence, (begun.armed, first)))
     account = evidence.account
     ordinary = account.ordinary_ms * 1e6 if account is not None else quickest_ns(steps, evidence.tracing)
-    found += _traced(evidence, (first, steady), _stepped(warm, (first, steady), ordinary))
+    found += _traced(evidence, (first, steady), _stepped(warm, (first, steady), ordinary, _slow(evidence)))
 
     def since(when: int) -> float:
         return round((when - begun.process) / _NS, 4)
@@ -70,15 +70,22 @@ def _traced(evidence: Evidence, span: Span, around: Iterable[Piece]) -> Iterator
         yield at, end, part
 
 
-def _stepped(warm: Sequence[Step], span: Span, ordinary_ns: float) -> Iterator[Piece]:
+def _slow(evidence: Evidence) -> StartPart:
+    """What the larger half is of what the first steps took beyond ordinary ones."""
+    parts = evidence.warm_up.parts_s if evidence.warm_up is not None else {}
+    compiled = parts.get("compile and first runs", 0.0)
+    return "compile and first runs" if compiled >= parts.get("first steps", 0.0) else "first steps"
+
+
+def _stepped(warm: Sequence[Step], span: Span, ordinary_ns: float, slow: StartPart) -> Iterator[Piece]:
     """Of each step the end, as long as an ordinary one, is the step itself; what came before was for the first time."""
     at = span[0]
     for step in warm:
         own = max(at, step.begin_ns, step.end_ns - round(ordinary_ns * step.count))
-        yield at, own, "compile and first runs"
+        yield at, own, slow
         yield own, step.end_ns, "the steps themselves"
         at = step.end_ns
-    yield at, max(at, span[1]), "compile and first runs"
+    yield at, max(at, span[1]), slow
 
 
 def _sampled(evidence: Evidence, span: Span) -> list[Piece]:

@@ -14,6 +14,8 @@ from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import Step, StepTable
 
 _NS = 1e9
+#: Fewer samples tell no shares.
+_FEW = 5
 
 
 def warm_up(
@@ -42,9 +44,23 @@ def warm_up(
     parts["tracing"] += traced
     rest = max(0.0, steady - first - traced)
     parts["the steps themselves"] = min(rest, usual)
-    parts["compile and first runs"] = rest - parts["the steps themselves"]
+    beyond = rest - parts["the steps themselves"]
+    parts["compile and first runs"] = min(beyond, rest * _compiled_share(log, (first, steady), tracing))
+    parts["first steps"] = beyond - parts["compile and first runs"]
     found = {name: value / _NS for name, value in parts.items() if value > 0}
     return WarmUp(total_s=sum(found.values()), parts_s=found)
+
+
+def _compiled_share(log: SampleLog, span: Span, tracing: Spans) -> float:
+    """Of the first steps' time without tracing, the share (0 to 1) in compiled functions, which are optimised and
+    compiled as they run first. With too few samples all of it, where anything was traced; else none."""
+    kinds: Counter[bool] = Counter()
+    for stack, ns in log.weighted([span]):
+        if stack.activity != "tracing":
+            kinds[stack.activity == "graph" and stack.context != "evaluate"] += ns
+    if len(log.inside([span])) < _FEW or not kinds:
+        return 1.0 if tracing.until(span[1]) else 0.0
+    return kinds[True] / kinds.total()
 
 
 def quickest_ns(steps: Sequence[Step], tracing: Spans) -> float:
@@ -61,7 +77,7 @@ def _before_the_steps(parts: dict[StartPart, float], log: SampleLog, span: Span,
     kinds = Counter(start_part_of(stack.activity, stack.context) for _, stack in log.inside([span]))
     kinds.pop("tracing", None)
     count = sum(kinds.values())
-    if count < 5:
+    if count < _FEW:
         parts["not sampled"] += rest
         return
     for kind, number in kinds.items():

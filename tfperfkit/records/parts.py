@@ -59,6 +59,7 @@ StartPart = Literal[
     "tracing",
     "the steps themselves",
     "compile and first runs",
+    "first steps",
     "not sampled",
 ]
 #: What the whole run is reported as, from the start of the process to its end; see ``RUN_PARTS``.

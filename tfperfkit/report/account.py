@@ -20,6 +20,7 @@ _FLOOR = 0.01
 _STARTED: dict[StartPart, str] = {
     "the steps themselves": "computing the warm-up steps",
     "compile and first runs": "compiling and first runs",
+    "first steps": "slow first steps",
     "not sampled": "not known",
 }
 _PARTS = 4

@@ -65,6 +65,17 @@ def test_tracing_is_measured_and_not_sampled() -> None:
     assert parts(make_run(seen, tracing=[(4 * S, 6 * S)]))["tracing"] == 2.0
 
 
+def test_what_a_trace_took_is_not_rounded_up_to_the_next_sample() -> None:
+    """Samples each half of a second, traces of a tenth: half of the samples see one."""
+    traces = stack("tracing", "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call__")
+    seen = [(3.0 + n / 2, 3.5 + n / 2, traces if n % 2 else DATA) for n in range(12)]
+    tracing = [(3 * S + (n + 1) * S // 2 - S // 10, 3 * S + (n + 1) * S // 2) for n in range(12)]
+    found = parts(make_run(log=make_log(seen, rate_s=0.5), events=[{"kind": "end", "ns": 9 * S}], tracing=tracing))
+    assert found["tracing"] == pytest.approx(1.2) and found["tensorflow"] == pytest.approx(2.4)
+    # Where no trace was recorded, samples are what there is.
+    assert parts(make_run(log=make_log(seen, rate_s=0.5), events=[{"kind": "end", "ns": 9 * S}]))["tracing"] == 3.0
+
+
 def test_tracing_for_predict_is_predicting() -> None:
     assert parts(make_run([(3.0, 9.0, PREDICT)], tracing=[(4 * S, 6 * S)])) == {
         "imports": 3.0,

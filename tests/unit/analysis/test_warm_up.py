@@ -7,7 +7,7 @@ from evidence_builder import make_evidence
 
 from tfperfkit.analysis.step_summary import summarize
 from tfperfkit.analysis.warm_up import warm_up
-from tfperfkit.records.samples import SampleLog
+from tfperfkit.records.samples import SampleLog, Stack
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import Step, StepTable
 
@@ -40,6 +40,32 @@ def test_what_ends_in_its_first_call_is_steps_and_not_compiling() -> None:
         assert "compile and first runs" not in found.parts_s
         told = summarize(table, make_evidence(steps=table)).note
         assert ("ran in one call" in told) == (count == 150)
+
+
+@pytest.mark.parametrize(
+    ("doing", "context", "compiled"),
+    [("graph", "", 0.99), ("eager_ops", "", 0.0), ("input", "", 0.0), ("graph", "evaluate", 0.0)],
+)
+def test_only_what_ran_in_compiled_functions_is_compiling(doing: str, context: str, compiled: float) -> None:
+    table = StepTable(
+        steps=(
+            Step(1, 5000 * MS, 6000 * MS, window="warmup"),
+            Step(2, 6000 * MS, 6010 * MS, window="clean"),
+        )
+    )
+    log = SampleLog({1: Stack((), "tensorflow", doing, context)}, [(5000 * MS + n * 10 * MS, 1) for n in range(100)])
+    for tracing in ([], [(3000 * MS, 3100 * MS)]):
+        found = warm_up(table, log, AGENT, 0, Spans(tracing), 10.0)
+        assert found is not None
+        assert found.parts_s.get("compile and first runs", 0.0) == pytest.approx(compiled)
+        assert found.parts_s.get("first steps", 0.0) == pytest.approx(0.99 - compiled)
+
+
+def test_without_samples_nothing_compiles_where_nothing_was_traced() -> None:
+    steps = (Step(1, 5000 * MS, 6000 * MS, window="warmup"), Step(2, 6000 * MS, 6010 * MS, window="clean"))
+    found = warm_up(StepTable(steps=steps), SampleLog({}, []), AGENT, 0, Spans(), 10.0)
+    assert found is not None and "compile and first runs" not in found.parts_s
+    assert found.parts_s["first steps"] == pytest.approx(0.99)
 
 
 def test_without_a_clean_step_the_quickest_of_the_first_tells_what_a_step_takes() -> None:

@@ -23,6 +23,7 @@ _LARGE = 0.01
 _STARTED = {
     "the steps themselves": "computing the warm-up steps",
     "compile and first runs": "compiling and first runs",
+    "first steps": "slow first steps",
     "not sampled": "not known",
 }
 _LINES = 6

@@ -11,6 +11,7 @@ _COLORS = {
     "ending": "other", "tfperf": "gc", "not sampled": "other", "other imports": "copies",
     "importing TensorFlow": "input", "data and other Python": "python", "building and setting up": "dispatch",
     "loading and saving": "saving", "the steps themselves": "graph", "compile and first runs": "host_sync",
+    "first steps": "eager_ops", "freeing": "other",
 }  # fmt: skip
 #: Where a page's own colours are not at hand: on each, white words can be read.
 _PAINT = {

@@ -45,7 +45,10 @@ def _explains(major: Finding, minor: Finding) -> bool:
     here = any((place.file, place.line) in places for place in minor.where)
     if minor.work != major.work:  # what is of the whole run concerns each work in it
         return here and major.basis == "run" and not major.work and minor.code in (*major.absorbs, *major.absorbs_here)
-    return minor.code in major.absorbs or (here and minor.code in major.absorbs_here)
+    # A place in common says less than that one is a symptom of the other wherever it stands.
+    return minor.code in major.absorbs or (
+        here and minor.code in major.absorbs_here and major.code not in minor.absorbs
+    )
 
 
 def _without_doubles(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]) -> list[Finding]:

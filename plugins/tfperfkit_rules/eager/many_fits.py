@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
@@ -11,6 +12,9 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
+
+#: The place of ``epochs`` among the arguments of ``fit``.
+_EPOCHS = 3
 
 
 def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
@@ -37,7 +41,8 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     low, high = interval(around, len(turns.found))
     bounds = speedups(low * (1 - calibrated.FIT_LEFT_MAX.value), high * (1 - calibrated.FIT_LEFT_MIN.value))
     place = sites[0].file, sites[0].line
-    model = receiver(called_at(evidence, place, FIT))
+    call = called_at(evidence, place, FIT)
+    model = receiver(call)
     yield Finding(
         code="EAG006",
         family="eager",
@@ -60,8 +65,17 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
         ),
         detail="Each fit makes a dataset, an iterator and callbacks anew before its first batch runs.",
         absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"),
-        absorbs_here=("LIN001",),
+        # Each fit traces its dataset's functions, and is an epoch.
+        absorbs_here=("LIN001", "RET014", *(("STP010",) if _of_one_epoch(call) else ())),
     )
+
+
+def _of_one_epoch(call: ast.Call | None) -> bool:
+    """Whether the call says so, or nothing."""
+    if call is None:
+        return False
+    given = [word.value for word in call.keywords if word.arg == "epochs"] + call.args[_EPOCHS : _EPOCHS + 1]
+    return all(isinstance(value, ast.Constant) and value.value == 1 for value in given)
 
 
 def _batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:

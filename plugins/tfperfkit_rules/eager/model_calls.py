@@ -19,7 +19,7 @@ from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
 from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
 from tfperfkit_rules.measures.predicting import predicting
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import Stretch, basis, in_fit, stretch, where
 
@@ -98,7 +98,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
             else f"Each call of {name} makes a dataset, an iterator and callbacks of its own, and traces the dataset's "
             "functions" + ("." if batches >= 2 else ": that takes far longer than the network.")
         ),
-        absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006",) if fits else ())),
+        absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006", "STP010") if fits else ())),
         absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
         parts=("evaluate", "dispatch", "eager_ops", "tracing", "input", "other") if evidence.work is not None else (),
     )
@@ -167,16 +167,23 @@ def _apart(evidence: Evidence, place: tuple[str, int]) -> bool:
 
 
 def _fits_beside(evidence: Evidence, turns: Stretch, places: set[tuple[str, int]]) -> Counter[tuple[str, int]]:
-    """Samples in a ``fit`` that stands in the same loop, so is called as often: what it takes around its batch."""
-    around = {(file, own[-1].line) for file, line in places if (own := loops(evidence, file, line))}
+    """Samples in a ``fit`` that stands in the same loop, or in the same function outside of all its loops, so is called
+    as often: what it takes around its batch."""
+    around = {_repeats(evidence, *place) for place in places} - {None}
     at: Counter[tuple[str, int]] = Counter()
     for stack, weight in turns.found:
         if stack.frames and stack.activity != "graph" and in_fit(evidence, stack):
             place = stack.frames[-1].file, stack.frames[-1].line
-            own = loops(evidence, *place)
-            if own and (place[0], own[-1].line) in around:
+            if _repeats(evidence, *place) in around:
                 at[place] += weight
     return at
+
+
+def _repeats(evidence: Evidence, file: str, line: int) -> tuple[str, int] | None:
+    """Where what repeats a line begins: the innermost loop around it, else its function."""
+    own, function = loops(evidence, file, line), enclosing(evidence, file, line)
+    at = own[-1].line if own else function.line if function is not None else None
+    return (file, at) if at is not None else None
 
 
 def _steps_with_predict(evidence: Evidence, places: set[tuple[str, int]]) -> int:

@@ -44,6 +44,8 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         : shared.MAX_PLACES.value
     ]
     bounds, at_least = _gain(evidence, share)
+    new = _new_model(evidence, lines) if not compiles else None
+    makes = bool(compiles) or new is not None
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
@@ -60,7 +62,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
                 "rate) can be a model of its own for each state, or a variable: optimizer.learning_rate.assign(value)."
             )
         )
-    elif (new := _new_model(evidence, lines)) is not None:
+    elif new is not None:
         title = _NEW_MODEL.format(loop=evidence.unit.loop)
         if new.function:
             title = f"Each call of {new.function} makes a new model, whose functions Keras traces anew"
@@ -92,7 +94,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
             Measurement("steps that traced", len(steps), "count", "baseline"),
         ),
         advice=advice,
-        absorbs=("CMP004", "EAG006"),
+        absorbs=("CMP004", *(("EAG006",) if makes else ())),  # without, each fit traces what is its own
     )
 
 

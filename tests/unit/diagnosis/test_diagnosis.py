@@ -78,6 +78,12 @@ def test_two_that_absorb_each_other_leave_one() -> None:
     assert len(merged) == 1
 
 
+def test_a_symptom_wherever_it_stands_takes_in_nothing_of_its_cause_at_a_place() -> None:
+    both = [finding("A", 0.5, absorbs_here=("B",)), finding("B", 0.5, absorbs=("A",))]
+    assert [item.code for item in merge(both)] == ["B"]
+    assert [item.code for item in merge(reversed(both))] == ["B"]
+
+
 def test_one_cause_in_steps_and_in_a_work_is_reported_where_it_costs_more_of_the_run() -> None:
     found = [finding("A", 0.85), finding("A", 0.88, work="train.py:53")]
     shares = {("", "step"): 0.4, ("train.py:53", "step"): 0.18}

@@ -46,6 +46,34 @@ def test_what_predict_traces_is_the_same_finding() -> None:
     assert [finding.code for finding in merge(both)] == ["EAG004"]
 
 
+AGENT = """\
+def replay(batch):
+    target = net.predict(batch, verbose=0)
+    net.fit(batch, target, verbose=0)
+
+while True:
+    replay(memory.sample())
+"""
+
+
+def test_a_fit_beside_it_in_one_function_is_the_same_finding_and_so_is_what_both_trace() -> None:
+    table = make_steps(60)
+    predicts, fits = (Frame(FILE, 1, "replay", 2),), (Frame(FILE, 1, "replay", 3),)
+    given = make_evidence(
+        parts_ms={"tracing": 9.0, "graph": 1.0},
+        steps=table,
+        source=AGENT,
+        tracing=[(step.begin_ns, step.end_ns) for step in table.steps],
+        records=sites(site(1, "batch", 3, loops=(5,))),
+        **seen(table, [(40, "tracing", predicts), (50, "tracing", fits), (10, "graph", fits)], "evaluate")._asdict(),
+    )
+    fitted = one(model_calls.predict_in_loop(given))
+    assert {span.line for span in fitted.where} >= {2, 3} and "train_on_batch" in fitted.advice
+    both = [fitted, *unexplained.traced_again(given)]
+    assert [item.code for item in both] == ["EAG004", "RET014"] and both[1].title.startswith("Functions are traced")
+    assert [item.code for item in merge(both)] == ["EAG004"]
+
+
 def test_operations_of_predict_are_not_the_steps_own() -> None:
     samples = make_samples([(25, "eager_ops", leaf(5))])
     for _ in range(75):
@@ -222,10 +250,10 @@ def test_a_model_called_in_an_eager_step_is_the_steps() -> None:
     assert not list(direct_calls.model_called(eager))
 
 
-def fitted(batches: int) -> Any:
+def fitted(batches: int, more: str = "") -> Any:
     table = make_steps(60)
     stacks = [(70, "eager_ops", leaf(2)), (30, "graph", leaf(2))]
-    source = "for chunk in chunks:\n    model.fit(chunk.x, chunk.y)\n"
+    source = f"for chunk in chunks:\n    model.fit(chunk.x, chunk.y{more})\n"
     streams = sites(site(1, "batch", 2, loops=(1,)), count=60)
     marks = []
     for number, row in enumerate(streams["markers"], 1):
@@ -244,3 +272,12 @@ def test_fit_for_each_chunk_is_reported_and_long_fits_are_not() -> None:
     assert [place.line for place in finding.where] == [2, 1]
     assert "model.train_on_batch" in finding.advice
     assert not list(many_fits.fit_in_loop(fitted(12)))
+
+
+@pytest.mark.parametrize(
+    ("more", "one_epoch"),
+    [("", True), (", epochs=1", True), (", 32, 1", True), (", 32, 20", False), (", epochs=n", False)],
+)
+def test_where_each_fit_is_one_epoch_short_epochs_are_the_same_finding(more: str, one_epoch: bool) -> None:
+    """Of ``fit`` with many epochs another remedy is cheaper: longer ones."""
+    assert ("STP010" in one(many_fits.fit_in_loop(fitted(1, more))).absorbs_here) == one_epoch

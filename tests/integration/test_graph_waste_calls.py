@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,18 +15,26 @@ from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.waste import wasted
 
 from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.records.pipelines import Padding
 
 pytestmark = needs_tensorflow
 
 
-def called(function: Makes, same: list[int], grown: list[int], *specs: Any, calls: int = 33) -> dict[str, Wasted]:
+def called(
+    function: Makes,
+    same: list[int],
+    grown: list[int],
+    *specs: Any,
+    calls: int = 33,
+    padding: Sequence[Padding | None] = (),
+) -> dict[str, Wasted]:
     """By kind, what is wasted in a function that trains nothing, of whose arguments so much is known."""
     concrete = tf.function(function, autograph=False).get_concrete_function(*specs)
     records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
     placeholders = frozenset(graphs["step"].record.captures)
-    record = CallsRecord(graph="step", calls=calls, same=same, grown=grown)
+    record = CallsRecord(graph="step", calls=calls, same=same, grown=grown, padding=list(padding))
     return {each.kind: each for each in wasted(graphs["step"], None, frozenset(), placeholders, record)}
 
 
@@ -186,3 +195,16 @@ def test_a_variable_that_is_handed_over_may_have_changed() -> None:
 )
 def test_rows_that_change_or_go_through_a_network_that_is_trained(function: Makes, same: list[int]) -> None:
     assert "stacked" not in called(function, same, [0, 0], *pictures())
+
+
+def test_sequences_that_are_mostly_padding() -> None:
+    padding = Padding(width=40, mean=4.0, longest=9, alike=5.0, quartiles=(2, 4, 6), rows=64)
+
+    def step(text: Any, picture: Any) -> Any:
+        return read(tf.where(text < 0, text + 50, text)) @ tf.transpose(picture)
+
+    one = called(step, [0, 0], [0, 0], *specs(), padding=[padding, None])["padded"]
+    assert one.names == ["text"] and (one.figures["width"], one.figures["mean"]) == (40, 4.0)
+    # Whole numbers that nothing looks up by are no tokens.
+    counts = called(lambda text, picture: text + 1, [0, 0], [0, 0], *specs(), padding=[padding, None])
+    assert "padded" not in counts

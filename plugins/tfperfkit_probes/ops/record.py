@@ -173,9 +173,10 @@ class Recorder:
         """Look at the arguments of the calls that follow."""
 
         def ended(found: same_arguments.Compared) -> None:
-            self._recording.append(
-                CALLS, CallsRecord(graph=name, calls=found.calls, same=found.same, grown=found.grown)
+            record = CallsRecord(
+                graph=name, calls=found.calls, same=found.same, grown=found.grown, padding=found.padding
             )
+            self._recording.append(CALLS, record)
 
         end = same_arguments.follow(run.concrete, run.arguments, ended)
         if end is not None:

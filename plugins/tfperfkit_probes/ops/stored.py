@@ -6,6 +6,7 @@ import msgspec
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import AutographCode, XlaView
+from tfperfkit.records.pipelines import Padding
 from tfperfkit_probes.function_records import Argument, Owner
 
 #: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
@@ -68,12 +69,14 @@ class FirstRunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first ``calls`` of the concrete function ``graph``; see ``instruments.graphs.same_arguments``. In how many of
-    them an argument was the ``same`` as in the call before, or had ``grown``, in the order of the graph's arguments."""
+    them an argument was the ``same`` as in the call before, or had ``grown``, and the ``padding`` of sequences, in the
+    order of the graph's arguments."""
 
     graph: str
     calls: int
     same: list[int] = []
     grown: list[int] = []
+    padding: list[Padding | None] = []
 
 
 class AutographRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from tfperfkit_rules.graph.fixed_work import fixed_work
 from tfperfkit_rules.graph.float64 import float64
 from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfperfkit_rules.graph.metrics import metrics
+from tfperfkit_rules.graph.padded_calls import padded_calls
 from tfperfkit_rules.graph.padding import padding
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
@@ -30,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     apart_turns,
     fixed_work,
     padding,
+    padded_calls,
     unrolled_loops,
     big_constants,
     float64,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfperfkit.instruments.input.padding import padding_of
+from tfperfkit.instruments.padding import padding_of
 
 
 def padded(lengths: list[int], width: int, *, before: bool = False, value: int = 0) -> np.ndarray:

@@ -34,12 +34,12 @@ def compared(concrete: Any, calls: list[tuple[Any, ...]]) -> Compared:
 def test_the_same_object_and_equal_values_are_the_same() -> None:
     kept, large = tf.ones((4,)), np.random.default_rng(0).random((600, 600), np.float32)
     calls = [(kept, tf.constant([1.0, 2.0]), tf.constant(large), tf.constant(float(n))) for n in range(5)]
-    assert compared(function((4,), (2,), (600, 600), ()), calls) == Compared(5, [4, 4, 4, 0], [0, 0, 0, 0])
+    assert compared(function((4,), (2,), (600, 600), ()), calls) == Compared(5, [4, 4, 4, 0], [0, 0, 0, 0], [None] * 4)
 
 
 def test_values_that_changed_are_others() -> None:
     calls = [(tf.random.normal((4,)), tf.random.normal((600, 600))) for _ in range(5)]
-    assert compared(function((4,), (600, 600)), calls) == Compared(5, [0, 0], [0, 0])
+    assert compared(function((4,), (600, 600)), calls) == Compared(5, [0, 0], [0, 0], [None] * 2)
 
 
 def test_a_tensor_may_grow_along_an_axis() -> None:
@@ -48,7 +48,27 @@ def test_a_tensor_may_grow_along_an_axis() -> None:
     for _ in range(5):
         text = tf.concat([text, tf.random.normal((3, 2))], axis=1)
         calls.append((text, tf.random.normal((3, text.shape[1]))))
-    assert compared(function((3, None), (3, None)), calls) == Compared(5, [0, 0], [4, 0])
+    assert compared(function((3, None), (3, None)), calls) == Compared(5, [0, 0], [4, 0], [None] * 2)
+
+
+def sequences(count: int, width: int, longest: int, kind: Any = np.int32) -> Any:
+    rows = np.zeros((count, width), kind)
+    for row in rows:
+        row[: np.random.default_rng(len(row)).integers(1, longest)] = 1
+    return tf.constant(rows)
+
+
+def test_the_padding_of_sequences_is_measured_over_the_calls() -> None:
+    def summed(text: Any, table: Any) -> Any:
+        return tf.reduce_sum(tf.cast(text, tf.float32)) + tf.reduce_sum(table)
+
+    specs = tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((4, 64), tf.float32)
+    concrete = tf.function(summed, autograph=False).get_concrete_function(*specs)
+    found, none = compared(concrete, [(sequences(4, 64, 20), tf.zeros((4, 64))) for _ in range(5)]).padding
+    assert found is not None and none is None
+    assert (found.width, found.rows) == (64, 20) and found.longest < 20 and found.mean <= found.alike
+    calls = [(sequences(4, width, 20), tf.zeros((4, 64))) for width in (24, 32, 64)]
+    assert compared(concrete, calls).padding == [None, None]  # each as long as it must be
 
 
 def test_it_ends_by_itself_and_for_others() -> None:
@@ -80,7 +100,7 @@ def test_an_error_passes_and_calls_while_another_graph_is_built_do_not_count() -
     tf.function(lambda x: concrete(x), autograph=False)(tf.constant(1.0))
     assert end is not None
     end()
-    assert told == [Compared(2, [0], [0])]
+    assert told == [Compared(2, [0], [0], [None])]
 
 
 def test_there_is_nothing_to_follow_without_values() -> None:

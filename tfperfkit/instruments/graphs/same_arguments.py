@@ -2,11 +2,13 @@
 
 ``follow`` covers the method of the one ConcreteFunction, as ``first_run`` does; after ``MAX`` calls, or where somebody
 else needs the place, it is taken off again, and later calls run the very same path as without us. Tensors are compared
-by identity, then by what lies in the host's memory: nothing is kept alive, and no operation is run.
+by identity, then by what lies in the host's memory: nothing is kept alive, and no operation is run. Of sequences of
+whole numbers the padding is measured, over the rows of these calls.
 """
 
 from __future__ import annotations
 
+import sys
 import weakref
 import zlib
 from collections.abc import Callable
@@ -14,6 +16,8 @@ from typing import Any, NamedTuple
 
 from tfperfkit.instruments.graphs.first_run import executing
 from tfperfkit.instruments.hooks import frames
+from tfperfkit.instruments.padding import MAX_ROWS, padding_of
+from tfperfkit.records.pipelines import Padding
 
 _ATTRIBUTE = "_call_flat"
 #: Calls that are looked at, the first one among them.
@@ -26,23 +30,27 @@ _HANDLES = ("resource", "variant", "string")
 
 class Compared(NamedTuple):
     """``calls`` that were looked at. For each argument, in how many of them but the first it was the ``same`` as in the
-    call before, or had ``grown``: the tensor before is its beginning along one axis, and nothing else has changed."""
+    call before, or had ``grown``: the tensor before is its beginning along one axis, and nothing else has changed.
+    ``padding``: of sequences of one width, None of anything else."""
 
     calls: int
     same: list[int]
     grown: list[int]
+    padding: list[Padding | None]
 
 
 class _Argument:
     """What is remembered of an argument's tensor in the call before."""
 
-    __slots__ = ("array", "grown", "mark", "reference", "same")
+    __slots__ = ("array", "batch", "grown", "mark", "reference", "rows", "same", "width")
 
     def __init__(self) -> None:
         self.reference: weakref.ref[Any] | None = None
         self.array: Any = None
         self.mark: tuple[Any, ...] | None = None
         self.same = self.grown = 0
+        self.rows: list[Any] = []
+        self.batch = self.width = 0
 
     def look(self, tensor: Any, first: bool) -> None:
         if self.reference is not None and self.reference() is tensor:
@@ -50,12 +58,27 @@ class _Argument:
             return
         self.reference = weakref.ref(tensor)
         array, mark = _contents(tensor)
+        self._keep_rows(array)
         if not first and mark is not None:
             if mark == self.mark:
                 self.same += 1
             elif self.array is not None and array is not None and _extends(array, self.array):
                 self.grown += 1
         self.array, self.mark = array, mark
+
+    def _keep_rows(self, array: Any) -> None:
+        """Sequences of whole numbers, all of one width, until there are enough of them."""
+        if array is None or array.ndim != 2 or array.dtype.kind not in "iu":
+            return
+        self.width, self.batch = self.width or array.shape[1], self.batch or array.shape[0]
+        if array.shape[1] != self.width:
+            self.rows, self.width = [], -1  # of varying width: padded to no fixed one
+        elif sum(map(len, self.rows)) < MAX_ROWS:
+            self.rows.append(array)
+
+    def padding(self) -> Padding | None:
+        numpy = sys.modules.get("numpy")
+        return padding_of(numpy.concatenate(self.rows), self.batch) if numpy is not None and self.rows else None
 
 
 class _Following:
@@ -103,6 +126,7 @@ class _Following:
                     self._calls,
                     [argument.same for argument in self._arguments],
                     [argument.grown for argument in self._arguments],
+                    [argument.padding() for argument in self._arguments],
                 )
             )
         self._arguments = []

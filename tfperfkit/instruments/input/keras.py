@@ -11,7 +11,7 @@ from tfperfkit.clock import now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.frame_locals import local
-from tfperfkit.instruments.input.padding import padding_of
+from tfperfkit.instruments.padding import padding_of
 from tfperfkit.instruments.steps.updates import own_code
 from tfperfkit.records.pipelines import KerasData, Padding, Place, RanOut
 

@@ -21,6 +21,7 @@ from tfperfkit_probes.ops.waste.factors import factors
 from tfperfkit_probes.ops.waste.flat import flat
 from tfperfkit_probes.ops.waste.given import given
 from tfperfkit_probes.ops.waste.norms import norms
+from tfperfkit_probes.ops.waste.padded import padded
 from tfperfkit_probes.ops.waste.pairs import pairs
 from tfperfkit_probes.ops.waste.penalties import penalties
 from tfperfkit_probes.ops.waste.picked import picked
@@ -65,6 +66,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     norms,
     updates,
     results,
+    padded,
 )
 #: Graphs with more operations than this are not looked at.
 _MAX_OPERATIONS = 100_000

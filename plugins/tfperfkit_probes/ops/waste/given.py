@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tfperfkit.records.pipelines import Padding
 from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.turns import turns_of
@@ -18,17 +19,20 @@ _HANDLES = frozenset({"resource", "variant", "string", ""})
 
 class Given(NamedTuple):
     """Of a graph's arguments, by their placeholders: for how many calls in a row each stays the same, or turns of a
-    loop, and those that get longer. ``calls`` were looked at; 0 for the body of a loop."""
+    loop, and those that get longer. ``calls`` were looked at; 0 for the body of a loop. ``padding``: of sequences."""
 
     calls: int = 0
     same: dict[str, float] = {}
     grown: frozenset[str] = frozenset()
+    padding: dict[str, Padding] = {}
 
 
 def given(root: Graph, record: CallsRecord | None, unknown_turns: int) -> dict[str, Given]:
     """By graph: of the function that is called, and of what it calls in turn. ``unknown_turns``: of a loop that does
     not tell its own."""
-    found = {root.name: _of_calls(root, record)}
+    padded = zip(root.record.arguments, record.padding if record is not None else (), strict=False)
+    padding = {name: each for name, each in padded if each is not None}
+    found = {root.name: _of_calls(root, record)._replace(padding=padding)}
     pending = [root]
     while pending:
         here = pending.pop()
@@ -38,7 +42,7 @@ def given(root: Graph, record: CallsRecord | None, unknown_turns: int) -> dict[s
                 found[body.name] = inner
             elif found[body.name] != inner:  # called twice, with other arguments
                 found[body.name] = Given()
-    return {name: each for name, each in found.items() if each.same or each.grown}
+    return {name: each for name, each in found.items() if each.same or each.grown or each.padding}
 
 
 def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
@@ -77,6 +81,7 @@ def _called(here: Graph, given: Given, unknown_turns: int) -> Iterator[tuple[Gra
                             given.calls,
                             {slot: given.same[owner] for slot, owner in pairs if owner in given.same},
                             frozenset(slot for slot, owner in pairs if owner in given.grown),
+                            {slot: given.padding[owner] for slot, owner in pairs if owner in given.padding},
                         ),
                     )
         elif node.type in LOOPS:

@@ -9,7 +9,7 @@ from typing import Any
 from tfperfkit.records.pipelines import Padding
 
 #: Rows that are looked at, spread over all; a few hundred tell a share to some per cent.
-_ROWS = 512
+MAX_ROWS = 512
 #: Shorter ones are rows of a table rather than sequences.
 _MIN_WIDTH = 8
 _BATCH = 32  # Keras' own
@@ -23,7 +23,7 @@ def padding_of(array: Any, batch_size: int | None) -> Padding | None:
     count, width = array.shape
     if width < _MIN_WIDTH or count < 1:
         return None
-    rows = array[:: math.ceil(count / _ROWS)]
+    rows = array[:: math.ceil(count / MAX_ROWS)]
     found = [_at_end(numpy, rows), _at_end(numpy, rows[:, ::-1])]
     end = int(found[1].mean() < found[0].mean())  # the shorter sequences have more padding at that end
     lengths = found[end]

@@ -108,6 +108,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[PartName, ...] = ()
     #: Of which work outside of training steps (``Work.name``); "" of the training steps or of the run.
     work: str = ""
+    #: What that is ("" with ``work``, and in reports of before this field).
+    work_kind: Literal["loop", "call", ""] = ""
     #: What it costs as a share of the run, from the start of the process to its end; None where that is not known.
     share_of_run: float | None = None
     #: Seconds that its remedy would take off this run, from and to; the upper end is None where the gain is "at least".

@@ -31,14 +31,16 @@ def findings(
         shares[name, "step"] = shares[name, "turn"] = evidence.work.share_of_run
         more, _ = apply(evidence)  # a rule that failed here failed above
         of_work = [in_words_of(item, evidence.unit) for item in more if _concerns(item, found)]
-        found += [msgspec.structs.replace(item, work=name) for item in of_work]
+        found += [msgspec.structs.replace(item, work=name, work_kind=evidence.work.kind) for item in of_work]
     merged = merge(found, shares)
     # What was found twice, at a line that two works reach, explains a part of both.
     left = [*residual(run, found)]
     for evidence in work:
-        name = evidence.work.name if evidence.work is not None else ""
+        if evidence.work is None:
+            continue
         rest = [in_words_of(item, evidence.unit) for item in residual(evidence, found)]
-        left += [msgspec.structs.replace(item, work=name) for item in rest]
+        named = {"work": evidence.work.name, "work_kind": evidence.work.kind}
+        left += [msgspec.structs.replace(item, **named) for item in rest]
     return rank([_of_the_run(item, shares, wall_s) for item in (*merged, *left)], shares), troubles
 
 

@@ -99,7 +99,13 @@ def evidence(item: Measurement) -> str:
 
 def gain(finding: Finding) -> str:
     """What was measured, with its interval; what the model predicts, with its range; what it costs."""
-    of = "of the run" if finding.basis == "run" else f"of the work at {finding.work}" if finding.work else "of the step"
+    of = (
+        "of the run"
+        if finding.basis == "run"
+        else f"of the {finding.work_kind or 'work'} at {finding.work}"
+        if finding.work
+        else "of the step"
+    )
     costs = math.isfinite(finding.share_of_step) and not finding.headroom and finding.basis != "risk"
     cost = f"costs {100 * finding.share_of_step:.1f} % {of}" if costs else ""
     parts = [_predicted(finding), visible(cost), saved_words(finding)]

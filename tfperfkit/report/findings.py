@@ -209,13 +209,17 @@ def once_words(once: OnceFixed) -> str:
 def _faster(finding: Finding) -> str:
     """What gets faster."""
     if finding.work and finding.basis in ("step", "turn"):
-        return f"the work at {finding.work}"
+        return f"the {finding.work_kind or 'work'} at {finding.work}"
     return _FASTER.get(finding.basis, "step")
 
 
 def _of(finding: Finding) -> str:
     """What a finding takes a share of."""
-    return f"the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else _OF[finding.basis]
+    return (
+        f"the {finding.work_kind or 'work'} at {finding.work}"
+        if finding.work and finding.basis in ("step", "turn")
+        else _OF[finding.basis]
+    )
 
 
 def _evidence(evidence: Sequence[Measurement], screen: Screen) -> list[Text]:

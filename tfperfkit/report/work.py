@@ -32,12 +32,12 @@ def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -
         median = item.steps.median_ms
         if item.iterations is not None and median is not None and math.isfinite(median):
             items += [
-                f"{'more than ' if item.iterations_went_on else ''}{numbers.plain(item.iterations)} iterations",
+                f"{'more than ' if item.iterations_went_on else ''}{numbers.plain(item.iterations)} iterations timed",
                 f"median {numbers.alone(median, 'ms', screen.symbols)}",
             ]
             outside = item.seconds - item.iterations * (item.steps.mean_ms or median) / 1e3
             if outside >= _OUTSIDE * item.seconds:  # else the figures would seem to contradict each other
-                items.append(f"{numbers.alone(outside, 's')} beside them")
+                items.append(f"{numbers.alone(outside, 's')} outside of these")
         lines += [Text(), *joined(items, screen, style="bold")]
         lines += breakdown(item.steps, of(item), words, screen) or _spent(item, screen)
     return lines

@@ -103,7 +103,8 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
         severity="low" if lasting else "info",
         share_of_step=0.0,
         predicted_speedup=None,
-        where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1]),
+        # All of a script grows where a part of it does.
+        where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1] if row.function != "<module>"),
         evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
             "No container of the script's grows: look for what a library keeps (callbacks, loggers, caches), or let "
@@ -144,7 +145,11 @@ def _limits(data: MemoryData, per_step: float) -> list[Measurement]:
 
 def steps_left(data: MemoryData, per_step: float) -> float | None:
     """Steps until the memory limit at this growth; None when it is not known."""
-    if not data.limit_bytes or not data.rss_last_bytes or per_step <= 0:
+    if per_step <= 0:
+        return None
+    if data.steps_to_limit is not None and data.growth_bytes_per_step:  # the room that the probe names, of all limits
+        return data.steps_to_limit * data.growth_bytes_per_step / per_step
+    if not data.limit_bytes or not data.rss_last_bytes:
         return None
     return max(data.limit_bytes - data.rss_last_bytes, 0) / per_step
 

@@ -54,7 +54,11 @@ def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) ->
 def gain_words(finding: Finding) -> tuple[str, str]:
     """``("4.3x faster", "the step; 3.5x to 5.3x expected")``; the first "" where no gain is predicted."""
     factor = finding.predicted_speedup
-    what = f"the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else "the step"
+    what = (
+        f"the {finding.work_kind or 'work'} at {finding.work}"
+        if finding.work and finding.basis in ("step", "turn")
+        else "the step"
+    )
     if finding.basis == "run" and not finding.work:
         what = "the run"
     if factor is None or math.isnan(factor):
@@ -129,7 +133,9 @@ def _cost(finding: Finding) -> str:
     if not math.isfinite(share) or share <= 0:
         return ""
     whole = (
-        f"of the work at {finding.work}" if finding.work and finding.basis in ("step", "turn") else _OF[finding.basis]
+        f"of the {finding.work_kind or 'work'} at {finding.work}"
+        if finding.work and finding.basis in ("step", "turn")
+        else _OF[finding.basis]
     )
     words = f"costs {figure(share, 'share')} {whole}"
     run = finding.share_of_run

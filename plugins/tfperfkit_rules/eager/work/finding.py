@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.calibration import LONG_OPERATIONS
+from tfperfkit.calibration import LONG_OPERATIONS, NEARLY_ALL
+from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import LOW, MEDIUM, middle, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
@@ -106,7 +107,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         number = f"{rest.operations:,.0f} " if known else ""
         many = f"has {number}operations beside its compiled function,"
     else:
-        many = f"runs as {rest.operations:,.0f} separate operations," if known else "runs eagerly, its operations"
+        many = f"runs as {_number(evidence, rest.operations)}," if known else "runs eagerly, its operations"
     return Finding(
         code="EAG008",
         family="eager",
@@ -185,6 +186,15 @@ def _own(evidence: Evidence, apart: BatchLoop) -> bool:
 def _title_loop(evidence: Evidence, apart: BatchLoop | None) -> tuple[SourceSpan, ...]:
     """The loop that the title names."""
     return (span(evidence, apart.file, apart.loop.line),) if apart is not None else ()
+
+
+def _number(evidence: Evidence, operations: float | None) -> str:
+    """``1,240 separate operations``, of an iteration or of all of the work; of a stretch of it with its length."""
+    work, timed_s = evidence.work, (evidence.step_ms or 0.0) / MS_PER_S
+    number = f"{operations or 0.0:,.0f} separate operations"
+    if work is None or work.iterations is not None or timed_s >= NEARLY_ALL.value * work.seconds:
+        return number
+    return f"separate operations, about {operations or 0.0:,.0f} in {timed_s:,.1f} s"
 
 
 def _capital(words: str) -> str:

@@ -338,6 +338,7 @@ def _type_of(part: str) -> Any:
 
 
 #: Texts that are one of a few words, by the model's types.
+_KINDS = ("cause", "type", "basis", "family", "severity", "unit", "work_kind")
 _WORDS = frozenset(
     {
         "step",
@@ -364,7 +365,7 @@ _WORDS = frozenset(
 
 def _texts(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
-        return value if value in _WORDS or key in ("cause", "type", "basis", "family", "severity", "unit") else BAD
+        return value if value in _WORDS or key in _KINDS else BAD
     if isinstance(value, dict):
         return {name: _texts(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):

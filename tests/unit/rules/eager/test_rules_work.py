@@ -52,6 +52,13 @@ def eager(source: str = IN_FUNCTION, **fields: Any) -> Evidence:
     return work_evidence(source, stacks, **{"loop": 5 if source is IN_FUNCTION else 2, **fields})
 
 
+def test_operations_of_a_stretch_are_counted_with_its_length() -> None:
+    given = eager(ops=TINY, hits={3: 50, 4: 50})
+    assert given.work is not None
+    given.work = msgspec.structs.replace(given.work, seconds=20.0)
+    assert "runs as separate operations, about 88,000 in 8.0 s, called one by one" in one(everything(given)).title
+
+
 def test_the_function_with_most_operations_is_named_and_what_takes_most_in_it() -> None:
     found = one(everything(eager(ops=TINY, hits={3: 50, 4: 50})))
     assert found.code == "EAG008" and found.share_of_step == 1.0  # Python at the lines that call them goes, too

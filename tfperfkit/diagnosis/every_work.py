@@ -8,6 +8,7 @@ import msgspec
 
 from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S, NS_PER_S
+from tfperfkit.diagnosis.freeing import freeing_s, shorter_s
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.residual import residual
@@ -41,7 +42,9 @@ def findings(
         rest = [in_words_of(item, evidence.unit) for item in residual(evidence, found)]
         named = {"work": evidence.work.name, "work_kind": evidence.work.kind}
         left += [msgspec.structs.replace(item, **named) for item in rest]
-    return rank([_of_the_run(item, shares, wall_s) for item in (*merged, *left)], shares), troubles
+    freed_s = freeing_s(run)
+    told = [_of_the_run(item, shares, wall_s, {} if item.work else freed_s) for item in (*merged, *left)]
+    return rank(told, shares), troubles
 
 
 def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]:
@@ -55,23 +58,34 @@ def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]
     return {("", "step"): min(steps / wall_s, 1.0), ("", "turn"): min((steps + between) / wall_s, 1.0)}
 
 
-def _of_the_run(item: Finding, shares: Mapping[tuple[str, Basis], float], wall_s: float) -> Finding:
-    """A finding with its share of the run and what it would save of it. ``shares``: of the run, by work and basis."""
+def _of_the_run(
+    item: Finding, shares: Mapping[tuple[str, Basis], float], wall_s: float, freed_s: Mapping[Basis, float]
+) -> Finding:
+    """A finding with its share of the run and what it would save of it. ``shares``: of the run, by work and basis;
+    ``freed_s``: what passes until iterators are freed, which is shorter behind shorter steps."""
     if item.basis == "risk":
         return item
     whole = 1.0 if item.basis == "run" else shares.get((item.work, item.basis), 0.0)
     share = min(item.share_of_step * whole, 1.0) if whole else None
-    return msgspec.structs.replace(item, share_of_run=share, saves_s=_saved(item, whole * wall_s))
+    return msgspec.structs.replace(
+        item, share_of_run=share, saves_s=_saved(item, whole * wall_s, freed_s.get(item.basis, 0.0))
+    )
 
 
-def _saved(item: Finding, of_s: float) -> tuple[float, float | None] | None:
+def _saved(item: Finding, of_s: float, freed_s: float) -> tuple[float, float | None] | None:
     """Seconds, from and to, of the ``of_s`` in which what the finding is about ran, as often as it did."""
     if of_s <= 0:
         return None
     if item.predicted_speedup is not None:
         low, high = item.predicted_range or (item.predicted_speedup, item.predicted_speedup)
-        return (of_s * gain.saving(low), of_s * gain.saving(high)) if high > 1 else None
-    return (of_s * gain.saving(item.at_least), None) if item.at_least is not None and item.at_least > 1 else None
+        if high <= 1:
+            return None
+        # Of one factor there is one figure.
+        least = shorter_s(freed_s, of_s, low)[0 if low < high else 1]
+        return of_s * gain.saving(low) + least, of_s * gain.saving(high) + shorter_s(freed_s, of_s, high)[1]
+    if item.at_least is None or item.at_least <= 1:
+        return None
+    return of_s * gain.saving(item.at_least) + shorter_s(freed_s, of_s, item.at_least)[0], None
 
 
 def _concerns(item: Finding, known: Sequence[Finding]) -> bool:

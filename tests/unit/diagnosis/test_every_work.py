@@ -8,8 +8,10 @@ from evidence_builder import FILE, MS, make_account, make_evidence
 from test_diagnosis import finding
 
 from tfperfkit.diagnosis import every_work
+from tfperfkit.diagnosis.freeing import freeing_s
 from tfperfkit.model import SourceSpan, Work
-from tfperfkit.records.samples import SampleLog, Samples
+from tfperfkit.offers import Pipelines
+from tfperfkit.records.samples import Frame, SampleLog, Samples, Stack
 from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.rule import Evidence
 
@@ -68,3 +70,27 @@ def test_what_a_risk_would_save_is_not_known(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([grows], []))
     told, _ = every_work.findings(of_the_steps(), [], (), WALL_S)
     assert (told[0].share_of_run, told[0].saves_s) == (None, None)
+
+
+def waited(behind: bool, feeds: bool = True) -> Evidence:
+    """Steps that a pipeline feeds, and 3 s until its iterator is freed, after the last of them or before."""
+    steps = of_the_steps().steps
+    begin = steps.steps[-1].end_ns if behind else steps.steps[0].end_ns
+    stacks = {1: Stack((Frame("train.py", 1, "main", 9),), "", "waiting"), 2: Stack((), "", "python")}
+    log = SampleLog(stacks, [*((begin + 100 * MS * n, 1) for n in range(31)), (begin + 3050 * MS, 2)])
+    offers = {"input": (Pipelines(iterated=True, feeds_steps=feeds),)}
+    return make_evidence(account=make_account({"graph": 5.0}), steps=steps, log=log, offers=offers)
+
+
+def test_the_wait_until_iterators_are_freed_is_of_steps_and_between_them_of_turns() -> None:
+    assert freeing_s(waited(behind=True)) == pytest.approx({"step": 3.0, "turn": 3.0}, abs=0.2)
+    assert freeing_s(waited(behind=False)) == pytest.approx({"step": 3.0, "turn": 0.0}, abs=0.2)
+    assert freeing_s(waited(behind=True, feeds=False)) == {}
+
+
+def test_iterators_that_lived_less_long_are_freed_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    faster = finding("GRF010", 0.9, family="graph", predicted_speedup=3.0, predicted_range=(2.0, 4.0))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([faster], []))
+    (told,), _ = every_work.findings(waited(behind=True), [], (), WALL_S)
+    steps_s = 2.4 + 119 * 0.005
+    assert told.saves_s == pytest.approx((steps_s / 2 + 3.0 - steps_s / 2, (steps_s + 3.0) * 0.75), abs=0.2)

@@ -112,6 +112,8 @@ def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
     saved = share if found.saved is None else min(found.saved, share)
     lower = saved * calibrated.WASTE_SAVED_MIN.value * (1 - high)
     upper = max(lower, max(whole, share) * (1 - low))
+    if found.large:  # the rest gets its caches back
+        upper = min(1 - calibrated.REST_LEFT_MIN.value * (1 - upper), shared.MAX_STEP_SHARE.value)
     if lower < calibrated.WASTE_MIN_SAVED.value:
         return None
     return Part(function, waste, share, min(found.backward, share), lower, upper, found.window)
@@ -120,7 +122,7 @@ def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
 class _Shares(NamedTuple):
     """Of the step: the operations themselves, their gradients, what of the update goes with them, and of the gaps
     between operations what is theirs. ``saved``: of all but the gaps, what goes at least, for what ran
-    beside them stays; None where that is not known."""
+    beside them stays; None where that is not known. ``large``: they push all else out of the caches."""
 
     forward: float
     backward: float = 0.0
@@ -128,6 +130,7 @@ class _Shares(NamedTuple):
     gaps: float = 0.0
     window: str = "breakdown"
     saved: float | None = None
+    large: bool = False
 
 
 def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
@@ -157,7 +160,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         saved = scale * _saved(step, [*rows, *updating])
         if waste.kind in _EACH_VARIABLE:
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
-        return _Shares(forward, whole - forward, updates, gaps, saved=saved)
+        large = any((row.bytes or 0.0) >= calibrated.BEYOND_CACHE.value * row.runs > 0 for row in rows)
+        return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
     if evidence.work is None:
         return _Shares(0.0)
     mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)

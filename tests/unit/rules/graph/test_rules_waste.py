@@ -296,3 +296,19 @@ def test_what_runs_beside_stays_unless_it_can_take_the_place() -> None:
     assert lower[0] < lower[1] == pytest.approx(lower[2], rel=0.05)
     upper = [each.predicted_range[1] for each in (serial, wide, unknown) if each.predicted_range]
     assert upper == pytest.approx([upper[0]] * 3)
+
+
+def test_operations_beyond_the_caches_slow_the_rest() -> None:
+    small, large = (
+        told(compiled((row, ran("MatMul", 6.0)), more=more))[0] for row, more in (_of_bytes(1e6), _of_bytes(1e8))
+    )
+    assert small.predicted_range and large.predicted_range
+    assert large.predicted_range[0] == small.predicted_range[0] and large.predicted_range[1] > small.predicted_range[1]
+
+
+def _of_bytes(moved: float) -> Any:
+    function = brief(
+        graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste("spread", left=0.0)])
+    )
+    row = msgspec.structs.replace(ran("TopKV2", 4.0), of="sort/TopKV2", bytes=moved)
+    return row, (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))

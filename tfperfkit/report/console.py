@@ -23,7 +23,7 @@ from tfperfkit.report.table import table_lines
 from tfperfkit.report.terminal import MIN_WIDTH, Screen, terminal_of
 from tfperfkit.report.text import visible
 
-_STATUS = {"ok": "green", "failed": "bold red", "cut": "yellow", "skipped": "yellow"}
+_STATUS = {"failed": "bold red", "cut": "yellow", "skipped": "yellow"}
 
 
 def render(report: Report, *, file: TextIO, width: int | None = None, color: bool | None = None) -> None:
@@ -73,7 +73,8 @@ def _probe(probe: ProbeOutcome, first: Table | None, screen: Screen) -> list[Tex
     ``first``: the table that explains the sign before marked rows.
     """
     status = str(probe.status)
-    lines = heading(name(probe.name, screen), status, screen, aside_style=_STATUS.get(status, ""))
+    aside = status if status != "ok" else ""  # which may be read as a verdict on the script
+    lines = heading(name(probe.name, screen), aside, screen, aside_style=_STATUS.get(status, ""))
     if probe.reason:
         lines += prose(with_short_paths(probe.reason, screen.folder), screen, style="" if status == "ok" else "yellow")
     elif status != "ok":
@@ -106,11 +107,11 @@ def _brief(probes: Sequence[ProbeOutcome], report: Report, screen: Screen) -> li
         return lines
     handle = report.run.handle or report.run.directory or "last"
     command = f"tfperf report {shlex.quote(short_path(handle))} --show {shown[0] if len(shown) == 1 else 'all'}"
-    return lines + prose(
-        f"tables of {name(', '.join(shown), screen)}: {name(visible(command, unicode=screen.unicode), screen)}",
-        screen,
-        style="dim",
-    )
+    tables = f"tables of {name(', '.join(shown), screen)}:"
+    typed = name(visible(command, unicode=screen.unicode), screen)
+    if len(together := prose(f"{tables} {typed}", screen, style="dim")) == 1:
+        return lines + together
+    return [*lines, *prose(tables, screen, style="dim"), *prose(typed, screen, style="dim")]  # to be copied whole
 
 
 def print_lines(lines: Sequence[Text], file: TextIO, screen: Screen) -> None:

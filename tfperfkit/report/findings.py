@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from tfperfkit.model import Finding, Measured, Measurement, OnceFixed, Report
+from tfperfkit.model import Finding, Measured, OnceFixed, Report
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.patch import patch_lines
@@ -122,7 +122,7 @@ def _finding(number: int, finding: Finding, screen: Screen) -> list[Text]:
     if len(places) > _PLACES:
         more = len(places) - _PLACES
         lines += prose(f"and {more} more place{'s' * (more != 1)}", screen, indent=_LABELLED, style="dim")
-    lines += _labelled("measured", _evidence(finding.evidence, screen))
+    lines += _labelled("measured", _evidence(finding, screen))
     lines += _labelled("fix", prose(with_short_paths(finding.advice, screen.folder), screen, indent=_LABELLED))
     lines += _labelled("patch", patch_lines(finding.patch, screen, _LABELLED))
     lines += _labelled("detail", described(with_short_paths(finding.detail, screen.folder), screen, indent=_LABELLED))
@@ -222,12 +222,13 @@ def _of(finding: Finding) -> str:
     )
 
 
-def _evidence(evidence: Sequence[Measurement], screen: Screen) -> list[Text]:
+def _evidence(finding: Finding, screen: Screen) -> list[Text]:
     """The figures of each window on a line of their own, after the name of the window."""
+    words = {**_WINDOWS, "baseline": f"the {finding.work_kind}"} if finding.work_kind else _WINDOWS
     windows: dict[str, list[str]] = {}
-    for item in evidence:
+    for item in finding.evidence:
         figure = name(numbers.alone(item.value, name(item.unit, screen), screen.symbols), screen)
-        windows.setdefault(name(_WINDOWS.get(item.window, item.window), screen), []).append(
+        windows.setdefault(name(words.get(item.window, item.window), screen), []).append(
             f"{name(item.name, screen)} {figure}"
         )
     lines: list[Text] = []

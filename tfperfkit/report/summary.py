@@ -23,6 +23,8 @@ from tfperfkit.report.work import work_lines
 _LABELLED = 10
 #: From this mean on, as a multiple of the median, the mean is said too: half of the time is in few steps.
 _FEW_TAKE_MUCH = 1.5
+#: A probe's window against clean steps, below which it is chance that speaks.
+_QUICKER = 0.8
 _CLEAN = frozenset({"clean", "baseline"})
 _WINDOWS = {"warmup": "warm-up"}
 _WORDS = {"samples": "stack samples"}
@@ -147,7 +149,8 @@ def windows(report: Report, screen: Screen) -> list[str]:
     items = []
     if report.steps.warmup > 0 and not any(_WINDOWS.get(w.name, w.name) == "warm-up" for w in report.windows):
         items.append(f"warm-up {_steps(1, report.steps.warmup)}")
-    items += [_window(window, screen) for window in report.windows if window.name not in _CLEAN]
+    stepped = report.steps.count > 0
+    items += [_window(window, screen, stepped) for window in report.windows if window.name not in _CLEAN]
     if report.steps.count > 0:
         clean = report.steps.clean
         if clean > 0:
@@ -157,15 +160,16 @@ def windows(report: Report, screen: Screen) -> list[str]:
     return items
 
 
-def _window(window: WindowSummary, screen: Screen) -> str:
+def _window(window: WindowSummary, screen: Screen, stepped: bool) -> str:
     label = name(_WINDOWS.get(window.name, window.name), screen)
     reason = name(window.reason, screen)
     if window.status == "skipped":
         return f"{label} skipped" + (f": {reason}" if reason else "")
     where = _steps(window.first_step, window.steps) if window.steps > 0 else f"from step {window.first_step}"
+    label = f"{label} {where}" if stepped or window.steps > 0 else label  # where there are none it is open by time
     if window.status == "cut":
-        return f"{label} {where} (cut{': ' + reason if reason else ''})"
-    return f"{label} {where}" + (f" ({reason})" if reason else "")
+        return f"{label} (cut{': ' + reason if reason else ''})"
+    return label + (f" ({reason})" if reason else "")
 
 
 def _steps(first: int, count: int) -> str:
@@ -182,7 +186,7 @@ def _cost(report: Report, screen: Screen) -> list[str]:
         share = max(ratio - 1, 0.0)
         shown = numbers.alone(share, "share") if share >= 0.0005 or share == 0 else "under 0.1 %"
         items.append(f"tfperf took {shown} of the clean steps")
-    else:
+    elif report.steps.count > 0:
         items.append("tfperf's share of the clean steps was not measured")
     probes = [
         f"{name(probe, screen)} {numbers.alone(value, 'ratio', screen.symbols)}"
@@ -190,6 +194,8 @@ def _cost(report: Report, screen: Screen) -> list[str]:
     ]
     if probes:
         items.append(f"steps in a probe's window against clean ones: {', '.join(probes)}")
+    if any(value < _QUICKER for value in overhead.per_probe.values()):
+        items.append("no probe makes steps quicker: their time varies by as much, gains that were predicted do too")
     if overhead.by_python:
         items.append("its hooks ran as Python, for want of their C code (tfperf doctor says why)")
     return items

@@ -16,6 +16,10 @@ from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_plac
 from tfperfkit_rules.measures.growth import Growth, growth
 from tfperfkit_rules.measures.room import priced
 
+GIB = 1 << 30
+#: Less is not seen in figures of a hundredth of a millisecond.
+_SEEN_MS = 0.02
+
 
 def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     """Headroom: what two, four and eight times the batch would give for an example."""
@@ -82,16 +86,22 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
         lower, upper = found.gain(times)
         rows.append(f"{times * batch}: {middle((lower, upper)):.1f}x ({lower:.1f}x to {upper:.1f}x)")
     fixed = found.step_ms - sum(found.grows) / 2
+    rest = _rest(fixed - found.update_ms - found.gaps_ms - found.around_ms)
     text = (
         f"Of {found.step_ms:,.2f} ms a step about {fixed:,.2f} ms do not grow with the batch: "
         f"{found.update_ms:,.2f} updating weights, {found.gaps_ms:,.2f} between operations, {found.around_ms:,.2f} "
-        f"around the compiled step. Examples a second by batch: {', '.join(rows)}."
+        f"around the compiled step{rest}. Examples a second by batch: {', '.join(rows)}."
     )
     memory = evidence.offer(MemoryData)
     if memory is not None and memory.rss_peak_bytes and memory.limit_bytes:
-        left = (memory.limit_bytes - memory.rss_peak_bytes) / 1e9
-        text += f" Memory: the peak was {memory.rss_peak_bytes / 1e9:.1f} GB in all, {left:.1f} GB are free."
+        left = (memory.limit_bytes - memory.rss_peak_bytes) / GIB
+        text += f" Memory: the peak was {memory.rss_peak_bytes / GIB:.1f} GiB in all, {left:.1f} GiB are free."
     return text
+
+
+def _rest(left_ms: float) -> str:
+    """What is in none of the parts that were named, where it can be seen in the figures."""
+    return f", {left_ms:,.2f} in none of these" if left_ms >= _SEEN_MS else ""
 
 
 def _capital(text: str) -> str:

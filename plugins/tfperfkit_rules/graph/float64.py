@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from tfperfkit_probes.ops.model import Brief
@@ -37,6 +37,16 @@ def float64(evidence: Evidence) -> Iterator[Finding]:
         yield _priced(evidence, functions[finding], finding)
 
 
+def _given(function: Brief, inputs: Sequence[str]) -> str:
+    """Which arguments are float64; those of Keras' own functions have names that only Keras knows."""
+    if not inputs:
+        return ""
+    if function.owner == "keras":
+        return "What it is given is float64. "
+    plural = len(inputs) > 1
+    return f"The argument{'s' * plural} {', '.join(inputs[:4])} {'are' if plural else 'is'} float64. "
+
+
 def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     share, marks = function.float64_flops_share, function.marks
     if share < calibrated.MIN_FLOAT64.value or not function.flops:
@@ -47,7 +57,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     inputs = marks.float64_arguments
     # What starts a chain first; without one (arguments and variables are float64 already) the lines that compute.
     where: list[SourceSpan | None] = [each.where for each in (*own, *marks.float64)]
-    begins = f"The arguments {', '.join(inputs[:4])} are float64. " if inputs else ""
+    begins = _given(function, inputs)
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))
         begins += f"It begins at {kinds}. "

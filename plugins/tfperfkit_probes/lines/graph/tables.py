@@ -261,7 +261,11 @@ def layers_table(function: GraphFunction, machine_gflops: float | None = None) -
             for row in shown
         ),
         note=f"its own operations in a {_unit(function, 0.0)[0]}; GFLOP/s while its products and convolutions ran"
-        + (f"; of machine: of the {machine_gflops:,.0f} of a float32 matrix product here" if machine_gflops else "")
+        + (
+            f"; of machine: of the {machine_gflops:,.0f} GFLOP/s that a float32 matrix product reaches here"
+            if machine_gflops
+            else ""
+        )
         + ("; the machine was busy when its own speed was measured" if misread else "")
         + (f"; bound by what most of its time is: {_BOUNDS}" if bounds else ""),
     )

@@ -61,7 +61,7 @@ def test_where_float64_begins_is_the_place() -> None:
     marks = msgspec.structs.replace(WIDE, float64_sources=[library, start], float64_arguments=["x"])
     result = one(op("MatMul", 50.0), float64_flops_share=0.5, marks=marks, source="x = 1\n")
     assert [span.line for span in result.where] == [7, 9, 5]
-    assert result.detail == "The arguments x are float64. It begins at Const (float64[8])."
+    assert result.detail == "The argument x is float64. It begins at Const (float64[8])."
 
 
 def test_float64_outside_of_the_step_is_not_priced() -> None:

@@ -158,13 +158,13 @@ def _called(evidence: Evidence, name: PartName) -> str:
 
 
 def _is_sound(evidence: Evidence) -> bool:
-    """Whether a step mostly computes in compiled functions, those of a ``predict`` among them."""
+    """Whether a step mostly computes in compiled functions; in another work those of a ``predict`` are among them."""
     account = evidence.account
     if account is None or not account.mean_ms or not account.parts_ms:
         return False
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     if name == "evaluate":
-        return computes(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
+        return evidence.work is not None and computes(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
     return name in _WORK and evidence.share(*_WORK) >= _SOUND * (1 - _waited(evidence))
 
 

@@ -79,9 +79,14 @@ def _shares(account: StepAccount) -> dict[PartName, float]:
 
 
 def computes(evidence: Evidence, part: PartName) -> bool:
-    """Whether a part computes: compiled functions do, and a ``predict`` that is mostly in its compiled function."""
+    """Whether a part computes: compiled functions do, and outside of training a ``predict`` that is mostly in its
+    compiled function. Within training steps it is no training, so somebody has to say why it is there."""
     samples = evidence.samples
-    predicts = part == "evaluate" and 2 * samples.evaluating["graph"] >= samples.contexts["evaluate"]
+    predicts = (
+        part == "evaluate"
+        and evidence.work is not None
+        and 2 * samples.evaluating["graph"] >= samples.contexts["evaluate"]
+    )
     return part in _COMPUTES or predicts
 
 

@@ -15,7 +15,6 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.step_shares import span
 
-_MAX_LINES = 3
 _NUMBER = re.compile(r"\d+")
 
 
@@ -39,7 +38,7 @@ def elementwise_lines(evidence: Evidence) -> Elementwise:
         if row.file:
             at[row.file, row.line] += row.ms
     whole, lines, so_far = sum(row.ms for row in rows), [], 0.0
-    for place, took in sorted(at.items(), key=lambda item: (-item[1], item[0]))[:_MAX_LINES]:
+    for place, took in sorted(at.items(), key=lambda item: (-item[1], item[0]))[:3]:
         lines.append(place)
         so_far += took
         if so_far >= shared.MOSTLY.value * whole:

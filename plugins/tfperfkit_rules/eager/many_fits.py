@@ -13,8 +13,8 @@ from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.turns import basis, in_fit, stretch, where
 
-#: The place of ``epochs`` among the arguments of ``fit``.
-_EPOCHS = 3
+#: The place of ``epochs`` among the arguments of ``fit``: behind these.
+_EPOCHS = len(("x", "y", "batch_size"))
 
 
 def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:

@@ -85,8 +85,9 @@ def growth(evidence: Evidence) -> Growth | None:
     tiny = tiny_of(data.operations)
     bounds = [_grows(row, tiny, batch, evidence) for row in data.operations if row.stage != "update"]
     handed = evidence.part("input")
-    # What is traced comes with functions and shapes, not with steps: a longer run has no more of it.
-    step = account.mean_ms - evidence.part("other", "tracing")
+    # What is traced comes with functions and shapes, not with steps: a longer run has no more of it. What callbacks
+    # validate or predict is no part of the step.
+    step = account.mean_ms - evidence.part("other", "tracing", "evaluate")
     lower, upper = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
     update = scale * sum(row.ms for row in data.operations if row.stage == "update")
     return Growth(

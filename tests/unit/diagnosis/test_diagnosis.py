@@ -14,9 +14,10 @@ from tfperfkit import gain
 from tfperfkit.diagnosis.headline import headline, of_the_run, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
+from tfperfkit.diagnosis.residual import residual
 from tfperfkit.diagnosis.rules import apply, available
-from tfperfkit.model import Finding, LineTime, Measurement, RunAccount, SourceSpan
-from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork
+from tfperfkit.model import Finding, LineTime, Measurement, RunAccount, SourceSpan, Work
+from tfperfkit.offers import ComputedStretch, FunctionCalls, FunctionCosts, LayerWork
 from tfperfkit.records.samples import Frame, Samples, Stack
 
 
@@ -247,11 +248,26 @@ def test_a_predict_that_computes_is_sound(inside: str, begins: str) -> None:
     samples = Samples()
     for _ in range(80):
         samples.add(Stack((Frame("t.py", 1, "<module>", 3),), "keras", inside, "evaluate"))
-    said = headline(
-        [], make_evidence(parts_ms={"evaluate": 9.0, "dispatch": 1.0}, samples=samples, offers=spread_out())
+    step = make_evidence(parts_ms={"evaluate": 9.0, "dispatch": 1.0}, samples=samples, offers=spread_out())
+    work = Work(kind="loop", where=SourceSpan("t.py", 2), seconds=20.0, share_of_run=0.5, iterations=99)
+    traced = ComputedStretch(wall_ms=10.0, window="tfprof", computed=spread_out()["lines"][0])
+    narrowed = step.narrowed(
+        work=work, steps=step.steps, account=step.account, samples=samples, log=step.log, traced=traced
     )
-    assert said.startswith(f"{begins}: 90 % of a step is predicting and validating")
+    said = headline([], narrowed)
+    assert said.startswith(f"{begins}: 90 % of an iteration is predicting and validating")
     assert ("most of it in compiled functions" in said) is (begins == "No fault found")
+
+
+def test_a_predict_within_training_steps_needs_a_reason() -> None:
+    samples = Samples()
+    for _ in range(80):
+        samples.add(Stack((Frame("t.py", 1, "<module>", 3),), "keras", "graph", "evaluate"))
+    step = make_evidence(parts_ms={"evaluate": 9.0, "graph": 1.0}, samples=samples, offers=spread_out())
+    said = headline([], step)
+    assert said == "No cause found: 90 % of a step is predicting and validating (t.py:3)."
+    (owner,) = [item for item in residual(step, []) if "predicting" in item.title]
+    assert owner.severity == "high"
 
 
 def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:

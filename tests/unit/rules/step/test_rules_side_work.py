@@ -92,6 +92,33 @@ def test_an_evaluation_every_hundred_steps_is_what_the_advice_asks_for(each_ms: 
     assert bool(list(side_work.hot_path(given))) == told
 
 
+@pytest.mark.parametrize(("method", "told"), [("on_train_batch_end", True), ("on_epoch_end", False)])
+def test_a_score_of_ones_own_within_fit(method: str, told: bool) -> None:
+    """A callback predicts all pictures every third batch; at the end of an epoch is where that belongs."""
+    fit, predict = (f"keras.src.backend.tensorflow.trainer:{name}" for name in ("fit", "predict"))
+    around = Frame(FILE, 1, "<module>", 9, None, (fit, f"keras.src.callbacks.callback_list:{method}"))
+    scores = (around, Frame(FILE, 1, method, 5, None, ()), Frame(FILE, 1, "score", 2, None, (predict,)))
+    scoring, computing = Stack(scores, "keras", "graph", "evaluate"), Stack((around,), "keras", "graph")
+    steps, taken, when = [], [], 0
+    for number in range(1, 61):
+        end = when + (10 + 90 * (number % 3 == 0)) * MS
+        taken += [(at, 2 if at < when + 10 * MS else 1) for at in range(when + MS, end, 5 * MS)]
+        steps.append(Step(number, when, end, window="clean"))
+        when = end
+    given = make_evidence(
+        parts_ms={"graph": 10.0, "evaluate": 30.0},
+        steps=StepTable(steps=tuple(steps), source="keras"),
+        source="def score(net):\n    return net.predict(x)\n",
+        log=SampleLog({1: scoring, 2: computing}, taken),
+        samples=make_samples([(100, "graph", computing.frames)]),
+    )
+    found = list(side_work.hot_path(given))
+    assert bool(found) is told
+    if told:
+        assert found[0].title == "Evaluating takes 75 % of the training loop"
+        assert [place.line for place in found[0].where] == [2, 5]
+
+
 def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:
     assert not list(side_work.hot_path(saving(3)))
     assert not list(side_work.hot_path(saving(20, bunched=True)))

@@ -57,7 +57,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     run = Tfperf(tmp_path_factory.mktemp("work"), warm=True)
     done = run("run", "--json", "r.json", run.script(SCRIPT, "serve.py"))
     assert (done.returncode, done.stdout) == (0, "60\n"), done.stderr
-    assert f"loop at serve.py:{line('for row in rows')} · " in done.stderr and " · 60 iterations · " in done.stderr
+    assert f"loop at serve.py:{line('for row in rows')} · " in done.stderr and " · 60 iterations timed · " in done.stderr
     found: dict[str, Any] = json.loads((run.folder / "r.json").read_text())
     return found
 
@@ -80,7 +80,8 @@ def test_the_loops_are_found_and_their_iterations_counted(report: dict[str, Any]
 def test_each_has_an_account_that_adds_up(report: dict[str, Any]) -> None:
     for work in report["work"]:
         steps = work["steps"]
-        assert sum(steps["breakdown_ms"].values()) == pytest.approx(steps["mean_ms"])
+        assert sum(steps["account"]["parts_ms"].values()) == pytest.approx(steps["mean_ms"])
+        assert sum(work["spent_s"].values()) == pytest.approx(work["seconds"])
         assert 0 < work["seconds"] <= report["run"]["wall_s"]
 
 

@@ -182,7 +182,8 @@ def _gain(finding: Finding, screen: Screen) -> list[Text]:
         certain = True
         if finding.once is not None:
             items.append(name(once_words(finding.once), screen))
-    of = "it" if certain and (finding.work or finding.basis in _FASTER) else _of(finding)
+    said = certain or items[0].startswith(f"{_faster(finding)} ")
+    of = "it" if said and (finding.work or finding.basis in _FASTER) else _of(finding)
     if math.isfinite(finding.share_of_step) and finding.share_of_step > 0:
         items.append(f"costs {numbers.alone(finding.share_of_step, 'share', screen.symbols)} of {of}")
         of_run = finding.share_of_run

@@ -57,7 +57,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     run = Tfperf(tmp_path_factory.mktemp("work"), warm=True)
     done = run("run", "--json", "r.json", run.script(SCRIPT, "serve.py"))
     assert (done.returncode, done.stdout) == (0, "60\n"), done.stderr
-    assert f"loop at serve.py:{line('for row in rows')} · " in done.stderr and " · 60 iterations timed · " in done.stderr
+    assert (
+        f"loop at serve.py:{line('for row in rows')} · " in done.stderr and " · 60 iterations timed · " in done.stderr
+    )
     found: dict[str, Any] = json.loads((run.folder / "r.json").read_text())
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.offers import Pipelines
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.calibration import shared
@@ -44,7 +45,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
         predicted_speedup=None,
         where=(place,),
         evidence=(*found.evidence(), Measurement("steps in one call to try", float(TOGETHER), "count", "advice")),
-        advice=_fit_advice(evidence, place) if fit else _loop_advice(),
+        advice=_fit_advice(evidence, place) if fit else _loop_advice(evidence),
         parts=("dispatch", "eager_ops"),
         headroom=True,
     )
@@ -62,8 +63,13 @@ def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:
     )
 
 
-def _loop_advice() -> str:
+def _loop_advice(evidence: Evidence) -> str:
+    """By what feeds the steps: a dataset, or arrays that the script makes itself."""
+    there = evidence.offer(Pipelines)
+    taken = f"`for batch in dataset.take({TOGETHER}):` around the step"
+    if there is None or not (there.feeds_steps or there.iterated):
+        taken = f"stack them, and loop over the first axis (`for i in tf.range({TOGETHER}):`) around the step"
     return (
-        f"Take {TOGETHER} batches in one call: `for batch in dataset.take({TOGETHER}):` around the step inside a "
-        "function with @tf.function. Values for logging then come once for all of them."
+        f"Take {TOGETHER} batches in one call: {taken} inside a function with @tf.function. Values for logging then "
+        "come once for all of them."
     )

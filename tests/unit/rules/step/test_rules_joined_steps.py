@@ -8,6 +8,7 @@ from evidence_builder import make_samples
 from tfperfkit_rules.compile.launching import launching
 from tfperfkit_rules.step.joined_steps import several_steps
 
+from tfperfkit.offers import Pipelines
 from tfperfkit.records.samples import Frame
 
 FIT = "model.compile('adam')\nmodel.fit(x, y)\n"
@@ -27,7 +28,11 @@ def test_fit_that_calls_for_each_step_is_offered_several() -> None:
 def test_a_loop_of_ones_own_is_offered_a_function_around_it() -> None:
     given = compiled((WORK,), source=LOOP, records=sites(site(1, "call", 2)))
     (finding,) = several_steps(given)
-    assert "@tf.function" in finding.advice
+    assert "@tf.function" in finding.advice and "stack them" in finding.advice  # no dataset was seen
+    there = Pipelines(iterated=True, feeds_steps=True)
+    given = compiled((WORK,), source=LOOP, records=sites(site(1, "call", 2)), more=(there,))
+    (finding,) = several_steps(given)
+    assert "dataset.take(32)" in finding.advice
 
 
 def test_ones_own_python_is_not_taken_for_calling() -> None:

@@ -65,8 +65,11 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     def bound(self) -> Stage | None:
         """The stage that sets the pace."""
         if self.lost:
-            working = [item for item in self.pipeline.stages if not item.kind.startswith(("Prefetch", *PARALLEL))]
-            return max(working, key=lambda item: item.trace_self_ms_per_step or 0.0)
+            return max(
+                (item for item in self.pipeline.stages if not _waits(item)),
+                key=lambda item: item.trace_self_ms_per_step or 0.0,
+                default=None,
+            )
         index = self.pipeline.bound_by
         if index is None:
             return self.left_over or self.described
@@ -158,11 +161,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     def part(self, stage: Stage) -> float:
         """The share (0 to 1) that a stage has of the slowest section; 1 when nothing tells."""
         if self.lost:
-            traced = [
-                item.trace_self_ms_per_step or 0.0
-                for item in self.pipeline.stages
-                if not item.kind.startswith(("Prefetch", *PARALLEL))
-            ]
+            traced = [item.trace_self_ms_per_step or 0.0 for item in self.pipeline.stages if not _waits(item)]
             return (stage.trace_self_ms_per_step or 0.0) / sum(traced) if sum(traced) else 1.0
         whole = self.pipeline.bound_ms_per_output
         if not whole or stage.self_ms_per_output is None:
@@ -196,6 +195,13 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         """The range of speed-ups when the step takes ``best_ms`` .. ``worst_ms``; nothing gets slower."""
         low, high = (max(self.step_ms / value, 1.0) for value in (worst_ms, best_ms))
         return min(low, high), max(low, high)
+
+
+def _waits(stage: Stage) -> bool:
+    """Whether a stage's time in a trace is its wait for threads of its own: of a prefetch, of calls in parallel, also
+    where TensorFlow runs in parallel what was written as a plain map."""
+    by_itself = stage.autotuned and (stage.parallelism or 0) > 1
+    return by_itself or stage.kind.startswith(("Prefetch", *PARALLEL))
 
 
 def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:

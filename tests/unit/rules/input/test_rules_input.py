@@ -10,6 +10,7 @@ from evidence_builder import FILE, make_account, make_evidence, make_steps
 from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import KerasInput, Pipeline, Stage
 from tfperfkit_rules.input import feed, python_batches, sequential_stages, stage_order, waiting
+from tfperfkit_rules.input.feed import feed
 from tfprof_builder import brief, graphs
 
 from tfperfkit.model import Outlier, SourceSpan, StepAccount
@@ -64,6 +65,16 @@ def test_where_the_model_lost_its_times_the_trace_tells() -> None:
     assert one(sequential_stages.sequential(evidence(made))).where[0].line == 7
     seldom = evidence(made, parts_ms={"input": 1.0, "graph": 9.0})
     assert not codes(seldom)
+
+
+def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> None:
+    """What it waits for its threads is no work of its own: that is below it."""
+    waits = mapped(own_ms=0.4, trace_self_ms_per_step=9.0, autotuned=True, parallelism=2.0)
+    slow = mapped("FlatMap", own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True)
+    slow = msgspec.structs.replace(slow, line=9)
+    made = pipeline(PREFETCH, waits, BATCH, slow, bound_by=1, bound_ms_per_output=0.7)
+    found = feed(evidence(made))
+    assert found is not None and found.lost and found.bound == slow and found.part(slow) == 1.0
 
 
 def test_where_each_call_is_an_epoch_the_model_has_just_forgotten_it() -> None:

@@ -39,6 +39,8 @@ _REPEATED: tuple[RunPart, ...] = (
     "input",
     "freeing",
 )
+#: What the part "evaluate" is called where the run did one of both only.
+_EVALUATES: dict[RunPart, str] = {"prediction": "predicting", "validation": "validating"}
 NO_CAUSE = "No cause found"
 #: Of a step that computes, and waits for nothing: it is sound as far as rules know.
 NO_FAULT = "No fault found"
@@ -154,6 +156,11 @@ def _called(evidence: Evidence, name: PartName) -> str:
     """The words for a part; operations beside which handing them out is next to nothing compute by themselves."""
     if name == "eager_ops" and evidence.part("dispatch") < LONG * evidence.part(name):
         return f"{PARTS[name].sentence}, each of them long"
+    whole = evidence.run_account
+    if name == "evaluate" and whole is not None:
+        ran = [word for part, word in _EVALUATES.items() if whole.parts_s.get(part)]
+        if len(ran) == 1:
+            return ran[0]
     return PARTS[name].sentence
 
 

@@ -11,9 +11,9 @@ from test_diagnosis import finding
 from tfperfkit.diagnosis import every_work
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.residual import residual
-from tfperfkit.model import SourceSpan, Work
+from tfperfkit.model import RunAccount, SourceSpan, Work
 from tfperfkit.offers import AvoidableTracing, LayerWork
-from tfperfkit.records.parts import PARTS
+from tfperfkit.records.parts import PARTS, RunPart
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.rule import Evidence
 
@@ -161,6 +161,22 @@ def test_the_first_line_never_says_nothing_to_fix_over_what_does_not_compute(
     else:
         assert text.startswith("No cause found")
     assert ("GFLOP/s" not in text) or largest == "graph"
+
+
+@pytest.mark.parametrize(
+    ("ran", "said"),
+    [
+        ({"prediction": 4.0}, "is predicting"),
+        ({"validation": 4.0}, "is validating"),
+        ({"prediction": 4.0, "validation": 1.0}, "is predicting and validating"),
+        ({}, "is predicting and validating"),
+    ],
+)
+def test_a_run_that_validates_nothing_is_not_said_to(ran: dict[RunPart, float], said: str) -> None:
+    made = of({"evaluate": 9.0, "python": 1.0})
+    made.run_account = RunAccount(total_s=99.0, parts_s={"training": 90.0, **ran}) if ran else None
+    text = headline([], made)
+    assert f"{said}." in text or f"{said} (" in text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from evidence_builder import FILE, make_account, make_evidence, make_steps
 from input_builder import BATCH, PREFETCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import KerasInput, Pipeline, Stage
 from tfperfkit_rules.input import feed, python_batches, sequential_stages, stage_order, waiting
-from tfperfkit_rules.input.feed import feed
 from tfprof_builder import brief, graphs
 
 from tfperfkit.model import Outlier, SourceSpan, StepAccount
@@ -73,7 +72,7 @@ def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> Non
     slow = mapped("FlatMap", own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True)
     slow = msgspec.structs.replace(slow, line=9)
     made = pipeline(PREFETCH, waits, BATCH, slow, bound_by=1, bound_ms_per_output=0.7)
-    found = feed(evidence(made))
+    found = feed.feed(evidence(made))
     assert found is not None and found.lost and found.bound == slow and found.part(slow) == 1.0
 
 

@@ -20,8 +20,11 @@ _BAR = "cyan"
 _ESTIMATED = 0.02
 
 
-def breakdown(steps: StepSummary, of: str, words: Mapping[str, str], screen: Screen) -> list[Text]:
-    """A bar of the parts of a step, the largest first, and what they are. ``of``: what they are parts of, in words."""
+def breakdown(
+    steps: StepSummary, of: str, words: Mapping[str, str], screen: Screen, other: str = "other"
+) -> list[Text]:
+    """A bar of the parts of a step, the largest first, and what they are. ``of``: what they are parts of, in words;
+    ``other``: how to call the rest."""
     known = [(part, ms) for part, ms in (steps.breakdown_ms or {}).items() if math.isfinite(ms) and ms > 0]
     parts = sorted(known, key=lambda item: -item[1])
     total = sum(ms for _, ms in parts)
@@ -31,7 +34,8 @@ def breakdown(steps: StepSummary, of: str, words: Mapping[str, str], screen: Scr
     def legend(index: int) -> str:
         part, ms = parts[index]
         share = numbers.alone(ms / total, "share")
-        return f"{_part(part, screen)} {numbers.beside(ms, total, screen.symbols)} ({share})"
+        called = name(other, screen) if part == "other" else _part(part, screen)
+        return f"{called} {numbers.beside(ms, total, screen.symbols)} ({share})"
 
     tail = ""
     if steps.breakdown_window:

@@ -39,8 +39,17 @@ def work_lines(work: Sequence[Work], words: Mapping[str, str], screen: Screen) -
             if outside >= _OUTSIDE * item.seconds:  # else the figures would seem to contradict each other
                 items.append(f"{numbers.alone(outside, 's')} outside of these")
         lines += [Text(), *joined(items, screen, style="bold")]
-        lines += breakdown(item.steps, of(item), words, screen) or _spent(item, screen)
+        lines += breakdown(item.steps, of(item), words, screen, _other(item)) or _spent(item, screen)
     return lines
+
+
+def _other(item: Work) -> str:
+    """What to call the rest in its bar: by what most of it is, where samples tell."""
+    parts = item.steps.breakdown_ms or {}
+    whole = sum(parts.values())
+    share = parts.get("other", 0.0) / whole if whole > 0 else 0.0
+    freed = item.spent_s.get("waiting", 0.0) / item.seconds if item.seconds > 0 else 0.0
+    return f"mostly {between_label('waiting')}" if share > 0 and freed >= share / 2 else "other"
 
 
 def _spent(item: Work, screen: Screen) -> list[Text]:

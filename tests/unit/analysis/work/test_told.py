@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from evidence_builder import make_account, make_evidence
 
@@ -52,3 +53,12 @@ def test_it_is_told_in_one_line(parts: dict[str, float], seconds: float, iterati
     spent = f"its time went into freeing objects {0.9 * seconds:.1f}"
     assert (spent in text) == (not told)
     assert told or "0.5" not in text.partition("its time went into")[2]  # too little to be named
+
+
+@pytest.mark.parametrize(("other_ms", "called"), [(4000.0, "mostly freeing objects 4,000 ms"), (0.0, "")])
+def test_a_rest_that_is_freeing_is_called_that(other_ms: float, called: str) -> None:
+    work = made({"graph": 6000.0, "other": other_ms}, seconds=(6000.0 + other_ms) / 1e3)
+    text = " ".join(line.plain for line in work_lines([work], {}, Screen(width=200)))
+    assert called in text and ("freeing" in text) == bool(called)
+    still = msgspec.structs.replace(work, spent_s={"graph": 10.0})
+    assert "freeing" not in " ".join(line.plain for line in work_lines([still], {}, Screen(width=200)))

@@ -11,7 +11,7 @@ from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
-from tfperfkit.records.samples import Place
+from tfperfkit.records.samples import Place, Samples
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
@@ -31,7 +31,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     account = evidence.account
     if account is None or share < calibrated.MIN_TRACING.value:
         return
-    samples = evidence.samples
+    samples = _samples(evidence)
     lines = [place for place in samples.leaves() if samples.doing_innermost(place)["tracing"] >= 2]
     lines.sort(key=lambda place: -samples.doing_innermost(place)["tracing"])
     steps = [step for step in evidence.steps.clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)]
@@ -96,6 +96,14 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         advice=advice,
         absorbs=("CMP004", *(("EAG006",) if makes else ())),  # without, each fit traces what is its own
     )
+
+
+def _samples(evidence: Evidence) -> Samples:
+    """Those of the steps; of all clean ones where those that were sampled closely hold no trace."""
+    found = evidence.samples
+    if evidence.work is not None or any(stack.activity == "tracing" for stack in found.stacks):
+        return found
+    return evidence.log.samples([(step.begin_ns, step.end_ns) for step in evidence.steps.clean])
 
 
 _NEW_MODEL = "Each turn of {loop} makes a new model, whose functions Keras traces anew"
@@ -209,7 +217,7 @@ def _once_each(evidence: Evidence, steps: int) -> bool:
     """Whether each of several models is traced once: those that a loop goes over and compiles, or that stand one after
     the other in calls outside of all loops, which are as many as the ``steps`` that trace, or more."""
     own = _own_models(evidence)
-    seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
+    seen = {stack: count for stack, count in _samples(evidence).stacks.items() if stack.activity == "tracing"}
     inside, paths, again = False, set[tuple[Place, ...]](), 0
     for stack, count in seen.items():
         around = [(frame.file, loop.line) for frame in stack.frames for loop in loops(evidence, frame.file, frame.line)]
@@ -240,10 +248,22 @@ def _goes_on(evidence: Evidence) -> bool:
 
 
 def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:
-    """The calls of ``compile`` inside the loops around the lines that trace."""
+    """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there."""
     around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
     return [
         (file, call)
         for file, call in methods(evidence, "compile")
-        if any(file == where and loop.line <= call.lineno <= loop.last for where, loop in around)
+        if any(
+            file == where and (loop.line <= call.lineno <= loop.last or _called_in(evidence, file, call, loop))
+            for where, loop in around
+        )
     ]
+
+
+def _called_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
+    """Whether the function around a call is called in a loop of the same file."""
+    function, syntax = enclosing(evidence, file, call.lineno), evidence.syntax(file)
+    if function is None or syntax is None or function.line <= loop.line <= function.last:
+        return False
+    inside = (each for each in syntax.calls if loop.line <= each.lineno <= loop.last)
+    return any(ast.unparse(each.func).rpartition(".")[2] == function.name for each in inside)

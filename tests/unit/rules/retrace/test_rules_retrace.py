@@ -11,7 +11,7 @@ from tfperfkit_rules.retrace.without import saved
 
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import ComputedStep
-from tfperfkit.records.samples import Frame
+from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.rule import Evidence
 
 SOURCE = """import keras
@@ -42,6 +42,36 @@ def test_compile_in_the_loop_stands_first() -> None:
     assert "model.compile once" in found[0].advice
     low, high = found[0].predicted_range or (0, 0)
     assert low < 5.0 <= high + 0.01  # 80 of 100 ms gone
+
+
+HELPED = """import keras
+def prepare(model, rate):
+    model.compile(keras.optimizers.SGD(rate), "mse")
+def other(model):
+    model.compile("adam")
+for turn in range(20):
+    prepare(model, rate)
+    model.fit(x, y)
+"""
+
+
+def test_compile_in_a_function_that_the_loop_calls_and_samples_from_before_the_close_ones() -> None:
+    """The samples of the last seconds hold no trace: those of all clean steps tell the line."""
+    frame = Frame(FILE, 1, "<module>", 8)
+    tracing, computing = Stack((frame,), "keras", "tracing"), Stack((frame,), "keras", "graph")
+    steps = make_steps(each_ms=100.0)
+    taken = [(step.begin_ns + part * 10 * MS, 1 if part < 8 else 2) for step in steps.clean for part in range(1, 10)]
+    evidence = make_evidence(
+        parts_ms={"tracing": 80.0, "graph": 20.0},
+        samples=make_samples([(68, "graph", [frame])]),
+        log=SampleLog({1: tracing, 2: computing}, taken),
+        source=HELPED,
+        tracing=[(step.begin_ns, step.begin_ns + 80 * MS) for step in steps.clean],
+        steps=steps,
+    )
+    (found,) = traced_again(evidence)
+    assert [item.line for item in found.where] == [3, 8]
+    assert found.title.startswith("compile() is called in")
 
 
 SEARCH = """import keras

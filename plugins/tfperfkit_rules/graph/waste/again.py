@@ -132,7 +132,8 @@ def _in_loop(evidence: Evidence, part: Part) -> Finding:
         part,
         codes.SAME_ARGUMENT,
         "A loop computes in each turn what is the same in all of them",
-        "Compute what is at this line before the loop, and use its result in it.",
+        "Of what is computed at this line, do before the loop what no turn changes (a layer called on the same tensor, "
+        "say), and hand its result on; what changes with the turn stays where it is.",
         "It follows from what the loop is given and hands on as it is: no random numbers, no variable that is assigned "
         "to. TensorFlow moves nothing out of a loop by itself.",
     )

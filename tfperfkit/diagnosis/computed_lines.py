@@ -11,7 +11,7 @@ from tfperfkit.diagnosis import replaced
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.records.bounds import plain
+from tfperfkit.records.bounds import SOLVES, plain
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence, Unit
 
@@ -69,6 +69,12 @@ class ComputedLine(NamedTuple):
         return drawn > EXPLAINS * sum(row.ms for row in self.operations)
 
     @property
+    def solves(self) -> bool:
+        """Whether the larger half of it decomposes matrices, or solves with them."""
+        solved = sum(row.ms for row in self.operations if plain(row.type) in SOLVES)
+        return solved > EXPLAINS * sum(row.ms for row in self.operations)
+
+    @property
     def costliest(self) -> ComputedOperation:
         """The slow one that takes most, else the one that takes most."""
         slow = [row for row in self.operations if row.bound == "kernel"]
@@ -121,8 +127,8 @@ def _line(place: tuple[str, int, str], rows: Sequence[ComputedOperation], scale:
 def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> Iterator[Finding]:
     """A finding for a line whose own operations take a third of a step or more and are not the usual ones (sorting,
     scattering, gathering ...), or for a line or layer in which kernels that are slow at what
-    they are given take as much, unless another finding tells of it. A remark where it only moves bytes; nothing where
-    it draws random numbers."""
+    they are given take as much, unless another finding tells of it. A remark where it only moves bytes, or solves with
+    matrices, which rules of their own look at; nothing where it draws random numbers."""
     reported = {(span.file, span.line) for item in findings if not item.work for span in item.where}
     for line in computed_parts(evidence):
         if line.share < LOUD:
@@ -133,7 +139,7 @@ def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> 
             continue
         # Of a layer the line is where the model is called: much else stands there.
         if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
-            remark = line.moves and not slow
+            remark = line.solves or (line.moves and not slow)
             yield _finding(evidence, line, code, "info" if remark else severity(line.share))
 
 

@@ -33,6 +33,26 @@ _PICKS = frozenset(
 #: Change a variable in place by a value of the same size: that is read, and the variable read and written.
 _UPDATES = ("AssignAdd", "AssignSub", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
 
+#: Decompose matrices, or solve with them: their arithmetic grows faster than their bytes, and nobody counts it.
+SOLVES = (
+    "Cholesky",
+    "CholeskyGrad",
+    "Eig",
+    "LogMatrixDeterminant",
+    "Lu",
+    "MatrixDeterminant",
+    "MatrixExponential",
+    "MatrixInverse",
+    "MatrixSolve",
+    "MatrixSolveLs",
+    "MatrixSquareRoot",
+    "MatrixTriangularSolve",
+    "Qr",
+    "SelfAdjointEigV2",
+    "Svd",
+    "TridiagonalSolve",
+)
+
 
 class Tensor(NamedTuple):
     """The type of a tensor; -1 is an open size, a shape of None one of unknown rank."""
@@ -149,6 +169,8 @@ class AtHand:
         if ms < SMALL_MS:
             return "starting"
         if self.machine.gflops is None or self.machine.gb_per_s is None or (flops is None and moved is None):
+            return ""
+        if flops is None and kind in SOLVES:
             return ""
         return "numbers" if kind in ELEMENTWISE else "kernel"
 

@@ -21,6 +21,10 @@ _DECOMPOSED = (
     "Most of its time goes into decomposing or inverting matrices. float32 often has too few digits for that: keep "
     "float64 there, and cast what comes before and after it where that is large."
 )
+_DECOMPOSED_HERE = (
+    "It decomposes or solves with matrices, for which float32 often has too few digits: keep float64 there, and cast "
+    "what comes before and after it where that is large."
+)
 _CHOSEN = (
     "set_floatx('float64') makes every layer compute so: leave it out, and give float64 (dtype='float64') only to what "
     "needs its digits. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on a GPU."
@@ -88,7 +92,7 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
         finding = msgspec.structs.replace(finding, where=tuple(dict.fromkeys(where)), advice=_CHOSEN)
     if evidence.work is not None:
         share = computed_share(evidence, function) * function.float64_flops_share
-        return _told(evidence, finding, share)
+        return _told(evidence, function, finding, share)
     in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in in_step)
     here = (function.file, function.line, function.function)
@@ -96,10 +100,15 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
     wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in mine)
     if not wide:  # no step calls it, or only by way of another, which is reported itself
         return finding
-    return _told(evidence, finding, evidence.share("graph") * wide / flops)
+    return _told(evidence, function, finding, evidence.share("graph") * wide / flops)
 
 
-def _told(evidence: Evidence, finding: Finding, share: float) -> Finding:
+def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -> Finding:
+    """With its price; a remark where the digits may be needed: what is decomposed takes most of the time, or, where no
+    trace tells that, the function decomposes and nobody made float64 the default."""
+    chosen = evidence.settings.get("floatx") != "float64" and not graph_time.rows(evidence)
+    if chosen and any(each.type in DECOMPOSES for each in function.marks.float64):
+        return msgspec.structs.replace(finding, severity="info", advice=_DECOMPOSED_HERE)
     if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
     return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")

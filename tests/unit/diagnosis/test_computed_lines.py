@@ -155,6 +155,11 @@ def test_an_operation_that_only_moves_bytes_is_a_remark_unless_its_kernel_is_slo
     assert (found.code, found.severity) == ("STP003", severity)
 
 
+def test_solving_with_matrices_is_a_remark() -> None:
+    (found,) = residual(of(operation("Cholesky", 6.0, 33), operation("MatMul", 4.0, 19)), [])
+    assert found.severity == "info" and found.where == (SourceSpan(FILE, 33, ""),)
+
+
 def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_line() -> None:
     dense = operation("_MklMatMul", 8.0, 19, layer="net/dense", direct=False, bound="arithmetic")
     evidence = of(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))

@@ -119,6 +119,10 @@ def test_float64_for_decompositions_is_a_remark() -> None:
     rows = (op("MatrixInverse", 10.0), op("MatMul", 40.0))
     (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)
     assert result.predicted_speedup is not None
+    # No trace tells what most of the time is.
+    inverts = msgspec.structs.replace(WIDE, float64=[*WIDE.float64, Marked(type="Cholesky", ops=1, where=HERE)])
+    (result,) = (row for row in judged(float64_flops_share=1.0, marks=inverts) if row.code == codes.FLOAT64)
+    assert result.predicted_speedup is None and result.severity == "info"
 
 
 CALLS = Marks(python_calls=[Marked(type="EagerPyFunc", ops=2, where=HERE)])

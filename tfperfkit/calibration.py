@@ -299,3 +299,12 @@ SOUND = Calibration(
     "of a healthy step in compiled functions: with less there may be something to gain that no rule knows",
     Chosen("a quarter of a step is more than a high share"),
 )
+LARGE_KERNEL = Calibration(
+    11,
+    "numbers",
+    "along each side of a convolution's kernel, from which on two convolutions along one side each take far less",
+    Derived("2/11 of the multiplications"),
+)
+FEW_CHANNELS = Calibration(
+    4, "channels", "of a picture, up to which a large kernel is a filter", Chosen("grey, colour, colour with opacity")
+)

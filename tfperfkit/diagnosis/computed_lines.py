@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -180,6 +181,8 @@ def _finding(evidence: Evidence, line: ComputedLine, code: str, loudness: Severi
     )
 
 
+#: "2×64×64×1, 53×53×1×1 → …": the second operand of a convolution.
+_KERNEL = re.compile(r", (\d+)×(\d+)×(\d+)×\d+")
 _PARTS = "The operations are the costliest of it, by TensorFlow's names."
 _BOTH = f"Forward and backward; {_PARTS[0].lower()}{_PARTS[1:]}"
 
@@ -191,6 +194,7 @@ def _bound(one: ComputedOperation, peak: float | None, unit: Unit) -> Iterable[s
     if one.shapes:
         often = "once" if runs < 1.5 else f"{runs:,.0f} times"
         yield f"{kind} ({one.shapes}) runs {often} {per}."
+    yield from _large_kernel(one)
     rate = f"{one.flops / (one.ms * 1e6):,.3g}" if one.flops and one.ms else ""
     of = f" of {peak:,.0f}" if peak else ""
     if one.bound == "kernel":
@@ -203,6 +207,18 @@ def _bound(one: ComputedOperation, peak: float | None, unit: Unit) -> Iterable[s
         yield f"It is bound by its arithmetic: {rate}{of} GFLOP/s."
     elif one.bound == "starting":
         yield "A run is so short that most of it is starting and ending."
+
+
+def _large_kernel(one: ComputedOperation) -> Iterable[str]:
+    """Of a convolution with a large kernel on few channels, what could take its place."""
+    sides = _KERNEL.search(one.shapes) if plain(one.type).startswith(("Conv2D", "DepthwiseConv2d")) else None
+    if sides is None:
+        return
+    height, width, channels = (int(side) for side in sides.groups())
+    if min(height, width) >= calibration.LARGE_KERNEL.value and channels <= calibration.FEW_CHANNELS.value:
+        yield f"Its kernel has {height} × {width} numbers on {channels} channel{'s' * (channels != 1)}: if that is a"
+        yield "column times a row (a Gaussian, a mean), two convolutions, one with each, take far less; so may the"
+        yield "Fourier transform (tf.signal.rfft2d)."
 
 
 def words(line: ComputedLine) -> str:

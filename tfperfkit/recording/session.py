@@ -19,6 +19,7 @@ from tfperfkit.instruments.hooks.interrupts import words_of
 from tfperfkit.instruments.hooks.safe_points import SafePoints, api_calls
 from tfperfkit.instruments.input.file_opens import FileOpens
 from tfperfkit.instruments.settings import settings
+from tfperfkit.instruments.stacks.busy_threads import BusyThreads
 from tfperfkit.instruments.stacks.pulse import Pulse
 from tfperfkit.instruments.stacks.sampler import Sampler
 from tfperfkit.instruments.steps.markers import Markers
@@ -109,6 +110,7 @@ class Session:
             markers=self.markers,
             sampler=self.sampler,
             beside=lambda: self._opens.again,
+            busy=BusyThreads(note_sample),
             precision=self._precision,
             by_time=self._by_time,
             probing=self._probing,

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.instruments.stacks.activity import TENSORFLOW
+from tfperfkit.instruments.stacks.busy_threads import BusyThreads
 from tfperfkit.instruments.stacks.sampler import Sampler
 from tfperfkit.instruments.steps.markers import Markers
 from tfperfkit.recording.boundaries import Boundaries
@@ -37,7 +38,7 @@ class Owner(Protocol):
 
 class Ticks:
     """``named`` looks for the function of --steps-from, where one is given; ``timed_only`` in a trial, which is timed
-    and not looked into. ``beside``: threads that open the same files again, which are sampled too."""
+    and not looked into. ``beside``: threads that open the same files again, which are sampled too, as ``busy`` ones."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Ticks:
         markers: Markers,
         sampler: Sampler,
         beside: Callable[[], Sequence[int]],
+        busy: BusyThreads,
         precision: Precision,
         by_time: ByTime,
         probing: Probing,
@@ -59,7 +61,7 @@ class Ticks:
     ) -> None:
         self._session, self._steps, self._named = session, steps, named
         self._markers, self._sampler, self._precision, self._by_time = markers, sampler, precision, by_time
-        self._beside = beside
+        self._beside, self._busy = beside, busy
         self._probing, self._windows, self._long, self._timed_only = probing, windows, long, timed_only
         self._paired, self._processor = paired, processor
         self.armed_ns = 0
@@ -79,8 +81,8 @@ class Ticks:
             return FAST_S
         library = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
         self._precision.after_sample()
-        if self._long is None and (others := self._beside()):
-            self._sampler.beside(now, [thread for thread in others if thread != self._driver])
+        if self._long is None:
+            self._others(now)
         if self._processor is not None:
             self._processor.note(now)
         if library in TENSORFLOW and not self._markers.busy:
@@ -94,6 +96,13 @@ class Ticks:
         if now >= self._next_flush:
             self._write(now)
         return self._precision.next_s
+
+    def _others(self, now: int) -> None:
+        """Sample threads beside the training thread, where there are such."""
+        if others := self._beside():
+            self._sampler.beside(now, [thread for thread in others if thread != self._driver])
+        if busy := self._busy.look(now, self._driver):
+            self._sampler.beside(now, busy, "busy")
 
     def _write(self, now: int) -> None:
         window = self._long.window if self._long is not None else None

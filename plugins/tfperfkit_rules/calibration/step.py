@@ -278,3 +278,15 @@ COPIES_GROW = Calibration(
     "times as many samples in the second half of the turns, from which a join takes longer the longer its array is",
     Derived("3 where all of it grows from nothing (a quarter and three quarters); 1 where nothing does"),
 )
+SPIN_MIN_STEPS = Calibration(
+    30,
+    "steps",
+    "in which the interpreter's lock was handed over as usual, and more often, each: with fewer they are not compared",
+    Chosen("the mean of so many has a fifth of one step's deviation"),
+)
+SPIN_MIN_FACTOR = Calibration(
+    1.2,
+    "number",
+    "times as long as where the lock is handed over more often: steps that take less tell of no thread that takes it",
+    Chosen("parts of one run differ by as much on a shared machine: see headroom's MIN"),
+)

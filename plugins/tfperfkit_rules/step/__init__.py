@@ -15,6 +15,7 @@ from tfperfkit_rules.step.seeds import seeded_each_step
 from tfperfkit_rules.step.short_epochs import short_epochs
 from tfperfkit_rules.step.side_work import hot_path
 from tfperfkit_rules.step.slowing import grows_slower
+from tfperfkit_rules.step.spinning import spins
 from tfperfkit_rules.step.whole_copies import copied_to_grow
 
 RULES: tuple[Rule, ...] = (
@@ -32,4 +33,5 @@ RULES: tuple[Rule, ...] = (
     several_steps,
     seeded_each_step,
     copied_to_grow,
+    spins,
 )

@@ -43,6 +43,17 @@ def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at
     assert found.severity == "high"
 
 
+def test_a_large_kernel_on_few_channels_is_asked_about() -> None:
+    def told(kernel: str) -> str:
+        shapes = f"4×384×384×1, {kernel} → 4×384×384×1"
+        (found,) = residual(of(operation("Conv2D", 8.0, 36, bound="kernel", shapes=shapes)), [])
+        return found.detail
+
+    assert "Its kernel has 53 × 41 numbers on 1 channel: if that is a column" in told("53×41×1×1")
+    for kernel in ("3×3×1×1", "53×53×16×1"):
+        assert "Its kernel" not in told(kernel)
+
+
 @pytest.mark.parametrize(
     "operations",
     [

@@ -105,7 +105,8 @@ class Sampler:
     session ``["rate", time_ns, pause in ns]`` when the pause between samples changes. Of a process that trains with
     others the sample has the processor time of the process (ns) too: while it waits for them it uses none. In watch
     mode two numbers follow: when that was read just before, and what it was then.
-    ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running.
+    ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running;
+    ``["busy", …]`` the same of one that keeps a processor busy.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -183,12 +184,12 @@ class Sampler:
             self._counts[stack] += 1
         return known.library
 
-    def beside(self, when_ns: int, threads: Iterable[int]) -> None:
-        """Sample threads that work for the one that ``take`` samples; such a row is part of no share of time."""
+    def beside(self, when_ns: int, threads: Iterable[int], kind: str = "beside") -> None:
+        """Sample threads other than the one that ``take`` samples; such a row is part of no share of time."""
         for thread in threads:
             known = self._look(thread)
             if self._functions.get(known.stack):
-                self._write(["beside", when_ns, known.stack, thread])
+                self._write([kind, when_ns, known.stack, thread])
 
     def _look(self, thread: int) -> _Known:
         found = look(thread, self._known)

@@ -1,0 +1,195 @@
+"""STP015: a thread asks in a loop, without waiting, and takes the interpreter's lock from the training thread."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from tfperfkit.gain import severity
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Frame, Place, Stack, precise_spans, read_log
+from tfperfkit.records.spans import Span
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_shares import span
+
+#: Python's modules whose functions look whether another thread has something: a thread that waits in them is not busy.
+_ASKED = ("queue:", "threading:", "multiprocessing.queues:", "multiprocessing.connection:")
+
+
+class _Ran(NamedTuple):
+    """Until ``when`` a thread ran, or was ready to, for ``ran_ns``."""
+
+    when: int
+    thread: int
+    ran_ns: int
+
+
+class _Spinner(NamedTuple):
+    """``busy``: the share of the time in which it ran or was ready to; ``asking``: of its samples, those that only ask;
+    ``at``: where."""
+
+    busy: float
+    asking: float
+    samples: int
+    at: Counter[Place]
+    begins: Frame
+
+
+def spins(evidence: Evidence) -> Iterable[Finding]:
+    """For the busiest of such threads."""
+    clean = evidence.steps.clean
+    rows = list(evidence.records("samples")) if clean else []
+    ran = list(_ran(rows))
+    if not ran:
+        return
+    whole = clean[0].begin_ns, clean[-1].end_ns
+    found = [item for thread in {row.thread for row in ran} if (item := _spinner(evidence, rows, ran, thread, whole))]
+    if not found:
+        return
+    spinner = max(found, key=lambda item: item.busy)
+    place = spinner.at.most_common(1)[0][0]
+    around = loops(evidence, *place)
+    gain = _handed_over(evidence)
+    at_least = gain.factor if gain is not None and gain.factor >= calibrated.SPIN_MIN_FACTOR.value else None
+    loop = (span(evidence, place[0], around[-1].line),) if around else ()
+    yield Finding(
+        code="STP015",
+        family="step",
+        title=f"A thread spins in {spinner.begins.name}, and takes the interpreter's lock from {evidence.unit.loop}",
+        severity=severity(1 - 1 / at_least) if at_least is not None else "info",
+        share_of_step=1 - 1 / at_least if at_least is not None else 0.0,
+        predicted_speedup=None,
+        at_least=at_least,
+        where=tuple(dict.fromkeys((*loop, *(span(evidence, *item) for item, _ in spinner.at.most_common(2))))),
+        evidence=(
+            Measurement("of the time it runs, or is ready to", spinner.busy, "share", "baseline"),
+            Measurement("of its samples in lines that only ask", spinner.asking, "share", "samples"),
+            *(gain.measured() if gain is not None else ()),
+            Measurement("its samples", float(spinner.samples), "count", "samples"),
+        ),
+        advice=(
+            "Let it wait: queue.Queue(maxsize=8), whose put() and get() block until there is room, or something to "
+            "take; or Event.wait(), Condition.wait(); or time.sleep(0.001) in the loop, where nothing tells it."
+        ),
+        detail=(
+            "It looks again and again whether there is something to do. Only one thread runs Python at a time: when "
+            "the other one has let go of the lock, as in each call of TensorFlow, it gets it back after "
+            "sys.getswitchinterval(), 5 ms unless the script sets it."
+        ),
+        parts=("python", "dispatch", "eager_ops", "other"),
+    )
+
+
+def _spinner(evidence: Evidence, rows: list[Any], ran: list[_Ran], thread: int, whole: Span) -> _Spinner | None:
+    """None for a thread that waits, or that does more than ask."""
+    begin, end = whole
+    busy = sum(row.ran_ns for row in ran if row.thread == thread and begin <= row.when <= end) / max(end - begin, 1)
+    if busy < shared.MOSTLY.value:
+        return None
+    log = read_log((row for row in rows if not _is_others(row, thread)), "busy")
+    stacks = [stack for _, stack in log.inside([whole])]
+    asking = [stack for stack in stacks if _asks(evidence, stack)]
+    if len(stacks) < MIN or len(asking) < shared.MOSTLY.value * len(stacks):
+        return None
+    at = Counter((stack.frames[-1].file, stack.frames[-1].line) for stack in asking)
+    return _Spinner(min(busy, 1.0), len(asking) / len(stacks), len(stacks), at, asking[0].frames[0])
+
+
+def _ran(rows: list[Any]) -> Iterator[_Ran]:
+    for row in rows:
+        match row:
+            case ["ran", int(when), int(thread), int(ran_ns), int()]:
+                yield _Ran(when, thread, ran_ns)
+
+
+def _is_others(row: Any, thread: int) -> bool:
+    """Whether it is a sample of another busy thread."""
+    match row:
+        case ["busy", _, _, other]:
+            return bool(other != thread)
+    return False
+
+
+def _asks(evidence: Evidence, stack: Stack) -> bool:
+    """Whether a thread is at a line that only asks: the test of an endless loop, or of an ``if`` in it."""
+    leaf = stack.frames[-1] if stack.frames else None
+    if leaf is None:
+        return False
+    if leaf.calls:
+        return leaf.calls[0].startswith(_ASKED)
+    return leaf.line in asking_lines(evidence.source(leaf.file))
+
+
+@lru_cache(maxsize=64)
+def asking_lines(source: tuple[str, ...]) -> frozenset[int]:
+    """Lines with the tests of ``while`` loops, and what stands directly in these and only tests or passes on."""
+    try:
+        tree = ast.parse("\n".join(line.rstrip("\r\n") for line in source))
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    return frozenset(
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.While)
+        for line in (*_lines(node.test), *_asking(node.body))
+    )
+
+
+def _asking(body: Iterable[ast.stmt]) -> Iterator[int]:
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from _lines(node.test)
+            yield from _asking((*node.body, *node.orelse))
+        elif isinstance(node, ast.Try):
+            yield node.lineno
+            for handler in node.handlers:
+                yield handler.lineno
+                yield from _asking(handler.body)
+            yield from _asking((*node.body, *node.orelse, *node.finalbody))
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            yield from _asking(node.body)
+        elif isinstance(node, (ast.Pass, ast.Continue)):
+            yield node.lineno
+
+
+def _lines(node: ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+class _HandedOver(NamedTuple):
+    """Means and medians, in ms, of steps in which the lock was handed over as usual, and ten times as often."""
+
+    usual: tuple[float, float]
+    often: tuple[float, float]
+
+    @property
+    def factor(self) -> float:
+        return min(usual / often for usual, often in zip(self.usual, self.often, strict=True))
+
+    def measured(self) -> tuple[Measurement, ...]:
+        return (
+            Measurement("mean step", self.usual[0], "ms", "baseline"),
+            Measurement("mean step while the lock is handed over each 0.5 ms", self.often[0], "ms", "baseline"),
+        )
+
+
+def _handed_over(evidence: Evidence) -> _HandedOver | None:
+    """While samples are to be precise, the lock changes hands ten times as often: what the steps gain by that, they
+    gain at least where nobody takes it. None with too few steps of a kind."""
+    spans = precise_spans(list(evidence.records("events")))
+    groups: dict[bool, list[float]] = {True: [], False: []}
+    for step in evidence.steps.clean:
+        inside = any(begin <= step.begin_ns and step.end_ns <= end for begin, end in spans)
+        if inside or not any(begin < step.end_ns and step.begin_ns < end for begin, end in spans):
+            groups[inside].append((step.end_ns - step.begin_ns) / 1e6 / max(step.count, 1))
+    if min(map(len, groups.values())) < calibrated.SPIN_MIN_STEPS.value:
+        return None
+    usual, often = ((statistics.mean(item), statistics.median(item)) for item in (groups[False], groups[True]))
+    return _HandedOver(usual, often) if min(often) > 0 else None

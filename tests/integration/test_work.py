@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
-rows = np.ones((60, 1, 4), "float32")
+rows = np.arange(240, dtype="float32").reshape(60, 1, 4)
 
 
 def answer(row):

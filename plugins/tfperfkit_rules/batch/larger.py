@@ -17,8 +17,6 @@ from tfperfkit_rules.measures.growth import Growth, growth
 from tfperfkit_rules.measures.room import priced
 
 GIB = 1 << 30
-#: Less is not seen in figures of a hundredth of a millisecond.
-_SEEN_MS = 0.02
 
 
 def larger_batch(evidence: Evidence) -> Iterable[Finding]:
@@ -101,7 +99,7 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
 
 def _rest(left_ms: float) -> str:
     """What is in none of the parts that were named, where it can be seen in the figures."""
-    return f", {left_ms:,.2f} in none of these" if left_ms >= _SEEN_MS else ""
+    return f", {left_ms:,.2f} in none of these" if left_ms >= of_batch.SEEN_MS.value else ""
 
 
 def _capital(text: str) -> str:

@@ -6,6 +6,12 @@ from tfperfkit.calibration import Calibration, Chosen, Cited, Measured
 from tfperfkit_rules.calibration.machines import MEASURED_ON
 
 TRY = Calibration(32, "examples", "the batch to try", Cited("Keras' default: Model.fit(batch_size=32)"))
+SEEN_MS = Calibration(
+    0.02,
+    "ms",
+    "from which a rest is named beside figures of a hundredth of a millisecond",
+    Chosen("twice the last digit"),
+)
 SMALL = Calibration(
     16, "examples", "up to so many are a small batch", Chosen("half of the batch to try: else little is to be gained")
 )

@@ -34,6 +34,7 @@ CLIPPED_NORM = "GRF029"
 WEIGHT_AVERAGE = "GRF030"
 UNREAD_RESULT = "GRF031"
 SMALL_UPDATES = "GRF032"
+SEPARABLE_KERNEL = "GRF033"
 UNROLLED_LOOP = "OPS001"
 BIG_CONSTANT = "OPS002"
 FLOAT64 = "OPS003"
@@ -75,6 +76,7 @@ TITLES = {
     WEIGHT_AVERAGE: "Averages of all weights are brought up to date in every step",
     UNREAD_RESULT: "A compiled function computes a result that nothing reads",
     SMALL_UPDATES: "Many small variables are updated one by one",
+    SEPARABLE_KERNEL: "A convolution with a whole kernel that is a column times a row",
     UNROLLED_LOOP: "A Python loop is unrolled into thousands of operations",
     BIG_CONSTANT: "A large constant is baked into the graph",
     FLOAT64: "A compiled function computes in float64",

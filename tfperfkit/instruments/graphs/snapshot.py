@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tfperfkit.instruments.graphs.separable import separable
 from tfperfkit.instruments.graphs.zeros import nearly_all_zeros
 from tfperfkit.instruments.stacks import call_site
 from tfperfkit.records.graph_contents import GraphContents, Place
@@ -96,7 +97,7 @@ def _describe(graph: Any, name: str, is_own: Callable[[str], bool], every_line: 
     large = constant_bytes(operations) > MAX_CONSTANT_BYTES
     definition = _alone(operations) if large else graph.as_graph_def()
     definition.ClearField("library")
-    empty = nearly_all_zeros(graph, definition)
+    empty, products = nearly_all_zeros(graph, definition), separable(graph, definition)
     strip_constants(definition.node)
     captured = [internal.op.name for _, internal in getattr(graph, "captures", ())]
     inputs = [tensor.op.name for tensor in getattr(graph, "inputs", ())]
@@ -114,6 +115,7 @@ def _describe(graph: Any, name: str, is_own: Callable[[str], bool], every_line: 
         results=[tensor.op.name for tensor in getattr(graph, "outputs", ()) if tensor is not None],
         large_constants=large,
         zeros=empty,
+        separable=products,
     )
 
 

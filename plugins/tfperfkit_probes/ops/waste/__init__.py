@@ -18,6 +18,7 @@ from tfperfkit_probes.ops.waste.averages import averages
 from tfperfkit_probes.ops.waste.copied import copied
 from tfperfkit_probes.ops.waste.diagonals import diagonals
 from tfperfkit_probes.ops.waste.factors import factors
+from tfperfkit_probes.ops.waste.facts import facts_of
 from tfperfkit_probes.ops.waste.flat import flat
 from tfperfkit_probes.ops.waste.given import given
 from tfperfkit_probes.ops.waste.norms import norms
@@ -30,6 +31,7 @@ from tfperfkit_probes.ops.waste.products import products
 from tfperfkit_probes.ops.waste.repeats import repeats
 from tfperfkit_probes.ops.waste.resized import resized
 from tfperfkit_probes.ops.waste.results import results
+from tfperfkit_probes.ops.waste.separable import separable
 from tfperfkit_probes.ops.waste.solves import solves
 from tfperfkit_probes.ops.waste.sorts import shuffles, sorts
 from tfperfkit_probes.ops.waste.spread import spread
@@ -38,7 +40,7 @@ from tfperfkit_probes.ops.waste.staying import Staying, staying
 from tfperfkit_probes.ops.waste.tables import tables
 from tfperfkit_probes.ops.waste.updates import updates
 from tfperfkit_probes.ops.waste.view import View
-from tfperfkit_probes.ops.waste.zeros import known_zeros, zeros
+from tfperfkit_probes.ops.waste.zeros import zeros
 
 _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     sorts,
@@ -56,6 +58,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     copied,
     diagonals,
     zeros,
+    separable,
     flat,
     again,
     never_changing,
@@ -97,7 +100,8 @@ def wasted(
     same = staying(graph, unchanged)
     at_rest = staying(graph, unchanged | idle)
     arguments = given(graph, calls, _UNKNOWN_TURNS)
-    empty = known_zeros(graph)
+    empty = facts_of(graph, lambda record: record.zeros)
+    products = facts_of(graph, lambda record: dict.fromkeys(record.separable, True))
     found: dict[tuple[str, SourceSpan | None], Wasted] = {}
     for body in bodies.values():
         if len(body.nodes) > _MAX_OPERATIONS:
@@ -109,6 +113,7 @@ def wasted(
             stays.names,
             in_loop=stays.in_loop,
             zeros=empty.get(body.name),
+            separable=frozenset(products.get(body.name, ())),
             given=arguments.get(body.name),
             idle=at_rest[body.name].names if body.name in at_rest else frozenset(),
         )

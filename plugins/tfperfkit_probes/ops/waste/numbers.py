@@ -92,3 +92,22 @@ TOGETHER_LEFT = Calibration(
     "for a variable that is updated as a part of one large one",
     Derived("its gradient is put beside the others, its new values are cut out and assigned"),
 )
+SEPARATED_SLOWER = Calibration(
+    3.3,
+    "ratio",
+    "what two convolutions, with a column and a row, take over the same part of the one with the whole kernel",
+    Measured(
+        "by processor time 1.9 to 5.9, median 3.9: one channel, three sizes of pictures, kernels of 5 to 53, at a load "
+        "of 6 to 18",
+        _MACHINE,
+        21,
+    ),
+)
+EACH_SEPARATED_SLOWER = Calibration(
+    1.4,
+    "ratio",
+    "the same where each channel is convolved alone (depthwise)",
+    Measured(
+        "by processor time 1.1 to 1.8: 3 and 16 channels, kernels of 5, 13 and 27; at a load of 6 to 18", _MACHINE, 6
+    ),
+)

@@ -33,7 +33,8 @@ class Use(NamedTuple):
 class View:
     """``open_size`` stands for open leading dimensions, as in the function's first call. ``stays``: the placeholders
     whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call. ``zeros``: constants and
-    placeholders that are nearly all zeros, with their share. ``given``: what is known of the arguments. ``idle``: as
+    placeholders that are nearly all zeros, with their share; ``separable``: those that are products of a column and a
+    row. ``given``: what is known of the arguments. ``idle``: as
     ``stays``, with the variables that only training changes."""
 
     def __init__(
@@ -44,12 +45,14 @@ class View:
         *,
         in_loop: bool = False,
         zeros: Mapping[str, float] | None = None,
+        separable: frozenset[str] = frozenset(),
         given: Given | None = None,
         idle: frozenset[str] = frozenset(),
     ) -> None:
         self.given = given or Given()
         self.idle = idle
         self.zeros = zeros or {}
+        self.separable = separable
         self.stays = stays
         self.in_loop = in_loop
         self.graph = graph

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.walk import CALLS
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
@@ -35,30 +33,3 @@ def zeros(view: View) -> Iterator[Wasted]:
                     figures={"numbers": float(view.elements(matrix.name) or 0), "filled": filled},
                 )
                 break
-
-
-def known_zeros(root: Graph) -> dict[str, dict[str, float]]:
-    """By graph, the placeholders and constants that are nearly all zeros: what a function captures, those that it calls
-    are given."""
-    found: dict[str, dict[str, float]] = {root.name: dict(root.record.zeros)}
-    pending = [root]
-    while pending:
-        here = pending.pop()
-        mine = found[here.name]
-        for node in here.nodes.values() if mine or here is root else ():
-            for body in _called(here, node):
-                slots = [*body.record.arguments, *body.record.captures]
-                given = {
-                    slot: mine[owner] for slot, (owner, _) in zip(slots, node.inputs, strict=False) if owner in mine
-                }
-                if body.name not in found:
-                    found[body.name] = {**body.record.zeros, **given}
-                    pending.append(body)
-    return found
-
-
-def _called(graph: Graph, node: Node) -> Iterator[Graph]:
-    for name in node.functions().get("f", ()) if node.type in CALLS else ():
-        body = graph.body(name)
-        if body is not None:
-            yield body

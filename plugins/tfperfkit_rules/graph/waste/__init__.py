@@ -21,6 +21,7 @@ from tfperfkit_rules.graph.waste.positions import positions
 from tfperfkit_rules.graph.waste.products import products
 from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
+from tfperfkit_rules.graph.waste.separable import separable
 from tfperfkit_rules.graph.waste.solves import solves
 from tfperfkit_rules.graph.waste.sorts import shuffles, sorts
 from tfperfkit_rules.graph.waste.spread import spread
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     copied,
     diagonals,
     zeros,
+    separable,
     flat,
     again,
     never_changing,

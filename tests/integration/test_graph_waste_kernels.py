@@ -1,0 +1,82 @@
+"""Convolutions with whole kernels that are a column times a row, in graphs that TensorFlow itself traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from graph_waste import Makes, found, kinds, waste_of
+from late_tensorflow import needs_tensorflow, tf
+from tfperfkit_probes.ops.waste import numbers
+
+pytestmark = needs_tensorflow
+
+ONE, THREE = (2, 32, 32, 1), (2, 32, 32, 3)
+BELL = np.exp(-0.5 * (np.arange(-6, 7) / 2) ** 2).astype("float32")
+FLAT = np.outer(BELL, BELL)
+WHOLE = FLAT[:, :, None, None]
+SLOWER = numbers.SEPARATED_SLOWER.value
+RANDOM = np.random.default_rng(1).normal(size=(13, 13, 1, 1)).astype("float32")
+
+
+def convolved(x: Any, kernel: Any) -> Any:
+    return tf.nn.conv2d(x, kernel, 1, "SAME")
+
+
+def each(x: Any, kernel: Any) -> Any:
+    return tf.nn.depthwise_conv2d(x, kernel, (1, 1, 1, 1), "SAME")
+
+
+@pytest.mark.parametrize(
+    ("function", "shape"),
+    [
+        (lambda x: convolved(x, WHOLE), ONE),  # a constant of the graph
+        (lambda x: convolved(x, FLAT[:, :, None, None] + 0), ONE),
+        (lambda x: convolved(x, tf.reshape(FLAT, [13, 13, 1, 1])), ONE),
+        (lambda x: convolved(x, tf.constant(BELL)[:, None, None, None] * tf.constant(BELL)[None, :, None, None]), ONE),
+        (lambda x: convolved(x, tf.expand_dims(tf.expand_dims(tf.constant(BELL)[:, None] @ BELL[None], 2), 3)), ONE),
+        (lambda x: convolved(x, WHOLE * np.eye(3, dtype="float32")), THREE),
+        (lambda x: each(x, np.tile(WHOLE, (1, 1, 3, 1))), THREE),
+        (lambda x: each(x, np.ones((7, 7, 3, 1), "f") / 49), THREE),
+    ],
+)
+def test_a_kernel_that_is_a_product(function: Makes, shape: tuple[int, ...]) -> None:
+    assert "separable" in kinds(function, shape)
+
+
+def test_a_kernel_that_the_function_captures() -> None:
+    kernels = [tf.constant(WHOLE), tf.constant(WHOLE[2:-2, 2:-2])]
+
+    @tf.function
+    def blurred(x: Any) -> Any:
+        return tf.stack([convolved(x, kernel) for kernel in kernels])
+
+    (one,) = waste_of(blurred.get_concrete_function(tf.TensorSpec(ONE)))
+    assert one.kind == "separable" and len(one.operations) == 2
+    assert one.figures == {"height": 13.0, "width": 13.0, "channels": 1.0}
+    assert one.left == pytest.approx(SLOWER * (26 + 18) / (169 + 81))
+
+
+def test_what_is_left_with_channels() -> None:
+    (plain,) = (item for item in found(lambda x: convolved(x, WHOLE * np.ones((3, 4), "f")), THREE) if item.left)
+    assert plain.left == pytest.approx(SLOWER * (13 * 12 + 13 * 4) / (169 * 12))
+    (alone,) = (item for item in found(lambda x: each(x, np.tile(WHOLE, (1, 1, 3, 1))), THREE) if item.left)
+    assert alone.left == pytest.approx(numbers.EACH_SEPARATED_SLOWER.value * 2 / 13)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: convolved(x, RANDOM),
+        lambda x: convolved(x, WHOLE[5:8, 5:8]),  # small
+        lambda x: convolved(convolved(x, BELL[:, None, None, None]), BELL[None, :, None, None]),  # as it should be
+    ],
+)
+def test_other_kernels(function: Makes) -> None:
+    assert "separable" not in kinds(function, ONE)
+
+
+def test_a_kernel_that_may_learn_is_not_looked_at() -> None:
+    kernel = tf.Variable(WHOLE)
+    assert "separable" not in kinds(lambda x: convolved(x, kernel), ONE)

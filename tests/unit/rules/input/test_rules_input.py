@@ -66,16 +66,6 @@ def test_where_the_model_lost_its_times_the_trace_tells() -> None:
     assert not codes(seldom)
 
 
-def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> None:
-    """What it waits for its threads is no work of its own: that is below it."""
-    waits = mapped(own_ms=0.4, trace_self_ms_per_step=9.0, autotuned=True, parallelism=2.0)
-    slow = mapped("FlatMap", own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True)
-    slow = msgspec.structs.replace(slow, line=9)
-    made = pipeline(PREFETCH, waits, BATCH, slow, bound_by=1, bound_ms_per_output=0.7)
-    found = feed.feed(evidence(made))
-    assert found is not None and found.lost and found.bound == slow and found.part(slow) == 1.0
-
-
 def test_where_each_call_is_an_epoch_the_model_has_just_forgotten_it() -> None:
     """The readings fall on the ends of epochs: what stands below the repeat is new."""
     repeat = stage("Repeat", 8, parameters={"count": -1}, self_ms_per_output=0.1, elements=1.0)

@@ -1,0 +1,17 @@
+"""Which stage sets the pace of a pipeline, where the trace alone tells."""
+
+from __future__ import annotations
+
+import msgspec
+from input_builder import BATCH, PREFETCH, evidence, mapped, pipeline
+from tfperfkit_rules.input import feed
+
+
+def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> None:
+    """What it waits for its threads is no work of its own: that is below it."""
+    waits = mapped(own_ms=0.4, trace_self_ms_per_step=9.0, autotuned=True, parallelism=2.0)
+    slow = mapped("FlatMap", own_ms=0.2, trace_self_ms_per_step=7.0, stateful_or_random=True)
+    slow = msgspec.structs.replace(slow, line=9)
+    made = pipeline(PREFETCH, waits, BATCH, slow, bound_by=1, bound_ms_per_output=0.7)
+    found = feed.feed(evidence(made))
+    assert found is not None and found.lost and found.bound == slow and found.part(slow) == 1.0

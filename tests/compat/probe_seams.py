@@ -296,7 +296,7 @@ PROBE_SEAMS = (
     ),
     Seam(
         "inside",
-        "input.evaluated_batches",
+        "input.callback_moments",
         f"{KERAS}callbacks.callback_list",
         "CallbackList.on_test_batch_begin",
         "compiled",
@@ -305,7 +305,7 @@ PROBE_SEAMS = (
     ),
     Seam(
         "inside",
-        "input.answers",
+        "input.callback_moments",
         f"{KERAS}callbacks.callback_list",
         "CallbackList.on_predict_end",
         "compiled",

@@ -15,13 +15,11 @@ from types import FrameType
 from typing import Any
 
 from tfperfkit.clock import now_ns
-from tfperfkit.errors import Unavailable
-from tfperfkit.instruments.hooks import method_seam
 from tfperfkit.instruments.hooks.frame_locals import locals_of, unseen
+from tfperfkit.instruments.input.callback_moments import CallbackMoments
 from tfperfkit.instruments.input.returns import Unknown, host_array
 from tfperfkit.records.pipelines import Answer
 
-_CALLBACKS = "keras.src.callbacks.callback_list"
 #: The method of Keras' list of callbacks, the method of a model that calls it at its end, its variables: what it was
 #: given, and what it gives.
 _ENDS = {
@@ -39,36 +37,22 @@ _STREWN = 2_654_435_761
 _MAX_CALLS, _MAX_SHARE, _FREE_NS = 3000, 0.005, 20_000_000
 
 
-class Answers:
+class Answers(CallbackMoments):
     """``on_answer`` is called on the thread of the call, just before it returns."""
 
     def __init__(
         self, on_answer: Callable[[Answer], None], is_user: Callable[[str], bool], number: Callable[[Any], int]
     ) -> None:
+        super().__init__(
+            {method: self._at(method) for method in _ENDS},
+            "it can't be seen whether predict and evaluate get the same data again",
+        )
         self._on_answer = on_answer
         self._is_user = is_user
         self._number = number
-        self._restores: list[Callable[[], None]] = []
         self._calls = self._first_ns = self.cost_ns = 0
-        self.reasons: list[str] = []
 
-    def install(self) -> None:
-        """Nothing when Keras is not loaded. A second call does nothing."""
-        owner = getattr(sys.modules.get(_CALLBACKS), "CallbackList", None)
-        if owner is None or self._restores or self.reasons:
-            return
-        try:
-            for method in _ENDS:
-                self._restores.append(method_seam.install(owner, method, self._before(method), _after))
-        except Unavailable as error:
-            self.reasons.append(f"it can't be seen whether predict and evaluate get the same data again ({error})")
-
-    def restore(self) -> None:
-        for undo in reversed(self._restores):
-            undo()
-        self._restores.clear()
-
-    def _before(self, method: str) -> Callable[[Any], None]:
+    def _at(self, method: str) -> Callable[[Any], None]:
         way, given, gives = _ENDS[method]
 
         def before(callbacks: Any) -> None:
@@ -110,10 +94,6 @@ class Answers:
                 return None
             frame = frame.f_back
         return None
-
-
-def _after(token: Any, called: bool) -> None:
-    """Never called: no call is of interest when it ends."""
 
 
 def mark(value: Any, number: Callable[[Any], int] = lambda dataset: 0) -> int | None:

@@ -23,6 +23,8 @@ def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
     step = evidence.offer(ComputedStep)
     if step is None or step.ms <= 0 or 2 * (step.unknown_ms + step.waits_ms) > step.ms:
         return "" if near_limit else " On which lines was not traced, so it is open whether all of it is needed."
+    if _is_little(evidence, step):
+        return f" The trace holds {step.traced_ms:,.3g} ms of it, so it is open whether all of it is needed."
     part = _on_one_place(evidence, step)
     if part is not None:
         return (
@@ -35,6 +37,12 @@ def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
             "larger ones (whole batches, no loops in the graph) take less."
         )
     return ""
+
+
+def _is_little(evidence: Evidence, step: ComputedStep) -> bool:
+    """Whether a trace that lay in a work holds far less than an iteration: then most of one may be something else."""
+    account = evidence.account
+    return account is not None and 0 < step.traced_ms < calibration.TOLD_SPAN.value * account.mean_ms
 
 
 def one_place(evidence: Evidence) -> SourceSpan | None:

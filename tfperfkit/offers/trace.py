@@ -106,7 +106,8 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took, the operations' ``ms``,
     ``idle_ms`` (the runtime, gaps), ``waits_ms`` and ``unknown_ms`` (operations whose place is not known) add up to it.
-    ``batch``: examples of a step, 0 where not known."""
+    ``batch``: examples of a step, 0 where not known. ``traced_ms``: how long a trace was that holds no whole steps, 0 of
+    one that does."""
 
     ms: float
     idle_ms: float
@@ -114,6 +115,7 @@ class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     unknown_ms: float
     operations: tuple[ComputedOperation, ...]
     batch: int = 0
+    traced_ms: float = 0.0
 
 
 class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +134,7 @@ class ComputedStretch(msgspec.Struct, frozen=True, kw_only=True):
             waits_ms=self.computed.waits_ms * scale,
             unknown_ms=self.computed.unknown_ms * scale,
             operations=tuple(row.times(scale) for row in self.computed.operations),
+            traced_ms=self.wall_ms,
         )
 
 

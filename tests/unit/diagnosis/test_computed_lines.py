@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from computed_builder import spread_out
 from evidence_builder import FILE, make_account, make_evidence, make_samples
 from test_diagnosis import finding
 
@@ -200,6 +201,20 @@ def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> Non
     assert found.evidence[2].window == "tfprof"
     one = run.narrowed(**view, traced=stretch).offer(ComputedStep)
     assert one is not None and one.ms == pytest.approx(10.0) and one.operations[0].runs == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("traced_ms", "little"), [(0.4, True), (200.0, False)])
+def test_a_trace_of_far_less_than_an_iteration_speaks_for_nothing(traced_ms: float, little: bool) -> None:
+    """Of a work whose iterations take 10 ms each, the rest of one may be in other functions."""
+    run = make_evidence(account=make_account({"graph": 10.0}), offers=spread_out())
+    work = Work(kind="loop", where=SourceSpan(FILE, 40), seconds=8.0, share_of_run=0.8, iterations=800)
+    view = {"work": work, "steps": run.steps, "account": run.account, "samples": run.samples, "log": run.log}
+    seen = run.offer(ComputedStep)
+    assert seen is not None
+    stretch = ComputedStretch(wall_ms=traced_ms, window="tfprof", computed=_times(seen, traced_ms / 10.0))
+    said = headline([], run.narrowed(**view, traced=stretch))
+    assert said.startswith("No cause found" if little else "No fault found")
+    assert ("The trace holds 0.4 ms of it" in said) is little
 
 
 def _times(step: ComputedStep, count: float) -> ComputedStep:

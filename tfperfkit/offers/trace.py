@@ -106,8 +106,8 @@ class ComputedOperation(msgspec.Struct, frozen=True, kw_only=True):
 class ComputedStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step's compiled functions, ms of a traced step: ``ms`` is what the calls took, the operations' ``ms``,
     ``idle_ms`` (the runtime, gaps), ``waits_ms`` and ``unknown_ms`` (operations whose place is not known) add up to it.
-    ``batch``: examples of a step, 0 where not known. ``traced_ms``: how long a trace was that holds no whole steps, 0 of
-    one that does."""
+    ``batch``: examples of a step, 0 where not known. ``traced_ms``: how long a trace was that holds no whole steps; 0
+    of one that does."""
 
     ms: float
     idle_ms: float

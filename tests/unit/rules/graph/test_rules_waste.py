@@ -73,11 +73,13 @@ def step(
     calls: float = 1.0,
     offers: tuple[Any, ...] = (),
     source: dict[str, str] | None = None,
+    layer: str = "",
+    direct: bool = False,
     **fields: Any,
 ) -> Any:
     function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=list(wasted)))
     function = msgspec.structs.replace(function, **fields)
-    forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2")
+    forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2", layer=layer, direct=direct)
     backward = msgspec.structs.replace(ran("ScatterNd", ms / 2, "backward"), of="sort/TopKV2")
     others = (ran("MatMul", 4.0, flops=1e6), msgspec.structs.replace(ran("Mul", 1.0, "update"), of="sort/TopKV2"))
     calls_ = FunctionCalls(per_step={"__inference_step_1": calls} if calls else {})
@@ -111,6 +113,14 @@ def test_the_layer_that_is_given_the_penalty_is_the_first_place() -> None:
     assert [(place.file, place.line) for place in finding.where[:2]] == [("model.py", 3), (HERE.file, HERE.line)]
     assert "activity_regularizer" in finding.advice
     assert "activity_regularizer" not in told(step(waste("penalty")))[0].advice
+
+
+@pytest.mark.parametrize("direct", [False, True])
+def test_the_layer_that_computes_all_positions_is_named_where_it_gets_its_name(direct: bool) -> None:
+    text = "from keras import layers\n\nh = layers.Dense(900, name='scores')(h)\n"
+    (finding,) = told(step(waste("positions"), source={"model.py": text}, layer="net/scores", direct=direct))
+    named = [(place.file, place.line) for place in finding.where][0] == ("model.py", 3)
+    assert named is not direct and ("scores(h[:, -1])" in finding.advice) is not direct
 
 
 @pytest.mark.parametrize(

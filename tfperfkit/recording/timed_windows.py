@@ -118,6 +118,6 @@ class Stepless:
 def no_point(waited_ns: int) -> str:
     """Why a window was never opened, for the report."""
     return (
-        f"its window was due for {waited_ns / NS_PER_S:.1f} s, but no point came at which no operation was under way "
-        "on the main thread: it was not opened"
+        f"not opened: for the {waited_ns / NS_PER_S:.1f} s in which it was due, the main thread was always within an "
+        "operation"
     )

@@ -26,7 +26,9 @@ def summary(data: InputData) -> str:
         count = len(data.constant_functions)
         parts.append(f"{count} function{'s' * (count > 1)} returned the same at every call")
     if not parts:
-        return "no input pipeline was seen" if not data.pipelines else "no pipeline is known to feed the steps"
+        if not data.pipelines or data.steps:
+            return "no pipeline is known to feed the steps" if data.pipelines else "no input pipeline was seen"
+        return f"{plural(len(data.pipelines), 'input pipeline')}, where nothing trains"
     return "; ".join(parts)
 
 

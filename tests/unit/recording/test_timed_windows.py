@@ -112,7 +112,7 @@ def test_a_step_on_the_same_thread_ends_it_at_once() -> None:
 
 
 def test_why_there_was_no_window() -> None:
-    assert no_point(3_210_000_000).startswith("its window was due for 3.2 s, but no point came")
+    assert no_point(3_210_000_000).startswith("not opened: for the 3.2 s in which it was due")
 
 
 def test_patience_begins_anew_with_each_step_and_may_be_longer() -> None:

@@ -216,7 +216,7 @@ def test_a_value_that_is_none_is_refused_before_the_script_starts(library: Path,
 
 
 def test_console_shows_its_section_table_and_finding(ran: Ran) -> None:
-    assert re.search(r"hello . ok", ran.console)
+    assert re.search(r"── hello ─", ran.console)
     assert "Garbage collections inside the training steps" in ran.console
     assert re.search(r"2 \(full\) +\d+", ran.console)
     assert re.search(r"HIGH +Full garbage collections run inside the training steps +HEL001", ran.console)

@@ -146,8 +146,8 @@ def test_a_person_reads_it(watched: Watched) -> None:
 #: busy machine has as many of them, and more samples.
 SMALL = {"TFPERF_WATCH_PLAN": "block_s=0.05 details_mb=0.08"}
 
-#: What waits is slower by as much on a busy machine too. The rest of a step waits as well, so that the first steps, of
-#: which few are kept, have enough samples at another line on a fast machine too.
+#: What waits is slower by as much on a busy machine too. The rest of a step waits as well: so the first steps, of which
+#: few are kept, have enough samples on a fast machine, some at the line that grows and most at another.
 SLOWING = """
 import select, time
 import tensorflow as tf
@@ -161,8 +161,8 @@ def train_step(x):
     return loss
 
 def look_at(history):
-    for number in range(len(history) // 100):
-        select.select([], [], [], 0.003)
+    for number in range(1 + len(history) // 40):
+        select.select([], [], [], 0.001)
 
 kept = [0.0]
 for step in range(1000):

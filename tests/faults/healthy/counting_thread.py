@@ -37,4 +37,4 @@ for step in range(STEPS):
     loss = float(learn(x, y))
 pieces.put(None)
 counter.join()
-print(f"loss {loss:.3f}, {counts['step']} words")
+print(f"loss {loss:.3f}, {len(counts)} words")

@@ -33,7 +33,8 @@ _PICKS = frozenset(
 #: Change a variable in place by a value of the same size: that is read, and the variable read and written.
 _UPDATES = ("AssignAdd", "AssignSub", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
 
-#: Decompose matrices, or solve with them: their arithmetic grows faster than their bytes, and nobody counts it.
+#: Decompose matrices, or solve with them: their arithmetic grows faster than their bytes, and nobody counts it. Their
+#: results have fewer digits than the matrix.
 SOLVES = (
     "Cholesky",
     "CholeskyGrad",

@@ -69,18 +69,7 @@ def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of
             "The data and what was computed of them were compared by a sample of their numbers: with other weights or "
             "other data, the results would differ."
         ),
-        absorbs_here=(
-            "EAG004",
-            "LIN001",
-            "STP001",
-            "STP006",
-            "INP001",
-            "INP012",
-            "INP013",
-            "RET008",
-            "RET012",
-            "RET014",
-        ),
+        absorbs_here=_SAME_CALLS,
         parts=("evaluate", "graph", "dispatch", "eager_ops", "tracing", "input", "other")
         if evidence.work is not None
         else (),

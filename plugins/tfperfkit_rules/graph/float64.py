@@ -8,12 +8,12 @@ import msgspec
 from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.records.bounds import SOLVES
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
-from tfperfkit_rules.graph.slow_kernels import DECOMPOSES
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import as_called, computed_share
 
@@ -107,8 +107,8 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
     """With its price; a remark where the digits may be needed: what is decomposed takes most of the time, or, where no
     trace tells that, the function decomposes and nobody made float64 the default."""
     chosen = evidence.settings.get("floatx") != "float64" and not graph_time.rows(evidence)
-    if chosen and any(each.type in DECOMPOSES for each in function.marks.float64):
+    if chosen and any(each.type in SOLVES for each in function.marks.float64):
         return msgspec.structs.replace(finding, severity="info", advice=_DECOMPOSED_HERE)
-    if graph_time.share(evidence, lambda row: row.type in DECOMPOSES) >= shared.MOSTLY.value * share > 0:
+    if graph_time.share(evidence, lambda row: row.type in SOLVES) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
     return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")

@@ -33,8 +33,6 @@ SLOW = {
     "MatrixExponential": "A short series of products is faster for small arguments.",
     "Lu": _INVERSE,
 }
-#: Those, and what decomposes a matrix faster: of each the digits of the result are fewer than those of the matrix.
-DECOMPOSES = frozenset((*SLOW, "Cholesky", "CholeskyGrad", "MatrixSolve", "MatrixTriangularSolve"))
 
 
 def slow_kernels(evidence: Evidence) -> Iterator[Finding]:

@@ -194,6 +194,8 @@ def test_products_whose_order_is_right_or_needed(function: Makes, shapes: Any) -
 
 
 POINTS = ((700, 16), (90, 16))
+PAIRS = [[number // 90 for number in range(63_000)], [number % 90 for number in range(63_000)]]
+UNITS = [1.0 + number for number in range(16)]
 
 
 @pytest.mark.parametrize(
@@ -208,6 +210,11 @@ POINTS = ((700, 16), (90, 16))
         lambda a, b: tf.reduce_sum(tf.square(a[:, None] - b) / tf.abs(b[0]), -1),
         lambda a, b: tf.keras.ops.sum(tf.keras.ops.square(a[:, None] - b), -1),
         lambda a, b: tf.sqrt(tf.reduce_sum(tf.square(a[:, None] - a[None]), -1) + 1e-6),
+        lambda a, b: tf.reduce_sum(tf.square(tf.tile(a[:, None], [1, 90, 1]) - tf.tile(b[None], [700, 1, 1])), -1),
+        lambda a, b: tf.reduce_sum((tf.repeat(a, 90, axis=0) - tf.tile(b, [700, 1])) ** 2, 1),
+        lambda a, b: tf.norm(tf.gather(a, PAIRS[0]) - tf.gather(b, PAIRS[1]), axis=1),
+        lambda a, b: tf.reduce_sum(tf.abs(a[:, None] - b) ** 2, -1),
+        lambda a, b: tf.exp(-tf.reduce_sum(tf.square((a[:, None] - b) / UNITS), -1)),
     ],
 )
 def test_distances_by_way_of_all_differences(function: Makes) -> None:
@@ -230,6 +237,9 @@ def test_distances_within_a_batch_of_open_size_are_counted() -> None:
         lambda a, b: tf.reduce_sum(tf.square(a[:, None] - b), [0, 1]),
         lambda a, b: tf.reduce_sum(a * a, -1)[:, None] - 2 * a @ tf.transpose(b) + tf.reduce_sum(b * b, -1),
         lambda a, b: tf.reduce_max(tf.square(a[:, None] - b), -1),
+        lambda a, b: tf.reduce_sum(tf.square(tf.tile(a[:, None], [1, 90, 1]) - tf.tile(b[None], [700, 1, 1])), 1),
+        lambda a, b: tf.norm(tf.gather(a, PAIRS[0][::30]) - tf.gather(b, PAIRS[1][::30]), axis=1),  # some pairs
+        lambda a, b: tf.reduce_sum(tf.square((a[:, None] - b) / b[0, 0] * tf.norm(b, axis=1)[None, :, None]), -1),
     ],
 )
 def test_differences_that_are_needed(function: Makes) -> None:

@@ -1,18 +1,42 @@
-"""What is predicted of steps or of a work, reckoned for the whole script: what its mended twin is timed against."""
+"""What a finding's prediction is for the whole script: what its mended twin is timed against."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+#: What stands before a script's own work, behind it, or is not its own.
+_NOT_ITS_OWN = ("imports", "ending", "tfperf")
 
 
 def of_script(gain: float, finding: dict[str, Any], report: dict[str, Any]) -> float:
-    """What a gain of the steps (or of the work) that a finding is about is for the script after its imports, whose rest
-    stays as it is."""
+    """What a gain of the steps (or of the work) that a finding is about is for the script after its imports and without
+    its end, whose rest stays as it is.
+
+    Of an end of the prediction it is by the seconds that the finding says it saves: they count what goes elsewhere by
+    the same remedy, and iterators that are freed sooner. Of another gain, or where a report has no such seconds, the
+    share of the run tells it."""
     wall = report["run"]["wall_s"]
     parts = report["run_account"]["parts_s"]  # KeyError: better no figure than one with the imports in it
-    after = report["run_account"]["total_s"] - parts["imports"] - parts.get("tfperf", 0.0)
+    after = report["run_account"]["total_s"] - sum(parts.get(name, 0.0) for name in _NOT_ITS_OWN)
     share, of_run = finding["share_of_step"], finding.get("share_of_run")
-    if finding["basis"] == "run" or not share or of_run is None or after <= 0:
-        return gain
-    scope = min(of_run / share * wall, after)
-    return after / (after - scope * (1 - 1 / gain))
+    saved = _saved_s(gain, finding)
+    if saved is None:
+        if finding["basis"] == "run" or not share or of_run is None or after <= 0:
+            return gain
+        saved = min(of_run / share * wall, after) * (1 - 1 / gain)
+    return after / (after - saved) if saved < after else math.inf
+
+
+def _saved_s(gain: float, finding: dict[str, Any]) -> float | None:
+    """The seconds that a gain saves; between the ends of a range, in proportion to what it takes off a step."""
+    low, high = finding.get("saves_s") or (None, None)
+    ends = finding.get("predicted_range")
+    if low is None:
+        return None
+    if high is None or not ends:
+        return low if gain == (finding.get("at_least") or finding.get("predicted_speedup")) else None
+    least, most = (1 - 1 / end for end in ends)
+    if most <= least or not ends[0] <= gain <= ends[1]:
+        return low if gain == ends[0] else None
+    return low + (high - low) * ((1 - 1 / gain) - least) / (most - least)

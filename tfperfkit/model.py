@@ -75,6 +75,14 @@ class OnceFixed(msgspec.Struct, frozen=True, kw_only=True):
     range: tuple[float, float] | None = None
 
 
+class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finding's remedy also takes off the run outside of the time that its share is of, because the same cause
+    is at work there. ``seconds``, from and to; ``where``, in words: "validation, which waits for the same map"."""
+
+    seconds: tuple[float, float]
+    where: str
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that costs time, with its proof and its remedy.
 
@@ -114,6 +122,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     share_of_run: float | None = None
     #: Seconds that its remedy would take off this run, from and to; the upper end is None where the gain is "at least".
     saves_s: tuple[float, float | None] | None = None
+    #: What is in ``saves_s`` of other parts of the run: no factor and no share has it.
+    elsewhere: tuple[Elsewhere, ...] = ()
     #: What an experiment measured of its remedy, where one was tried (``tfperf prove``).
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.

@@ -51,7 +51,7 @@ ORDINARY = {
         "report/html/colors",
     },
     "lines": {"launch/child", "launch/child_stacks", "xplane/reader", "xplane/schema"},
-    "retrace": {"model", "diagnosis/residual"},
+    "retrace": {"model", "diagnosis/every_work", "diagnosis/residual"},
     "memory": {
         "checking/counts",
         "comparing/causes",

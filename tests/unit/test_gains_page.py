@@ -26,6 +26,19 @@ def test_a_gain_of_the_steps_is_less_of_the_script_without_its_imports() -> None
     assert of_script(4.0, finding(basis="run"), REPORT) == 4.0
 
 
+def test_seconds_that_a_finding_saves_tell_more_than_its_share() -> None:
+    """They count what goes elsewhere, and the wait for iterators; what the process takes to end is no gain."""
+    report = {
+        **REPORT,
+        "run_account": {"total_s": 22.0, "parts_s": {**REPORT["run_account"]["parts_s"], "ending": 2.0}},
+    }
+    saves = finding(predicted_range=(2.0, 4.0), saves_s=(5.0, 8.0))
+    assert of_script(2.0, saves, report) == pytest.approx(10 / 5)
+    assert of_script(4.0, saves, report) == pytest.approx(10 / 2)
+    assert of_script(1 / (1 - 0.625), saves, report) == pytest.approx(10 / 3.5)
+    assert of_script(3.0, finding(at_least=3.0, saves_s=(6.0, None)), report) == pytest.approx(10 / 4)
+
+
 def test_a_report_without_an_account_gives_no_figure() -> None:
     with pytest.raises(KeyError):
         of_script(4.0, finding(), {"run": {"wall_s": 20.0}, "run_account": {"parts": []}})

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S, NS_PER_S
+from tfperfkit.diagnosis.elsewhere import saved_elsewhere
 from tfperfkit.diagnosis.freeing import freeing_s, shorter_s
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.diagnosis.rules import apply
 from tfperfkit.diagnosis.work_words import in_words_of
-from tfperfkit.model import Basis, Finding
+from tfperfkit.model import Basis, Elsewhere, Family, Finding
 from tfperfkit.rule import Evidence
+
+_PARTS_OF_THE_RUN: tuple[Basis, ...] = ("step", "turn")
+#: Families whose findings are about tracing itself, that of the first steps too.
+_OF_TRACING: tuple[Family, ...] = ("retrace", "compile")
 
 
 def findings(
@@ -43,7 +48,13 @@ def findings(
         named = {"work": evidence.work.name, "work_kind": evidence.work.kind}
         left += [msgspec.structs.replace(item, **named) for item in rest]
     freed_s = freeing_s(run)
-    told = [_of_the_run(item, shares, wall_s, {} if item.work else freed_s) for item in (*merged, *left)]
+    once = _traced_once_s(run) / wall_s if wall_s > 0 else 0.0
+    told = []
+    for item in (*merged, *left):
+        of_steps = not item.work and item.basis in _PARTS_OF_THE_RUN
+        less = once if of_steps and item.family not in _OF_TRACING else 0.0
+        told.append(_of_the_run(item, shares, wall_s, {} if item.work else freed_s, less))
+    told = [saved_elsewhere(item, _doubles(item, found, shares, wall_s)) for item in told]
     return rank(told, shares), troubles
 
 
@@ -58,18 +69,47 @@ def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]
     return {("", "step"): min(steps / wall_s, 1.0), ("", "turn"): min((steps + between) / wall_s, 1.0)}
 
 
+def _traced_once_s(run: Evidence) -> float:
+    """Seconds of tracing in the steps of the warm-up: each function has to be traced once, however fast it gets."""
+    first = (step for step in run.steps.steps if step.window == "warmup")
+    return sum(run.tracing.overlap(step.begin_ns, step.end_ns) for step in first) / NS_PER_S
+
+
 def _of_the_run(
-    item: Finding, shares: Mapping[tuple[str, Basis], float], wall_s: float, freed_s: Mapping[Basis, float]
+    item: Finding,
+    shares: Mapping[tuple[str, Basis], float],
+    wall_s: float,
+    freed_s: Mapping[Basis, float],
+    less: float = 0.0,
 ) -> Finding:
     """A finding with its share of the run and what it would save of it. ``shares``: of the run, by work and basis;
-    ``freed_s``: what passes until iterators are freed, which is shorter behind shorter steps."""
+    ``freed_s``: what passes until iterators are freed, which is shorter behind shorter steps; ``less``: a share of the
+    run that is in these and that it is not about."""
     if item.basis == "risk":
         return item
-    whole = 1.0 if item.basis == "run" else shares.get((item.work, item.basis), 0.0)
+    whole = 1.0 if item.basis == "run" else max(shares.get((item.work, item.basis), 0.0) - less, 0.0)
     share = min(item.share_of_step * whole, 1.0) if whole else None
     return msgspec.structs.replace(
         item, share_of_run=share, saves_s=_saved(item, whole * wall_s, freed_s.get(item.basis, 0.0))
     )
+
+
+def _doubles(
+    item: Finding, found: Sequence[Finding], shares: Mapping[tuple[str, Basis], float], wall_s: float
+) -> Iterator[Elsewhere]:
+    """The same cause at the same line in other works, of which ``merge`` keeps the costliest: one remedy is all."""
+    if not item.where or item.basis not in _PARTS_OF_THE_RUN:
+        return
+    for other in found:
+        same = other.code == item.code and other.where[:1] == item.where[:1] and other.work != item.work
+        if not same or other.basis not in _PARTS_OF_THE_RUN:
+            continue
+        of_s = shares.get((other.work, other.basis), 0.0) * wall_s
+        saved = _saved(other, of_s, 0.0)
+        if saved is not None:
+            low, high = saved
+            where = f"the {other.work_kind} at {other.work}" if other.work else "the training steps"
+            yield Elsewhere(seconds=(low, high if high is not None else other.share_of_step * of_s), where=where)
 
 
 def _saved(item: Finding, of_s: float, freed_s: float) -> tuple[float, float | None] | None:

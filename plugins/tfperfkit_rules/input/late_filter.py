@@ -10,11 +10,13 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import called, feed, middle, own_time, place, places, waiting
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+@also_validated
 def filtered_late(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where the map sets the pace and a good part of what it makes is dropped."""
     item = feed(evidence)

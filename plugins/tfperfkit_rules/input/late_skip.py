@@ -9,6 +9,7 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import RunPart
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import called, place, places
 from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
 
@@ -16,6 +17,7 @@ from tfperfkit_rules.measures.late_skips import LateSkip, late_skips
 _PART: dict[str, tuple[RunPart, ...]] = {"validation": ("validation",)}
 
 
+@also_validated
 def skipped_late(evidence: Evidence) -> Iterator[Finding]:
     """Of the run: what is skipped, times what the map takes for one, times the passes."""
     run = evidence.run_account

@@ -19,6 +19,7 @@ from tfperfkit.records.spans import Span
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import Feed, feed, middle, own_time, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import keras_input, python_stage, python_words
@@ -36,6 +37,7 @@ class _Load(NamedTuple):
     lines: frozenset[Place]
 
 
+@also_validated
 def opened_again(evidence: Evidence) -> Iterator[Finding]:
     """INP014: most of what the pipeline's Python does is loading a file that it had loaded before."""
     item = feed(evidence)

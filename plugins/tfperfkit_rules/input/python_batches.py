@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import feed, feeding, middle, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures.source_calls import files
@@ -27,6 +28,7 @@ _IN_PROCESSES = (
 )
 
 
+@also_validated
 def python_input(evidence: Evidence) -> Iterator[Finding]:
     """INP005: a generator, py_function or PyDataset sets the pace."""
     item = feed(evidence)

@@ -10,6 +10,7 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
 from tfperfkit_rules.input.record_parsers import parser_of
 
@@ -25,6 +26,7 @@ PARSE_US = calibrated.PARSE_US.value
 MIN_BATCH, LEFT = calibrated.MAP_MIN_BATCH.value, (0.0, calibrated.MAP_LEFT_MAX.value)
 
 
+@also_validated
 def per_example(evidence: Evidence) -> Iterator[Finding]:
     """INP007: a cheap function is called for each example where it could be called for a batch."""
     item = feed(evidence)
@@ -102,6 +104,7 @@ def _batch(pipeline: Pipeline, stage: Stage) -> int:
     return 0
 
 
+@also_validated
 def sequential(evidence: Evidence) -> Iterator[Finding]:
     """INP003: the stage that sets the pace works on one element after the other."""
     item = feed(evidence)

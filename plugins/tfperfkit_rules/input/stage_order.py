@@ -10,6 +10,7 @@ from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, middle, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 from tfperfkit_rules.measures.data_loops import calls
@@ -20,6 +21,7 @@ BUFFER_BYTES, SMALLER = calibrated.BUFFER_BYTES.value, calibrated.BUFFER_SMALLER
 BUFFER_SHARE, BUFFER_GRAVE = calibrated.BUFFER_SHARE.value, calibrated.BUFFER_GRAVE.value
 
 
+@also_validated
 def repeated(evidence: Evidence) -> Iterator[Finding]:
     """INP006: what is the same in each epoch is computed in each; INP008 when a cache() stands before it."""
     item = feed(evidence)
@@ -162,6 +164,7 @@ def _limit(evidence: Evidence) -> float:
     return float(limit.limit_bytes) if limit is not None else 0.0
 
 
+@also_validated
 def order(evidence: Evidence) -> Iterator[Finding]:
     """INP008: stages of the training pipeline in an order that changes what they do. Only remarks: what costs time is
     reported by ``repeated`` and ``late_prefetch``, with its price."""

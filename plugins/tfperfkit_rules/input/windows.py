@@ -9,11 +9,13 @@ from tfperfkit_probes.input.model import Pipeline, Stage
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import Feed, feed, middle, place, places, waiting
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
 
 
+@also_validated
 def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     """The finding, where the stages that work on single windows set the pace, and the windows are small."""
     item = feed(evidence)

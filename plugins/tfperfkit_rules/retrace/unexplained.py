@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import statistics
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 from tfperfkit_rules.retrace import codes, first_runs, without
+from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
@@ -43,9 +45,9 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     places = [*(SourceSpan(file, call.lineno) for file, call in compiles), *(SourceSpan(*place) for place in lines)][
         : shared.MAX_PLACES.value
     ]
-    bounds, at_least = _gain(evidence, share)
     new = _new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
+    bounds, at_least = _gain(evidence, share, makes)
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
@@ -95,6 +97,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         ),
         advice=advice,
         absorbs=("CMP004", *(("EAG006",) if makes else ())),  # without, each fit traces what is its own
+        elsewhere=evaluated_again(evidence) if makes else (),
     )
 
 
@@ -169,8 +172,9 @@ def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan |
     return None
 
 
-def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None, float | None]:
-    """The factor from and to; or the least, where the first executions of what was traced were not seen alone."""
+def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, float] | None, float | None]:
+    """The factor from and to; or the least, where the first executions of what was traced were not seen alone.
+    ``makes``: a model is made or compiled again, so that none of its traces behind the first steps had to be."""
     clean = evidence.steps.clean
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
     certain = calibrated.CERTAIN.value * share
@@ -186,7 +190,23 @@ def _gain(evidence: Evidence, share: float) -> tuple[tuple[float, float] | None,
         bounds = without.saved_with(evidence, certain, first, times)
         return (gain.speedups(*bounds), None) if bounds is not None else (None, gain.speedup(certain))
     known = without.saved(evidence) if len(clean) - traced < calibrated.ORDINARY.value else None
-    return gain.speedups(certain, known[1] if known else share), None
+    upper = known[1] if known else share
+    if makes:
+        certain, upper = gain.interval(share, 0)[0], max(upper, _excess(evidence))
+    return gain.speedups(certain, upper), None
+
+
+def _excess(evidence: Evidence) -> float:
+    """The share of the clean steps by which those that trace are longer than the others: what goes with a trace, the
+    first execution and the Python that makes a model's functions and variables, included. 0 where too few do not."""
+    clean = evidence.steps.clean
+    traced = {id(step) for step in clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)}
+    others = [step.duration_ns for step in clean if id(step) not in traced]
+    if len(others) < calibrated.ORDINARY.value:
+        return 0.0
+    usual = statistics.median(others)
+    longer = sum(step.end_ns - step.begin_ns - usual * step.count for step in clean if id(step) in traced)
+    return min(max(longer, 0.0) / sum(step.end_ns - step.begin_ns for step in clean), shared.MAX_STEP_SHARE.value)
 
 
 def _again(evidence: Evidence) -> list[tuple[first_runs.Traced, int, float]]:

@@ -12,7 +12,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import step as calibrated
-from tfperfkit_rules.step.epoch_ends import moments
+from tfperfkit_rules.measures.moments import moments
 
 CODE = "STP013"
 #: What gives as many elements as it takes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from tfperfkit.gain import interval, middle, severity, speedups
@@ -15,6 +15,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import FIT, calls
 from tfperfkit_rules.measures.late_skips import late_skips
+from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.step_shares import span
 
 _What = Literal["validation", "saving"]
@@ -76,13 +77,6 @@ def _found(evidence: Evidence) -> dict[_What, _Ends]:
             last_step[kind] = step
         before = kind
     return {what: _Ends(ns[what], visits[what], number[what], at[what]) for what in at if number[what]}
-
-
-def moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
-    """(when, stack, ns since the sample before): one that C code has held up sees the line that it was held up by."""
-    taken = evidence.log.inside(evidence.log.whole)
-    for (before, _), (when, stack) in zip(taken, taken[1:], strict=False):
-        yield when, stack, min(when - before, calibrated.MOMENT_MAX_NS.value)
 
 
 def _what(evidence: Evidence, stack: Stack) -> _What | None:

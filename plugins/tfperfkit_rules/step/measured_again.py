@@ -13,7 +13,7 @@ from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.called import EVALUATE, FIT, called_at, receiver
-from tfperfkit_rules.step.epoch_ends import moments
+from tfperfkit_rules.measures.moments import moments
 
 
 def measured_again(evidence: Evidence) -> Iterable[Finding]:

@@ -94,3 +94,31 @@ def test_iterators_that_lived_less_long_are_freed_sooner(monkeypatch: pytest.Mon
     (told,), _ = every_work.findings(waited(behind=True), [], (), WALL_S)
     steps_s = 2.4 + 119 * 0.005
     assert told.saves_s == pytest.approx((steps_s / 2 + 3.0 - steps_s / 2, (steps_s + 3.0) * 0.75), abs=0.2)
+
+
+def test_the_same_line_in_a_work_is_one_finding_with_the_seconds_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One remedy mends both: the costlier one is kept, and says what it saves in the other."""
+    run = of_the_steps()
+    work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=20.0, share_of_run=0.5, iterations=99)
+    of_work = run.narrowed(
+        work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=SampleLog({}, [])
+    )
+    slow = finding("GRF010", 0.8, family="graph", predicted_speedup=3.0, predicted_range=(2.0, 4.0))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([slow], []))
+    (told,), _ = every_work.findings(run, [of_work], (), WALL_S)
+    steps_s = 2.4 + 119 * 0.005
+    assert told.work and told.saves_s == pytest.approx((10.0 + steps_s / 2, 15.0 + steps_s * 0.75))
+    assert [other.where for other in told.elsewhere] == ["the training steps"]
+    assert "1.5 to 2.2 s of the training steps" in told.detail
+
+
+def test_what_was_traced_in_the_first_steps_is_no_time_that_faster_steps_save(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = of_the_steps().steps
+    run = make_evidence(account=make_account({"graph": 5.0}), steps=steps, tracing=[(0, 2000 * MS)])
+    faster = finding("GRF010", 0.9, family="graph", predicted_speedup=2.0, predicted_range=None)
+    traces = finding("RET014", 0.9, family="retrace", predicted_speedup=2.0, predicted_range=None)
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([faster, traces], []))
+    told, _ = every_work.findings(run, [], (), WALL_S)
+    saved = {item.code: item.saves_s for item in told}
+    assert saved["GRF010"] == pytest.approx([(0.4 + 119 * 0.005) / 2] * 2)
+    assert saved["RET014"] == pytest.approx([(2.4 + 119 * 0.005) / 2] * 2)

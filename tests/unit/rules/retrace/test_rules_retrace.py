@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, MS, make_evidence, make_samples, make_steps
+from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 from tfperfkit_rules.retrace.unexplained import traced_again
 from tfperfkit_rules.retrace.without import saved
 
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.samples import Frame, SampleLog, Stack
+from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.rule import Evidence
 
 SOURCE = """import keras
@@ -42,6 +44,36 @@ def test_compile_in_the_loop_stands_first() -> None:
     assert "model.compile once" in found[0].advice
     low, high = found[0].predicted_range or (0, 0)
     assert low < 5.0 <= high + 0.01  # 80 of 100 ms gone
+
+
+def test_steps_that_trace_because_of_compile_become_as_long_as_the_others() -> None:
+    """Each tenth step takes 1 s more, 0.6 s of it tracing: the rest is the first execution and what Python makes."""
+    longer = list(range(10, 60, 10))
+    begins = [n * 100 * MS + sum(m < n for m in longer) * 1000 * MS for n in range(61)]
+    steps = tuple(Step(n + 1, begins[n], begins[n + 1], 1, 0, "warmup" if n < 3 else "clean") for n in range(60))
+    traced = traced_again(
+        make_evidence(
+            parts_ms={"tracing": 52.6, "graph": 135.1},
+            samples=TRACING,
+            source=SOURCE,
+            tracing=[(begins[n], begins[n] + 600 * MS) for n in longer],
+            steps=StepTable(steps=steps, source="custom"),
+        )
+    )
+    low, high = next(iter(traced)).predicted_range or (0, 0)
+    assert low == pytest.approx(1 / (1 - 52.6 / 187.7 + 0.02), rel=0.01)
+    assert high == pytest.approx(10.7 / 5.7, rel=0.01)
+
+
+def test_evaluating_traces_again_too_where_compile_is_called_again() -> None:
+    inner = Frame(FILE, 1, "<module>", 7, calls=("keras.src.backend.tensorflow.trainer:evaluate",))
+    stacks = {1: Stack((inner,), "tensorflow", "tracing", "evaluate"), 2: Stack(tuple(LINE), "tensorflow", "graph")}
+    # 0.5 s of tracing behind every tenth step of 100 ms: of 1 s.
+    rows = [(n * 50 * MS, 1 if (n // 10) % 20 == 19 else 2) for n in range(1200)]
+    evidence = make_evidence(steps=make_steps(each_ms=1000.0), log=SampleLog(stacks, rows))
+    (found,) = evaluated_again(evidence)
+    times = sum(key == 1 for _, key in rows) // 10
+    assert found.seconds == pytest.approx((0.5 * (times - 1), 0.5 * (times - 1)))
 
 
 HELPED = """import keras

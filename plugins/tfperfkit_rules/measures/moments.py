@@ -1,0 +1,16 @@
+"""The stack samples of the whole run with the time that each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.records.samples import Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+
+
+def moments(evidence: Evidence) -> Iterator[tuple[int, Stack, int]]:
+    """(when, stack, ns since the sample before): one that C code has held up sees the line that it was held up by."""
+    taken = evidence.log.inside(evidence.log.whole)
+    for (before, _), (when, stack) in zip(taken, taken[1:], strict=False):
+        yield when, stack, min(when - before, calibrated.MOMENT_MAX_NS.value)

@@ -1,0 +1,33 @@
+"""What a finding's remedy saves in other parts of the run, where the same cause is at work: it is in the seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from tfperfkit.model import Elsewhere, Finding
+
+#: Less than this many seconds is not said.
+_MIN_S = 0.1
+
+
+def saved_elsewhere(item: Finding, more: Iterable[Elsewhere]) -> Finding:
+    """With the seconds of its other places, ``more`` besides those that its rule knew, and a sentence on them. Where
+    nothing is known of what it saves in its own place, nothing is said of others."""
+    if item.saves_s is None:
+        return item if not item.elsewhere else msgspec.structs.replace(item, elsewhere=())
+    every = tuple(other for other in (*item.elsewhere, *more) if max(other.seconds) >= _MIN_S)
+    if not every:
+        return item if not item.elsewhere else msgspec.structs.replace(item, elsewhere=())
+    low, high = item.saves_s
+    low += sum(other.seconds[0] for other in every)
+    total = high + sum(other.seconds[1] for other in every) if high is not None else None
+    said = "; ".join(f"{_span(other.seconds)} s of {other.where}" for other in every)
+    detail = f"{item.detail}\nThe seconds count what the same change saves elsewhere: {said}.".strip()
+    return msgspec.structs.replace(item, saves_s=(low, total), elsewhere=every, detail=detail)
+
+
+def _span(seconds: tuple[float, float]) -> str:
+    low, high = (f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}" for value in seconds)
+    return low if low == high else f"{low} to {high}"

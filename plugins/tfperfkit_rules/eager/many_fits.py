@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tfperfkit_probes.input.model import InputData
+
 from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
@@ -22,8 +25,9 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     sites = [site for site in reached(evidence, "batch") if site.loops]
     if not sites or evidence.account is None or evidence.work is not None:
         return
-    batches, fits = _batches(evidence, {site.id for site in sites})
-    if fits < calibrated.MIN_FITS.value or batches / fits >= calibrated.FEW_BATCHES.value:
+    batches, epochs = _batches(evidence, {site.id for site in sites})
+    fits = _fits(evidence, {(site.file, site.line) for site in sites}, epochs)
+    if fits < calibrated.MIN_FITS.value or batches / epochs >= calibrated.FEW_BATCHES.value:
         return
     turns = stretch(evidence)
     if turns is None:
@@ -46,7 +50,12 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG006",
         family="eager",
-        title=f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each",
+        title=(
+            f"{model}.fit is called {fits:,.0f} times for {batches / fits:,.1f} batches each"
+            if epochs <= fits
+            else f"{model}.fit is called {fits:,.0f} times for {epochs / fits:,.1f} epochs of "
+            f"{batches / epochs:,.1f} batches each"
+        ),
         severity=severity(1 - 1 / bounds[0]),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=around,
@@ -55,13 +64,15 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
         where=where(evidence, [place]),
         evidence=(
             Measurement("calls of fit", fits, "count", "run"),
+            *([Measurement("epochs in each", epochs / fits, "count", "run")] if epochs > fits else []),
             Measurement("batches in each", batches / fits, "count", "run"),
             Measurement("time in fit outside of compiled functions", around, "share", "samples"),
             Measurement("one iteration of the loop", turns.turn_ms, "ms", "baseline"),
         ),
         advice=(
-            f"Call {model}.train_on_batch(x, y) in this loop, or give {model}.fit all of the data at once, as arrays "
-            "or as a tf.data.Dataset made from what the loop goes over."
+            f"Call {model}.train_on_batch(x, y) in this loop"
+            f"{', for each batch of each epoch' if epochs > fits else ''}, or give {model}.fit all of the data "
+            "at once, as arrays or as a tf.data.Dataset made from what the loop goes over."
         ),
         detail="Each fit makes a dataset, an iterator and callbacks anew before its first batch runs.",
         absorbs=("INP001", "INP012", "RET012", "RET008", "STP002", "BAT001"),
@@ -76,6 +87,14 @@ def _of_one_epoch(call: ast.Call | None) -> bool:
         return False
     given = [word.value for word in call.keywords if word.arg == "epochs"] + call.args[_EPOCHS : _EPOCHS + 1]
     return all(isinstance(value, ast.Constant) and value.value == 1 for value in given)
+
+
+def _fits(evidence: Evidence, places: set[Place], epochs: float) -> float:
+    """Calls of ``fit`` at these lines, as its data were seen; the ended epochs where they were not."""
+    data = evidence.offer(InputData)
+    rows = data.keras if data is not None else ()
+    seen = sum(row.times for row in rows if row.way == "fit" and not row.validation and (row.file, row.line) in places)
+    return float(seen) if 0 < seen < epochs else epochs
 
 
 def _batches(evidence: Evidence, sites: set[int]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ _WAITS = {
     "/threading.py": frozenset({"wait", "join", "_wait_for_tstate_lock", "acquire"}),
     "/concurrent/futures/_base.py": frozenset({"result", "wait", "as_completed"}),
     "/queue.py": frozenset({"get", "put", "join"}),
+    "/selectors.py": frozenset({"select"}),  # asyncio's loop while executors work, a server's while its threads answer
 }
 #: So many other threads are looked at, whether they wait; of those that don't, so many, and so many frames of each.
 _MAX_THREADS, _MAX_AT_WORK, _MAX_FRAMES = 500, 16, 60

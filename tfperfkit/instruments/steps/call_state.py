@@ -49,6 +49,8 @@ class CallState(Calls):
         if token.nested:
             self.inside -= 1
         if not called:
+            if token.first:  # a saver that walks a model's attributes trains nothing
+                self.thread = None
             return
         (self.quietly or self.listener.marked)(Marker(token.site, token.begin, end, steps))
         self.cost_ns += now_ns() - end

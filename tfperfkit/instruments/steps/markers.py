@@ -259,7 +259,7 @@ class Markers:
             self.reasons.append(f"steps: {reason}")
 
     def _enter(self, kind: MarkerKind, target: Any, start: int, known: Updating | None = None) -> Token | None:
-        state, thread = self._state, get_ident()
+        state, thread, first = self._state, get_ident(), False
         frame: FrameType | None = sys._getframe(3)
         if thread != state.thread:
             replica = getattr(threading.current_thread(), "replica_id", None)
@@ -267,7 +267,8 @@ class Markers:
                 return None  # of a replicated update the first replica's stands for all
             if replica == 0 and state.thread is not None:
                 frame, thread = thread_frame(state.thread), state.thread
-            if state.thread is None:
+            first = state.thread is None
+            if first:
                 state.thread = thread
             elif thread != state.thread:
                 self._local.elsewhere = True
@@ -282,6 +283,7 @@ class Markers:
             site = state.sites.make(kind, number, name, frame, lambda: known.batch_size if known else 0)
         state.inside += 1
         token = Token(site, target, True, known)
+        token.first = first
         if known is not None and known.loop:
             token.extra = known.counters()
         return self._entered(token, frame, start)

@@ -10,7 +10,7 @@ from tfperfkit.instruments.steps.functions import Updating
 
 
 class Token:
-    __slots__ = ("begin", "extra", "frame", "known", "nested", "owner", "site")
+    __slots__ = ("begin", "extra", "first", "frame", "known", "nested", "owner", "site")
 
     def __init__(self, site: int, owner: Any, nested: bool, known: Updating | None = None) -> None:
         self.site = site
@@ -18,6 +18,7 @@ class Token:
         self.nested = nested
         self.known = known  # what is known of the function that is called
         self.extra: Any = None
+        self.first = False  # its thread was taken for the training thread
         self.begin = 0
         self.frame: FrameType | None = None
 

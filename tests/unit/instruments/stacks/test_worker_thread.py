@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import sys
 import threading
@@ -43,7 +44,7 @@ def busy(until: threading.Event) -> int:
     return count
 
 
-@pytest.mark.parametrize("way", ["pool", "join", "queue"])
+@pytest.mark.parametrize("way", ["pool", "join", "queue", "asyncio"])
 def test_the_worker_is_looked_at(way: str) -> None:
     until, idents = threading.Event(), list[int]()
 
@@ -55,6 +56,12 @@ def test_the_worker_is_looked_at(way: str) -> None:
         if way == "pool":
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(work).result()
+        elif way == "asyncio":
+
+            async def answers() -> None:
+                await asyncio.get_running_loop().run_in_executor(None, work)
+
+            asyncio.run(answers())
         elif way == "join":
             worker = threading.Thread(target=work)
             worker.start()

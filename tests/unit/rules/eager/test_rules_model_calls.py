@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from eager_builder import eager_evidence, leaf, seen, site, sites
 from evidence_builder import FILE, make_evidence, make_samples, make_steps, one
+from tfperfkit_probes.input.model import InputData, KerasInput
 from tfperfkit_rules.eager import direct_calls, many_fits, model_calls, step
 from tfperfkit_rules.retrace import unexplained
 
@@ -250,7 +252,7 @@ def test_a_model_called_in_an_eager_step_is_the_steps() -> None:
     assert not list(direct_calls.model_called(eager))
 
 
-def fitted(batches: int, more: str = "") -> Any:
+def fitted(batches: int, more: str = "", **about: Any) -> Any:
     table = make_steps(60)
     stacks = [(70, "eager_ops", leaf(2)), (30, "graph", leaf(2))]
     source = f"for chunk in chunks:\n    model.fit(chunk.x, chunk.y{more})\n"
@@ -264,6 +266,7 @@ def fitted(batches: int, more: str = "") -> Any:
         source=source,
         **seen(table, stacks)._asdict(),
         records={**streams, "markers": marks},
+        **about,
     )
 
 
@@ -272,6 +275,19 @@ def test_fit_for_each_chunk_is_reported_and_long_fits_are_not() -> None:
     assert [place.line for place in finding.where] == [2, 1]
     assert "model.train_on_batch" in finding.advice
     assert not list(many_fits.fit_in_loop(fitted(12)))
+
+
+def test_the_ends_of_epochs_are_no_fits() -> None:
+    """Fifteen fits of four epochs are fifteen; three of twenty are phases."""
+
+    def counted(times: int) -> Any:
+        row = KerasInput(kind="arrays", way="fit", validation=False, file=FILE, line=2, function="", times=times)
+        checked = msgspec.structs.replace(row, validation=True, times=60)
+        return fitted(1, data={"input": InputData(keras=(row, checked))})
+
+    finding = one(many_fits.fit_in_loop(counted(15)))
+    assert finding.title == "model.fit is called 15 times for 4.0 epochs of 1.0 batches each"
+    assert not list(many_fits.fit_in_loop(counted(3)))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Letters are sorted by a worker thread that takes them from a queue."""
+
+import queue
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+path = Path(tempfile.mkdtemp()) / "letters.keras"
+net = tf.keras.Sequential(
+    [
+        tf.keras.Input((48,)),
+        tf.keras.layers.Dense(256, activation="relu"),
+        tf.keras.layers.Dense(256, activation="relu"),
+        tf.keras.layers.Dense(4, activation="softmax"),
+    ]
+)
+net.save(path)
+letters: queue.Queue = queue.Queue()
+sorted_ones: queue.Queue = queue.Queue()
+
+
+class Sorter(threading.Thread):
+    def __init__(self, model):
+        super().__init__(daemon=True)
+        self.model = model
+
+    def sort(self, rows):
+        return self.model.predict(rows, verbose=0).argmax(axis=1)
+
+    def run(self):
+        while (rows := letters.get()) is not None:
+            sorted_ones.put(self.sort(rows))
+
+
+sorter = Sorter(tf.keras.models.load_model(path))
+sorter.start()
+rng = np.random.default_rng(7)
+counts = np.zeros(4, int)
+for _ in range(25):
+    letters.put(rng.normal(size=(16, 48)).astype("float32"))
+    counts += np.bincount(sorted_ones.get(), minlength=4)
+letters.put(None)
+sorter.join()
+print(counts)

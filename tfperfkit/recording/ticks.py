@@ -38,7 +38,8 @@ class Owner(Protocol):
 
 class Ticks:
     """``named`` looks for the function of --steps-from, where one is given; ``timed_only`` in a trial, which is timed
-    and not looked into. ``beside``: threads that open the same files again, which are sampled too, as ``busy`` ones."""
+    and not looked into. ``beside``: threads that open the same files again, which are sampled too, as ``busy`` ones and
+    those for which the training thread waits."""
 
     def __init__(
         self,
@@ -103,6 +104,8 @@ class Ticks:
             self._sampler.beside(now, [thread for thread in others if thread != self._driver])
         if busy := self._busy.look(now, self._driver):
             self._sampler.beside(now, busy, "busy")
+        if self._markers.thread is not None:  # else that thread is sampled instead
+            self._sampler.awaited(now, self._driver)
 
     def _write(self, now: int) -> None:
         window = self._long.window if self._long is not None else None

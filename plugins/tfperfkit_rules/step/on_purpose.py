@@ -9,11 +9,13 @@ from tfperfkit.gain import MEDIUM, interval, middle, severity, speedup, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as of_input
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.awaited import Awaited, awaited
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.by_hand import collected_by_hand
-from tfperfkit_rules.measures.kinds import KINDS, Kind, api, kind_of
+from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
 from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_collections
@@ -47,28 +49,57 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     upper = min(high, shared.MAX_STEP_SHARE.value)
     bounds = speedups(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else None
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
+    other = awaited(evidence) if kind.word == "threads" else None
+    if other is not None:
+        # A turn takes as long as the thread needs for it: the wait goes as far as that gets shorter.
+        worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else of_input.PYTHON_LEFT.value
+        bounds = speedups(min(low, other.part * (1 - worst)), min(upper, other.part))
     return Finding(
         code="STP004",
         family="step",
-        title=f"{100 * found.share:.0f} % of {evidence.unit.a} is {_reported(evidence, found, kind)}",
+        title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
+        + (_reported(evidence, found, kind) if other is None else _busy_with(evidence, other)),
         severity=severity(found.share if bounds is None else 1 - 1 / middle(bounds)),
         basis=basis(evidence, found.turns.turn_ms),
         share_of_step=found.share,
         predicted_speedup=middle(bounds) if bounds is not None else None,
         predicted_range=bounds,
         ceiling=speedup(upper) if bounds is None else None,
-        where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
+        where=tuple(
+            dict.fromkeys(
+                (
+                    *(span(evidence, *place) for place, _ in (other.at.most_common(2) if other is not None else ())),
+                    *(span(evidence, *place) for place in lines),
+                    *callers(evidence, lines[0]),
+                )
+            )
+        ),
         evidence=(
             Measurement("share of the time", found.share, "share", "samples"),
             Measurement("time per step", found.share * found.turns.turn_ms, "ms", "samples"),
+            *([Measurement("samples of that thread", float(other.samples), "count", "samples")] if other else []),
             Measurement("samples in it", float(found.samples), "count", "baseline"),
             Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
         ),
-        advice=f"{kind.advice}.",
-        detail="Meanwhile the training thread does nothing.",
+        advice=f"{kind.advice if other is None else other.kind.advice}.",
+        detail="Meanwhile the training thread does nothing."
+        + (_IN_TURNS if other is not None and other.kind.role != "wait" else ""),
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("python", "dispatch", "other") if found.share >= shared.MOSTLY.value else ("python", "other"),
     )
+
+
+#: Of a thread that works in Python.
+_IN_TURNS = (
+    " Threads take turns at Python: more of them prepare no more, processes of their own (multiprocessing) do, as far "
+    "as there are processors."
+)
+
+
+def _busy_with(evidence: Evidence, other: Awaited) -> str:
+    name = api(evidence, other.frames, other.kind) if other.kind != PYTHON else ""
+    doing = f"{other.kind.words} ({name})" if name else other.kind.words
+    return f"waiting for another thread of the script, of which {100 * other.part:.0f} % is {doing}"
 
 
 def _reported(evidence: Evidence, found: Beside, kind: Kind) -> str:

@@ -106,7 +106,8 @@ class Sampler:
     others the sample has the processor time of the process (ns) too: while it waits for them it uses none. In watch
     mode two numbers follow: when that was read just before, and what it was then.
     ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running;
-    ``["busy", …]`` the same of one that keeps a processor busy.
+    ``["busy", …]`` the same of one that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread
+    waits.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -190,6 +191,12 @@ class Sampler:
             known = self._look(thread)
             if self._functions.get(known.stack):
                 self._write([kind, when_ns, known.stack, thread])
+
+    def awaited(self, when_ns: int, thread: int) -> None:
+        """Sample the thread that works while ``thread`` waits for another one, where there is such; as ``beside``."""
+        other = self._workers.instead_of(thread, sys._current_frames(), get_ident())
+        if other != thread:
+            self.beside(when_ns, (other,), "awaited")
 
     def _look(self, thread: int) -> _Known:
         found = look(thread, self._known)

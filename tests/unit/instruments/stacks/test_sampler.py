@@ -316,3 +316,26 @@ def test_a_thread_in_which_nothing_of_the_person_s_runs_is_no_row() -> None:
     with standing() as found:
         Sampler(rows.append, lambda name: False).beside(5, [found.thread.ident or 0])
     assert not rows_of(rows, "beside")
+
+
+def test_of_a_thread_that_waits_the_one_that_works_meanwhile_is_a_row() -> None:
+    rows: list[Any] = []
+    sampler, until = Sampler(rows.append, lambda name: name == __file__), threading.Event()
+
+    def works() -> None:
+        while not until.is_set():
+            time.sleep(0.001)
+
+    worker = threading.Thread(target=works)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        settled(thread, "inner")
+        worker.start()
+        settled(thread, "inner")
+        sampler.awaited(5, thread)
+        sampler.awaited(6, worker.ident or 0)  # it does not wait
+        until.set()
+        worker.join()
+    assert [row[1] for row in rows_of(rows, "awaited")] == [5]
+    ((_, stack),) = read_log(rows, "awaited").inside([(0, 9)])
+    assert stack.frames[-1].name == "works"

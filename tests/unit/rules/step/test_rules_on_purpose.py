@@ -62,6 +62,41 @@ def test_a_pause_can_go_whole_and_another_threads_work_perhaps_not() -> None:
     assert queue.ceiling and 1.67 < queue.ceiling < 2.1 and queue.severity == "high"
 
 
+def awaiting(name: str, line: int, *called: str, count: int = 60, activity: str = "python") -> Any:
+    """A queue that is waited for, with samples of the thread that fills it, at a line of its own."""
+    source = "for i in r:\n    q.get()\n    step(x)\ndef fill():\n    time.sleep(1)\n    q.put(make(k))\n"
+    given = looped("q.get()", "queue:get")
+    end = given.steps.clean[-1].end_ns
+    rows = [["stack", 1, [[FILE, 4, name, line, None, *called]], "", activity, ""]]
+    rows += [["awaited", end * (n + 1) // (count + 1), 1, 7] for n in range(count)]
+    streams = {**sites(site(1, "call", 3, loops=(1,))), "samples": rows}
+    return make_evidence(
+        parts_ms={"python": 4.0, "graph": 6.0},
+        steps=given.steps,
+        source=source,
+        samples=given.samples,
+        log=given.log,
+        records=streams,
+    )
+
+
+def test_what_the_awaited_thread_does_is_the_cause() -> None:
+    (made,) = on_purpose.waits(awaiting("fill", 6))
+    assert made.title == "40 % of a step is waiting for another thread of the script, of which 100 % is Python"
+    assert made.where[:2] == (SourceSpan(FILE, 6, "fill"), SourceSpan(FILE, 2))
+    assert made.predicted_range and 1.3 < made.predicted_range[0] < 1.67 < made.predicted_range[1] < 2.1
+    assert "processes" in made.detail
+    (paused,) = on_purpose.waits(awaiting("fill", 5))
+    assert paused.title.endswith("is sleeping (time.sleep)") and "pause" in paused.advice
+    assert paused.where[0] == SourceSpan(FILE, 5, "fill")
+
+
+@pytest.mark.parametrize("given", [awaiting("fill", 6, count=3), awaiting("fill", 6, activity="graph")])
+def test_of_a_thread_that_was_hardly_seen_or_that_computes_nothing_more_is_told(given: Any) -> None:
+    (found,) = on_purpose.waits(given)
+    assert found.predicted_range is None and found.where[0] == SourceSpan(FILE, 2)
+
+
 def test_a_rare_or_short_wait_is_left_in_peace() -> None:
     assert not list(on_purpose.waits(looped("time.sleep(1)", share=3)))
     assert not list(on_purpose.waits(looped("time.sleep(1)", rare=True)))

@@ -73,6 +73,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     in_training: bool | None
     in_graph: str = ""
+    shared: tuple[SourceSpan, ...] = ()  # the lines at which one and the same dataset is iterated, where it is several
     way: str = ""  # "fit", "evaluate", "predict": the method of Keras that iterates over it
     iterators: int = 0
     iterators_per_step: float | None = None

@@ -47,6 +47,7 @@ def make(
         role=role,
         in_training=None if role == "unknown" else role == "training",
         in_graph=built.in_graph,
+        shared=_shared(built),
         way=way,
         iterators=made,
         iterators_per_step=made / steps if steps and made else None,
@@ -61,6 +62,15 @@ def make(
         readings=measurement.readings if measurement else 0,
         measured=measured,
     )
+
+
+def _shared(built: Built) -> tuple[SourceSpan, ...]:
+    lines: dict[int, dict[SourceSpan, None]] = {}
+    for item in built.iterators:
+        if not item.in_graph and item.origin.file:
+            place = SourceSpan(item.origin.file, item.origin.line, item.origin.function)
+            lines.setdefault(item.dataset, {})[place] = None
+    return tuple(dict.fromkeys(place for own in lines.values() if len(own) > 1 for place in own))
 
 
 def _pace(traced: TracedPipeline) -> float | None:

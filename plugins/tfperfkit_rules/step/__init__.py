@@ -9,6 +9,7 @@ from tfperfkit_rules.step.fit_calls import one_call_a_step
 from tfperfkit_rules.step.joined_steps import several_steps
 from tfperfkit_rules.step.measured_again import measured_again
 from tfperfkit_rules.step.on_purpose import collects, waits
+from tfperfkit_rules.step.own_validation import validated_by_hand
 from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python
 from tfperfkit_rules.step.seeds import seeded_each_step
@@ -27,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     after_epochs,
     steps_beyond_data,
     measured_again,
+    validated_by_hand,
     short_epochs,
     grows_slower,
     every_nth,

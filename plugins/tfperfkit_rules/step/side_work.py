@@ -20,6 +20,7 @@ from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, called_at, calls, doing
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
+from tfperfkit_rules.measures.own_passes import in_pass
 from tfperfkit_rules.measures.source_calls import given
 from tfperfkit_rules.measures.source_text import Loop, loops
 from tfperfkit_rules.measures.step_place import reached
@@ -151,6 +152,8 @@ def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stac
         return "evaluate" if evidence.work is None else ""  # outside of training it is the work itself
     if evidence.work is None and calls(evidence, leaf, PREDICT) and _batch_callback(stack) is not None:
         return "evaluate"  # a score of one's own
+    if evidence.work is None and in_pass(evidence, stack, within_steps=True) is not None:
+        return "evaluate"  # a validation of one's own
     if stack.activity in ("python", "host_sync"):
         kind = kind_of(evidence, leaf)
         if kind.role == "side":

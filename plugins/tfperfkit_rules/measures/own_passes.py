@@ -1,0 +1,84 @@
+"""Passes over a dataset in which nothing is trained, in a loop of the script's own: its validation.
+
+Told by where elements were fetched: at a loop in which no update was seen, beside or within one that trains.
+"""
+
+from __future__ import annotations
+
+import ast
+from weakref import WeakKeyDictionary
+
+from tfperfkit.records.samples import Place, Stack
+from tfperfkit.records.steps import Loop as Seen
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.measures.called import COMPILED, LAYER, calls
+from tfperfkit_rules.measures.source_text import enclosing, loop_at, loops
+from tfperfkit_rules.measures.step_place import TAPE, reached
+
+_UPDATES = ("call", "loop_call", "apply", "batch", "train_on_batch", "named")
+_KNOWN: WeakKeyDictionary[Evidence, tuple[frozenset[Place], frozenset[Place]]] = WeakKeyDictionary()
+
+
+def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | None:
+    """The loop of the pass that a sample is in; ``within_steps``: one in the innermost training loop, else one beside
+    it."""
+    within, beside = _passes(evidence)
+    wanted = within if within_steps else beside
+    for frame in stack.frames if wanted else ():
+        for loop in loops(evidence, frame.file, frame.line):
+            if (frame.file, loop.line) in wanted:
+                return frame.file, loop.line
+    return None
+
+
+def computes(evidence: Evidence, stack: Stack) -> bool:
+    """Whether a sample is of a model or of a compiled function."""
+    return any(calls(evidence, frame, api) for frame in stack.frames for api in (COMPILED, LAYER))
+
+
+def _differentiates(evidence: Evidence, loop: Place) -> bool:
+    """Whether gradients are taken in it, or in a function that it calls by name: they are added up for an update."""
+    whole = loop_at(evidence, *loop)
+    syntax = evidence.syntax(loop[0])
+    if whole is None or syntax is None:
+        return False
+    called = {
+        call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        for call in syntax.calls
+        if whole.line <= call.lineno <= whole.last and isinstance(call.func, (ast.Attribute, ast.Name))
+    }
+    for tape in evidence.calls(TAPE):
+        function = enclosing(evidence, tape.file, tape.line)
+        if (tape.file == loop[0] and whole.line <= tape.line <= whole.last) or (function and function.name in called):
+            return True
+    return False
+
+
+def _computing(evidence: Evidence, loop: Place) -> bool:
+    whole = loop_at(evidence, *loop)
+    stacks = {stack for _, stack in evidence.log.inside(list(evidence.log.whole))}
+    return whole is not None and any(
+        computes(evidence, stack)
+        and any(frame.file == loop[0] and whole.line <= frame.line <= whole.last for frame in stack.frames)
+        for stack in stacks
+    )
+
+
+def _passes(evidence: Evidence) -> tuple[frozenset[Place], frozenset[Place]]:
+    """The loops that fetch and call a model or a compiled function, and in which nothing was trained: (within the
+    innermost loop of an update, the others that share a loop with one)."""
+    if evidence not in _KNOWN:
+        updates = [site.loops for site in reached(evidence, *_UPDATES) if site.loops]
+        training = {loop for around in updates for loop in around}
+        innermost = {around[-1] for around in updates}
+        within: set[Place] = set()
+        beside: set[Place] = set()
+        for site in evidence.sites():
+            if site.kind != "next" or not site.loops or site.loops[-1] in training:
+                continue
+            outside: set[Seen] = set(site.loops[:-1])
+            place = site.loops[-1].file, site.loops[-1].line
+            if outside & training and _computing(evidence, place) and not _differentiates(evidence, place):
+                (within if outside & innermost else beside).add(place)
+        _KNOWN[evidence] = frozenset(within), frozenset(beside)
+    return _KNOWN[evidence]

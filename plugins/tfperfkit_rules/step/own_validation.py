@@ -1,0 +1,105 @@
+"""STP006, and STP011 where it is the training data: a pass of the script's own that follows each epoch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit_probes.input.model import InputData
+
+from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.own_passes import computes, in_pass
+from tfperfkit_rules.measures.step_place import reached
+from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.step.epoch_ends import moments
+
+_LEFT = calibrated.EPOCHS_LEFT_MIN.value, calibrated.EPOCHS_LEFT_MAX.value
+
+
+def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
+    """For the loop that takes most of the run."""
+    whole = evidence.run.wall_s * 1e9
+    if evidence.work is not None or whole <= 0:
+        return
+    ns: Counter[Place] = Counter()
+    computed: dict[Place, Counter[Place]] = {}
+    seen: dict[Place, list[int]] = {}
+    for when, stack, took in moments(evidence):
+        loop = in_pass(evidence, stack, within_steps=False)
+        if loop is None:
+            continue
+        ns[loop] += took
+        seen.setdefault(loop, []).append(evidence.steps.number_at(when))
+        if computes(evidence, stack):
+            computed.setdefault(loop, Counter())[stack.frames[-1].file, stack.frames[-1].line] += took
+    for loop, took in ns.most_common(1):
+        share, times = min(took / whole, 1.0), len(set(seen[loop]))
+        often = len(seen[loop]) >= MIN and times >= calibrated.EPOCHS_MIN.value
+        if loop in computed and often and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+            yield _finding(evidence, loop, computed[loop], share, took, times, len(seen[loop]))
+
+
+def _finding(
+    evidence: Evidence, loop: Place, at: Counter[Place], share: float, ns: int, times: int, samples: int
+) -> Finding:
+    training = _trained_on(evidence, loop)
+    low, high = interval(share, samples)
+    bounds = speedups(low, high) if training else speedups(low * (1 - _LEFT[1]), high * (1 - _LEFT[0]))
+    lines = [span(evidence, *place) for place, _ in at.most_common(2)]
+    return Finding(
+        code="STP011" if training else "STP006",
+        family="step",
+        title=(
+            f"A pass of its own goes through the training data again after each epoch: {100 * share:.0f} % of the run"
+            if training
+            else f"Validation after each epoch takes {100 * share:.0f} % of the run"
+        ),
+        severity=severity(share),
+        basis="run",
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((*lines, span(evidence, *loop), *training))),
+        evidence=(
+            Measurement("share of the run", share, "share", "run"),
+            Measurement("time in it", ns / 1e6, "ms", "samples"),
+            Measurement("times", float(times), "count", "samples"),
+            Measurement("samples", float(samples), "count", "samples"),
+        ),
+        advice=_AGAIN if training else _RARELY,
+        detail=_DETAIL if training else "Epochs are short beside what follows each of them.",
+        absorbs=("INP013",),
+        absorbs_here=("STP001", "STP003", "EAG004", "EAG008", "EAG013", "INP001", "INP012", "RET012"),
+        parts=("graph", "eager_ops", "dispatch", "input"),
+    )
+
+
+_RARELY = (
+    "Validate every fifth epoch (if epoch % 5 == 0), on a part of the data (dataset.take(n)), or in larger batches; or "
+    "make epochs longer."
+)
+_AGAIN = (
+    "Take the metrics in the training step, of the predictions that it makes anyway: metric.update_state(y, "
+    "predictions) inside of it, metric.result() and metric.reset_state() once an epoch."
+)
+_DETAIL = (
+    "These are means over the epoch, while the weights change. Where figures with the last weights are wanted, a part "
+    "of the data does, or every fifth epoch."
+)
+
+
+def _trained_on(evidence: Evidence, loop: Place) -> tuple[SourceSpan, ...]:
+    """The loop that trains on the same dataset; empty where it is another one."""
+    data = evidence.offer(InputData)
+    around = {
+        (item.file, item.line) for site in reached(evidence, "call", "apply", "train_on_batch") for item in site.loops
+    }
+    for row in data.pipelines if data is not None else ():
+        lines = {(item.file, item.line) for item in row.shared}
+        if loop in lines and (trained := lines & around):
+            return tuple(span(evidence, *place) for place in sorted(trained)[:1])
+    return ()

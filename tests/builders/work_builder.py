@@ -86,7 +86,7 @@ def work_evidence(
     rows = tuple(LineCount(file=FILE, line=line, hits=n) for line, n in (hits or {}).items())
     trace = traced({}, ops, steps=0, wall_ms=2000.0)
     data: dict[str, Any] = {**fields.pop("data", {}), **({"tfprof": trace} if ops and not later else {})}
-    offers: dict[str, list[Any]] = {"lines": [LineCounts(rows=rows)]} if rows else {}
+    offers: dict[str, list[Any]] = {**({"lines": [LineCounts(rows=rows)]} if rows else {}), **fields.pop("offers", {})}
     if later:
         (ran,) = (item for item in tfprof.offers(trace) if isinstance(item, RanOperations))
         offers["tfprof"] = [OperationsAfterSteps(wall_ms=trace.wall_ms, rows=ran.rows)]

@@ -30,6 +30,7 @@ from tfperfkit_rules.eager.work.place import (
     model_of,
     reads,
     times_of,
+    turns_of,
 )
 from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
 from tfperfkit_rules.measures.compiled_once import compile_once
@@ -85,10 +86,12 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         more = part.own(evidence, partial(holds, place)) * (evidence.work is not None)
         share, inside = min(share + more / samples.count, 1.0), (inside * part.seen + more) / (part.seen + more)
         most = share
-        rest = left(evidence, share, times, otherwise, inside)
+        repeated = turns_of(evidence, place)
+        rest = left(evidence, share, times, otherwise, inside, repeated=repeated)
         moved = beside(evidence, part, place)
         if moved.total() >= MEDIUM * part.seen:
-            upper = left(evidence, share, times, otherwise, min(inside + moved.total() / (part.seen + more), 1.0))
+            also = min(inside + moved.total() / (part.seen + more), 1.0)
+            upper = left(evidence, share, times, otherwise, also, repeated=repeated)
     if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
         return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < of_work.SEVERAL.value:

@@ -76,6 +76,7 @@ def left(
     otherwise: tuple[float, float],
     inside: float = 1.0,
     turns: Bounds | None = None,
+    repeated: float | None = None,
 ) -> Left:
     """``share``: of the work in eager operations; ``calls``: of what would be compiled, in an iteration or the
     stretch; ``otherwise``: (least, most) without a trace; ``inside``: the share of the eager time in what would be
@@ -92,7 +93,7 @@ def left(
     )
     if turns is not None:
         return _at_once(seen, rows, own, inside, turns, evidence.cpus)
-    return _of(seen, rows, own, calls, inside, max(pieces, 1.0))
+    return _of(seen, rows, own, calls, inside, max(pieces, 1.0), repeated)
 
 
 def _of_steps(evidence: Evidence) -> Traced | None:
@@ -135,7 +136,15 @@ def _at_once(seen: Traced, rows: list[RanOperation], own: float, inside: float, 
     return Left(*ends, operations, frequent, seen.by)
 
 
-def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None, inside: float, pieces: float) -> Left:
+def _of(
+    seen: Traced,
+    rows: list[RanOperation],
+    own: float,
+    calls: float | None,
+    inside: float,
+    pieces: float,
+    repeated: float | None,
+) -> Left:
     """``pieces``: iterations, or stretches as long as this one, in all of the work; of training steps there
     is no end."""
     tiny = tiny_of(rows)
@@ -148,8 +157,11 @@ def _of(seen: Traced, rows: list[RanOperation], own: float, calls: float | None,
     )
     # Called so seldom it is its loops that repeat operations: these had better not be traced turn by turn.
     turns = _calls(rows, seen)[1]
-    loops = called * pieces < of_work.TRACED_MAX.value and turns >= calibrated.MIN_TURNS.value * called
-    handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (turns if loops else max(fewest, 1 / pieces))
+    loops = (
+        repeated is None and called * pieces < of_work.TRACED_MAX.value and turns >= calibrated.MIN_TURNS.value * called
+    )
+    once = max(repeated or fewest, 1 / pieces)
+    handed = max(own - work_of(heavy, tiny) * seen.scale, 0.0) / pieces / (turns if loops else once)
     tracing = Bounds(handed * of_work.TRACED_MIN.value, handed * of_work.TRACED_MAX.value)
     estimate = together(
         (

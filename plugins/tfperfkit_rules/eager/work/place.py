@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.making import frames_inside
 from tfperfkit_rules.measures.python_state import python_state
-from tfperfkit_rules.measures.source_text import Function, enclosing, loop_at, loops
+from tfperfkit_rules.measures.source_text import Function, Loop, enclosing, loop_at, loops
 from tfperfkit_rules.measures.trace_window import entered, reached
 from tfperfkit_rules.measures.value_reads import first_read
 
@@ -116,7 +117,7 @@ def beside(evidence: Evidence, part: EagerPart, place: Place | None) -> Counter[
         return found
     for stack, count in part.stacks.items():
         leaf = stack.frames[-1]
-        if leaf.file == own.file and loop.line < leaf.line <= loop.last:
+        if leaf.file == own.file and loop.line < leaf.line <= loop.last and not holds(place, leaf):
             found[leaf.line] += count
     return found
 
@@ -131,6 +132,34 @@ def times_of(evidence: Evidence, part: EagerPart, place: Place | None) -> float 
         return reached(evidence, own.file, loop.line, loop.last)
     file, line = part.lines.most_common(1)[0][0]
     return reached(evidence, file, line, line)
+
+
+def graph_loops(evidence: Evidence, place: Place | None) -> list[Loop]:
+    """The ``while`` loops of a function whose heads read tensors. Compiled, they are loops of the graph: traced once,
+    whatever number of turns they make."""
+    syntax = evidence.syntax(place[0]) if place is not None else None
+    if place is None or syntax is None:
+        return []
+    file, function = place
+    heads = set(reads(evidence, place))
+    return [
+        loop
+        for node in ast.walk(syntax.tree)
+        if isinstance(node, ast.While) and function.line < node.lineno <= function.last
+        if heads & set(range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1))
+        if (loop := loop_at(evidence, file, node.lineno)) is not None
+    ]
+
+
+def turns_of(evidence: Evidence, place: Place | None) -> float | None:
+    """How many turns such loops make in an iteration of the work, or in its longest stretch: the innermost, which
+    repeats most. None without one, or where no line was counted."""
+    counted = (
+        reached(evidence, place[0], loop.line + 1, loop.last)
+        for loop in graph_loops(evidence, place)
+        if place is not None
+    )
+    return max((turns for turns in counted if turns is not None), default=None)
 
 
 def reads(evidence: Evidence, place: Place) -> list[int]:

@@ -7,12 +7,12 @@ from collections import Counter
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.eager.work.gain import Left
-from tfperfkit_rules.eager.work.place import Place, below_a_loop, reads
+from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, reads
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop
 from tfperfkit_rules.measures.python_state import PythonState, python_state
 from tfperfkit_rules.measures.source_calls import is_compiled
-from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.source_text import Loop, enclosing
 from tfperfkit_rules.measures.step_shares import span
 
 LOOPS = (
@@ -45,14 +45,27 @@ def advice(evidence: Evidence, place: Place | None) -> str:
     file, function = place
     if is_compiled(evidence, file, function):
         return f"{function.name} is a tf.function that is made to run eagerly: see what switches it off."
-    lines = reads(evidence, place)
-    before = ""
+    looped = graph_loops(evidence, place)
+    heads = {line for loop in looped for line in range(loop.line, loop.line + 2)}
+    lines = [line for line in reads(evidence, place) if line not in heads]
+    before = _loops_of_the_graph(looped)
     if lines:
         named = ", ".join(f"{file.rpartition('/')[2]}:{line}" for line in lines[:3])
-        before = f" Before that, replace what reads values of tensors inside it ({named}) by TensorFlow."
+        before += f" Before that, replace what reads values of tensors inside it ({named}) by TensorFlow."
     return (
         f"Put @tf.function on {function.name}, so that TensorFlow compiles it once and runs it as one graph. Give it "
         f"tensors of one shape, not Python numbers.{before}"
+    )
+
+
+def _loops_of_the_graph(looped: list[Loop]) -> str:
+    if not looped:
+        return ""
+    at = f"line {looped[0].line}" if len(looped) == 1 else f"lines {', '.join(str(loop.line) for loop in looped[:3])}"
+    return (
+        f" The while loop in {at} becomes a loop of the graph, since its head reads a tensor: what its turns append to "
+        "a list has to be a tf.TensorArray then, and a tensor whose shape changes needs shape_invariants "
+        "(tf.autograph.experimental.set_loop_options)."
     )
 
 

@@ -13,6 +13,7 @@ from work_builder import CALL, everything, frame, handed, sampled, work_evidence
 
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import HostRead, HostReads
 from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
 
@@ -318,3 +319,38 @@ def test_copies_of_weights_are_no_operations_to_compile() -> None:
     other = "keras.src.layers.layer:count_params"
     stacks = [sampled(60, "eager_ops", frame(4), frame(2, other)), sampled(40, "dispatch", frame(4), frame(2, other))]
     assert "EAG008" in {item.code for item in everything(work_evidence(source, stacks, loop=3))}
+
+
+SHRINKS = """\
+import tensorflow as tf
+def shrink(v):
+    while {head}:
+        v = tf.matmul(m, v)
+        v = v / 2.0
+    return v
+while True:
+    v = shrink(v + v)
+"""
+
+
+def shrinking(head: str) -> Finding:
+    """Ten calls of a function in the stretch, each of whose loops makes forty turns."""
+    outer = frame(8)
+    stacks = [
+        sampled(60, "eager_ops", outer, frame(4, MATH, name="shrink")),
+        sampled(35, "dispatch", outer, frame(5, MATH, name="shrink")),
+    ]
+    reads = {"syncs": (HostReads(rows=(HostRead(file=FILE, line=3),)),)} if "tf." in head else {}
+    given = work_evidence(
+        SHRINKS.format(head=head), stacks, loop=7, ops=TINY, hits={3: 410, 4: 400, 5: 400, 6: 10, 8: 10}, offers=reads
+    )
+    return one(work.eager_work(given))
+
+
+def test_a_loop_whose_head_reads_a_tensor_is_traced_once_whatever_its_turns() -> None:
+    """As a loop of the graph; one of Python's would be unrolled while it is traced."""
+    graph, unrolled = shrinking("tf.norm(v) > 1.0"), shrinking("count < 40")
+    assert graph.predicted_speedup and unrolled.predicted_speedup
+    assert graph.predicted_speedup > 2 * unrolled.predicted_speedup
+    assert "line 3 becomes a loop of the graph" in graph.advice and "replace what reads" not in graph.advice
+    assert "loop of the graph" not in unrolled.advice

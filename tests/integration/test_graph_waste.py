@@ -25,6 +25,9 @@ LONG = (4, 2000)
         lambda x: tf.keras.ops.sort(x)[:, :4],
         lambda x: tf.transpose(tf.sort(tf.transpose(x), axis=0))[:, :4],
         lambda x: tf.stack([tf.sort(x)[:, 0], tf.sort(x)[:, 1]]),
+        lambda x: tf.gather(x, tf.argsort(x), batch_dims=1)[:, :50],
+        lambda x: tf.sort(tf.reshape(x, [-1]))[: tf.cast(0.02 * tf.cast(tf.size(x), tf.float32), tf.int32)],
+        lambda x: tf.gather(tf.transpose(x), tf.argsort(tf.random.uniform([2000])))[:64],
     ],
 )
 def test_a_sort_for_the_first_few(function: Makes) -> None:
@@ -41,6 +44,7 @@ def test_a_sort_for_the_first_few(function: Makes) -> None:
         lambda x: tf.sort(x)[:2],  # of some rows all
         lambda x: tf.math.top_k(x, k=50).values,
         lambda x: tf.sort(x)[:, : tf.cast(tf.reduce_sum(x), tf.int32)],
+        lambda x: tf.cumsum(tf.gather(x, tf.argsort(x), batch_dims=1), axis=1)[:, :50],
         lambda x: tf.reduce_sum(tf.sort(x)[:, :5]) + tf.reduce_sum(tf.sort(x, name="all") * 2.0),
     ],
 )

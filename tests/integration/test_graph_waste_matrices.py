@@ -286,6 +286,14 @@ def test_a_dense_layer_on_whole_pictures(batch: int | None) -> None:
 COVARIANCES = (3, 64, 64)
 
 
+def with_jitter(a: Any) -> Any:
+    return tf.exp(-a) + 0.1 * tf.eye(64)
+
+
+def with_noise(a: Any) -> Any:
+    return a + tf.random.normal([64, 64])
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -293,6 +301,8 @@ COVARIANCES = (3, 64, 64)
         lambda a: tf.reduce_sum(tf.linalg.solve(a, tf.ones((3, 64, 1)))) + tf.reduce_sum(tf.linalg.det(a)),
         lambda a: tf.reduce_sum(tf.linalg.solve(a, a[:, :, :1]) + tf.linalg.solve(a, a[:, :, 1:2] ** 2)),
         lambda a: tf.reduce_sum(tf.linalg.inv(a) @ a[:, :, :2]) + tf.reduce_sum(tf.linalg.cholesky(a)),
+        # A helper is called for each.
+        lambda a: tf.reduce_sum(tf.linalg.inv(with_jitter(a))) + tf.reduce_sum(tf.linalg.det(with_jitter(a))),
     ],
 )
 def test_a_matrix_that_is_factorised_twice(function: Makes) -> None:
@@ -305,6 +315,8 @@ def test_a_matrix_that_is_factorised_twice(function: Makes) -> None:
     [
         lambda a: tf.reduce_sum(tf.linalg.inv(a) @ tf.linalg.inv(a)),  # Grappler makes it one
         lambda a: tf.reduce_sum(tf.linalg.inv(a)) + tf.reduce_sum(tf.linalg.det(a + 1.0)),
+        lambda a: tf.reduce_sum(tf.linalg.inv(a + 2.0)) + tf.reduce_sum(tf.linalg.det(a + 1.0)),
+        lambda a: tf.reduce_sum(tf.linalg.inv(with_noise(a))) + tf.reduce_sum(tf.linalg.det(with_noise(a))),
         lambda a: tf.reduce_sum(tf.linalg.cholesky_solve(tf.linalg.cholesky(a), a)),
         lambda a: tf.reduce_sum(tf.linalg.inv(a[:, :8, :8])) + tf.reduce_sum(tf.linalg.det(a[:, :8, :8])),
     ],

@@ -42,8 +42,23 @@ def dense(x: Any, activation: str | None = None, *, units: int = 400, bias: bool
 )
 def test_positions_that_nobody_uses(function: Makes, used: int) -> None:
     (one,) = found(function, SEQUENCES)
-    assert (one.kind, one.figures) == ("positions", {"all": 20.0, "used": float(used)})
+    assert (one.kind, one.figures) == ("positions", {"all": 20.0, "used": float(used), "named": 0.0})
     assert one.left == pytest.approx(used / 20)
+
+
+@pytest.mark.parametrize(
+    ("function", "used"),
+    [
+        (lambda at, x: tf.gather(dense(x), tf.reshape(at, [8, 3]), batch_dims=1), 3),
+        (lambda at, x: tf.gather_nd(dense(x), tf.stack([tf.range(8), at[:8]], axis=1)), 1),
+        (lambda at, x: tf.reduce_sum(dense(x) * tf.one_hot(at[:8], 20)[:, :, None], axis=1), 1),
+        (lambda at, x: tf.unstack(dense(x), axis=1)[-1], 1),
+        (lambda at, x: dense(x)[:, at[0]], 1),
+    ],
+)
+def test_positions_that_data_name(function: Makes, used: int) -> None:
+    (one,) = found(function, "i24", SEQUENCES)
+    assert (one.kind, one.figures["used"], one.figures["named"]) == ("positions", used, used)
 
 
 def test_a_batch_of_open_size() -> None:
@@ -63,6 +78,9 @@ def test_a_batch_of_open_size() -> None:
         lambda x: tf.cumsum(tf.nn.relu(x), axis=1)[:, -1],
         lambda x: (tf.nn.relu(x) + 1.0)[:, -1],  # no product
         lambda x: dense(x)[-1],
+        lambda x: tf.reduce_sum(dense(x) * tf.nn.softmax(x[:, :, 0])[:, :, None], axis=1),
+        lambda x: tf.reduce_sum(tf.one_hot(tf.zeros([8, 20], tf.int32), 400) * dense(x), axis=1),
+        lambda x: tf.add_n(tf.unstack(dense(x), axis=1)),
     ],
 )
 def test_positions_that_are_needed(function: Makes) -> None:

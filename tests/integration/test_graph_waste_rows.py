@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graph_waste import Makes, dense, kinds
+from graph_waste import Makes, dense, found, kinds
 from late_tensorflow import needs_tensorflow, tf
 
 pytestmark = needs_tensorflow
@@ -24,6 +24,11 @@ ROWS = (5000, 16)
         lambda ids, t: tf.gather((t - tf.reduce_mean(t, 1, keepdims=True)) * tf.ones([16]), ids),
         lambda ids, t: tf.gather(tf.concat([t, tf.square(t)], 1), tf.reshape(ids, [10, 30])),
         lambda ids, t: (n := tf.tanh(t)) is not None and tf.gather(n, ids) * tf.gather(n, ids + 1),
+        lambda ids, t: dense(16, activation="relu")(t)[ids[0] : ids[0] + 64],
+        lambda ids, t: tf.slice(dense(16, activation="relu")(t), [ids[0], 0], [64, 8]),
+        lambda ids, t: dense(16, activation="relu")(t)[ids[0]],
+        lambda ids, t: tf.gather_nd(dense(16, activation="relu")(t), ids[:, None]),
+        lambda ids, t: tf.gather(tf.nn.conv2d(tf.reshape(t, [5000, 4, 4, 1]), tf.ones([3, 3, 1, 8]), 1, "SAME"), ids),
     ],
 )
 def test_a_table_that_is_computed_whole_and_looked_up(function: Makes) -> None:
@@ -39,6 +44,9 @@ def test_a_table_that_is_computed_whole_and_looked_up(function: Makes) -> None:
         lambda ids, t: tf.gather(tf.nn.softmax(t, axis=0), ids),
         lambda ids, t: tf.gather(tf.tanh(t), tf.range(4000)),  # most rows
         lambda ids, t: tf.gather(tf.tanh(t), [1, 2, 3], axis=1),
+        lambda ids, t: dense(16, activation="relu")(t)[ids[0] : ids[1]],  # as many as the data say
+        lambda ids, t: dense(16, activation="relu")(t)[:, :2],
+        lambda ids, t: (n := dense(16, activation="relu")(t)) is not None and n[:64] + n[64:128] @ tf.transpose(n) @ n,
     ],
 )
 def test_a_table_of_which_all_rows_are_needed(function: Makes) -> None:
@@ -58,6 +66,10 @@ FEW = (20, 16)
         lambda x: tf.keras.ops.repeat(x, 50, axis=0) @ tf.ones([16, 8]) + 1.0,
         lambda x: dense(16, use_bias=False)(tf.broadcast_to(x[:, None], [20, 50, 16])),
         lambda x: dense(16, use_bias=False)(tf.keras.layers.RepeatVector(50)(x)),
+        lambda x: dense(16, activation="relu")(tf.gather(x, [number % 20 for number in range(1000)])),
+        lambda x: dense(16, activation="relu")(x[:, None] * tf.ones([1, 50, 1])),
+        lambda x: dense(16, activation="relu")(tf.stack([x] * 50, axis=1)),
+        lambda x: dense(16, activation="relu")(tf.concat([x] * 50, axis=0)),
     ],
 )
 def test_rows_that_are_repeated_before_a_network(function: Makes) -> None:
@@ -115,9 +127,43 @@ def in_einsum(which: Any, x: Any) -> Any:
     return tf.einsum("nk,nkd->nd", tf.one_hot(which, 6), every)
 
 
-@pytest.mark.parametrize("function", [chosen, summed, added, gathered, by_one_hot, in_einsum])
+def named(which: Any, x: Any) -> Any:
+    every = tf.stack([expert(x, n) for n in range(6)], axis=1)
+    return tf.gather_nd(every, tf.stack([tf.range(200), which], axis=1))
+
+
+def by_columns(which: Any, x: Any) -> Any:
+    return tf.add_n([tf.one_hot(which, 6)[:, n : n + 1] * expert(x, n) for n in range(6)])
+
+
+def by_floats(which: Any, x: Any) -> Any:
+    return tf.add_n(
+        [tf.cast(tf.equal(tf.cast(which, tf.float32), n), tf.float32)[:, None] * expert(x, n) for n in range(6)]
+    )
+
+
+def side_by_side(which: Any, x: Any) -> Any:
+    every = tf.reshape(tf.concat([expert(x, n) for n in range(6)], axis=1), [200, 6, 16])
+    return tf.gather(every, which, batch_dims=1)
+
+
+def best_of_gates(which: Any, x: Any) -> Any:
+    weights, best = tf.math.top_k(tf.nn.softmax(x[:, :6]), 2)
+    gates = tf.reduce_sum(tf.one_hot(best, 6) * weights[..., None], axis=1)
+    return tf.einsum("nk,knd->nd", gates, tf.stack([expert(x, n) for n in range(6)]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [chosen, summed, added, gathered, by_one_hot, in_einsum, named, by_columns, by_floats, side_by_side, best_of_gates],
+)
 def test_all_experts_for_all_rows(function: Makes) -> None:
     assert kinds(function, "i200", (200, 16)) == {"picked"}
+
+
+def test_a_row_may_take_several() -> None:
+    (one,) = found(best_of_gates, "i200", (200, 16))
+    assert one.figures == {"branches": 6, "taken": 2} and one.left == pytest.approx(1 / 3)
 
 
 def weighted(which: Any, x: Any) -> Any:
@@ -141,6 +187,12 @@ def used_again(which: Any, x: Any) -> Any:
     return gathered(which, x) * 0.0 + tf.add_n(every) if x is None else tf.add_n(every)
 
 
-@pytest.mark.parametrize("function", [weighted, two, not_networks, used_again])
+def four_of_six(which: Any, x: Any) -> Any:
+    weights, best = tf.math.top_k(tf.nn.softmax(x[:, :6]), 4)
+    gates = tf.reduce_sum(tf.one_hot(best, 6) * weights[..., None], axis=1)
+    return tf.einsum("nk,knd->nd", gates, tf.stack([expert(x, n) for n in range(6)]))
+
+
+@pytest.mark.parametrize("function", [weighted, two, not_networks, used_again, four_of_six])
 def test_experts_that_are_needed(function: Makes) -> None:
     assert "picked" not in kinds(function, "i200", (200, 16))

@@ -27,15 +27,18 @@ _FACTOR, _INVERSE = 1 / 3, 5 / 3
 
 
 def factors(view: View) -> Iterator[Wasted]:
-    """By the tensor that goes in. The same operation on it twice is one: Grappler sees to that."""
-    by_matrix: dict[tuple[str, int], list[Node]] = defaultdict(list)
+    """By the tensor that goes in, or tensors that are made alike (by a helper that is called twice). The same operation
+    on it twice is one: Grappler sees to that."""
+    by_matrix: dict[object, list[Node]] = defaultdict(list)
     for node in view.forward:
-        made = view.source(node, 0) if node.type in _FACTORISE else None
-        if made is not None:
-            by_matrix[made.name, node.inputs[0][1] if made.name == node.inputs[0][0] else 0].append(node)
-    for (name, output), nodes in by_matrix.items():
-        different = {(node.type, tuple(node.inputs[1:]), node.flag("adjoint")): node for node in nodes}
-        shape = view.shape(name, output)
+        if node.type in _FACTORISE and node.inputs:
+            by_matrix[view.alike.key(node.inputs[0])].append(node)
+    for nodes in by_matrix.values():
+        different = {
+            (node.type, tuple(view.alike.key(owner) for owner in node.inputs[1:]), node.flag("adjoint")): node
+            for node in nodes
+        }
+        shape = view.shape(*nodes[0].inputs[0])
         if len(different) > 1 and shape and shape[-1] >= numbers.MIN_MATRIX.value and not _is_one_factor(nodes):
             yield _of(view, list(different.values()), shape)
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.hot import one_hot
 from tfperfkit_probes.ops.waste.products import product_of
 from tfperfkit_probes.ops.waste.sizes import BINARY, UNARY
-from tfperfkit_probes.ops.waste.slices import taken
-from tfperfkit_probes.ops.waste.view import View
+from tfperfkit_probes.ops.waste.slices import taken, taken_count
+from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "positions"
 #: Positions: the second axis, between examples and numbers. Of fewer there is little to gain.
@@ -19,17 +20,19 @@ _ALONE = UNARY | {"BiasAdd", "Softmax", "LogSoftmax"}
 
 
 def positions(view: View) -> Iterator[Wasted]:
-    """By slices with fixed bounds along the second axis, of which nothing else takes the tensor, behind a product with
-    one matrix for all positions."""
+    """By slices and lookups along the second axis, of which nothing else takes the tensor, behind a product with one
+    matrix for all positions."""
     for node in view.forward:
         shape = view.shape(node.name)
         if not shape or len(shape) != 3 or shape[_AXIS] < _MIN_POSITIONS or node.name in view.results:
             continue
         uses = view.uses(node)
-        parts = [taken(view, use.node, shape[_AXIS], _AXIS) if use.number == 0 else None for use in uses]
+        parts = [_used(view, use, shape[_AXIS]) for use in uses]
         if not parts or None in parts:
             continue
-        used = len({at for part in parts if part is not None for at in range(*part)})
+        fixed = {at for part in parts if isinstance(part, range) for at in part}
+        named = sum(part for part in parts if isinstance(part, int))
+        used = len(fixed) + named
         region = _computed(view, node, shape[_AXIS]) if used <= shape[_AXIS] / 2 else []
         if not any(product_of(view, each) for each in region):
             continue
@@ -40,8 +43,27 @@ def positions(view: View) -> Iterator[Wasted]:
             places=list(dict.fromkeys(places)),
             operations=[each.name for each in region],
             left=used / shape[_AXIS],
-            figures={"all": float(shape[_AXIS]), "used": float(used)},
+            figures={"all": float(shape[_AXIS]), "used": float(used), "named": float(named)},
         )
+
+
+def _used(view: View, use: Use, length: int) -> range | int | None:
+    """The positions that are taken, or of those that indices name how many; None where it may be all."""
+    node = use.node
+    if node.type == "Unpack" and node.attr("axis") is not None and node.attr("axis").i == _AXIS:
+        taken_out = [at for at in range(len(node.outputs)) if view.uses(node, at)]
+        return len(taken_out) if node.name not in view.results and taken_out else None
+    if node.type == "Mul":
+        # One of each sequence, times one, the others times zero, added up.
+        other = node.inputs[1 - use.number]
+        sums = {each.node.type for each in view.uses(node)} == {"Sum"} and node.name not in view.results
+        along = all(view.axes(each.node) == (_AXIS,) for each in view.uses(node)) if sums else False
+        shape = view.shape(*other)
+        return 1 if along and shape and shape[1:] == (length, 1) and one_hot(view, view.made(*other)) == 1 else None
+    if use.number:
+        return None
+    part = taken(view, node, length, _AXIS)
+    return range(*part) if part is not None else taken_count(view, node, length, _AXIS)
 
 
 def _computed(view: View, last: Node, length: int) -> list[Node]:

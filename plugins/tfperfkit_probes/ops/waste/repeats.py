@@ -10,6 +10,7 @@ from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.products import product_of
 from tfperfkit_probes.ops.waste.sizes import BINARY, UNARY
+from tfperfkit_probes.ops.waste.tables import along_rows
 from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "repeats"
@@ -21,7 +22,7 @@ _REPEATS = frozenset({"Tile", "BroadcastTo"})
 def repeats(view: View) -> Iterator[Wasted]:
     """By repeated rows of numbers, and the operations after them that work row by row, a product among them. Both sides
     of all pairs are one cause."""
-    found = [each for node in view.forward if node.type in _REPEATS and (each := _of(view, node)) is not None]
+    found = [each for node in view.forward if _repeats(view, node) and (each := _of(view, node)) is not None]
     if not found:
         return
     largest = max(found, key=lambda each: each.figures["rows"] * each.figures["times"])
@@ -31,6 +32,28 @@ def repeats(view: View) -> Iterator[Wasted]:
         operations=list(dict.fromkeys(name for each in found for name in each.operations)),
         left=max(each.left or 0.0 for each in found),
     )
+
+
+def _repeats(view: View, node: Node) -> bool:
+    """Whether it makes copies of what its first input has: it alone, a lookup of more rows than there are, one tensor
+    many times beside itself."""
+    if node.type in _REPEATS:
+        return True
+    if node.type == "GatherV2":
+        return along_rows(view, node)
+    if node.type in ("Pack", "ConcatV2"):
+        return len({view.made(*owner) for owner in node.inputs[: -1 if node.type == "ConcatV2" else None]}) == 1
+    if node.type == "Mul" and len(node.inputs) == 2:
+        return view.number(view.source(node, 1)) is None and _is_ones(view, node.inputs[1])
+    return False
+
+
+def _is_ones(view: View, owner: tuple[str, int]) -> bool:
+    """``tf.ones`` of some shape: a number that a Fill, or a constant of one value, holds."""
+    node = view.made(*owner)
+    if node is not None and node.type == "Fill":
+        return view.number(view.source(node, 1)) == 1.0
+    return node is not None and node.type == "Const" and view.filled(node) == 1.0
 
 
 def _of(view: View, node: Node) -> Wasted | None:

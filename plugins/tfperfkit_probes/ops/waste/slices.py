@@ -1,6 +1,8 @@
-"""Which part of an axis a slice with fixed bounds takes."""
+"""Which part of an axis a slice takes, where its bounds are fixed; how much of it, where only that is."""
 
 from __future__ import annotations
+
+import math
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.waste.view import View
@@ -29,10 +31,69 @@ def taken(view: View, node: Node, length: int, axis: int) -> tuple[int, int] | N
     return None
 
 
+def taken_count(view: View, node: Node, length: int, axis: int) -> int | None:
+    """How many places of an axis a slice or a lookup takes for each place of the axes before it, wherever they are;
+    None where that is not fixed, or may be all."""
+    fixed = taken(view, node, length, axis)
+    if fixed is not None:
+        return fixed[1] - fixed[0]
+    shape = view.shape(*node.inputs[0])
+    if not shape or axis >= len(shape):
+        return None
+    if node.type == "Slice":
+        size = view.integers(view.source(node, 2))
+        found = size[axis] if size is not None else -1
+    elif node.type == "StridedSlice":
+        found = _between(view, node, len(shape), axis)
+    elif node.type == "GatherV2":
+        batched, along = node.attr("batch_dims"), view.integers(view.source(node, 2))
+        before = batched.i if batched is not None else 0
+        indices = view.shape(*node.inputs[1])
+        if not along or along[0] % len(shape) != axis or indices is None or before > axis:
+            return None
+        found = math.prod(indices[before:]) if -1 not in indices[before:] else -1
+    elif node.type == "GatherNd":
+        # Each index names a place of each of the first axes; this one is the last of them.
+        indices = view.shape(*node.inputs[1])
+        rows = math.prod(shape[:axis])
+        named = bool(indices) and indices is not None and indices[-1] == axis + 1 and rows > 0
+        found = math.prod(indices[:-1]) // rows if named and indices is not None and -1 not in indices else -1
+    else:
+        return None
+    return found if 0 < found < length else None
+
+
+def _between(view: View, node: Node, rank: int, axis: int) -> int:
+    """Of ``x[i]`` and of ``x[i : i + 64]``, whatever i is; -1 for other bounds."""
+    begin, end = (view.source(node, number) for number in (1, 2))
+    if begin is None or end is None:
+        return -1
+    _, _, ellipsis, new_axis, shrink = _masks(node)
+    specs = view.shape(*node.inputs[1])
+    bit = _position(specs[0], ellipsis, new_axis, rank, axis) if specs else None
+    if bit is None:
+        return -1
+    if shrink >> bit & 1:
+        return 1
+    if begin.type != "Pack" or end.type != "Pack" or bit >= min(len(begin.inputs), len(end.inputs)):
+        return -1
+    last = view.source(end, bit)
+    if last is None or last.type not in ("Add", "AddV2"):
+        return -1
+    for number in (0, 1):
+        more = view.integers(view.source(last, 1 - number))
+        if view.alike.key(last.inputs[number]) == view.alike.key(begin.inputs[bit]) and more is not None:
+            return more[0]
+    return -1
+
+
+def _masks(node: Node) -> list[int]:
+    return [int(value.i) if (value := node.attr(name)) is not None else 0 for name in _MASKS]
+
+
 def _strided(view: View, node: Node, rank: int, length: int, axis: int) -> tuple[int, int] | None:
     begin, end, stride = (view.integers(view.source(node, number)) for number in (1, 2, 3))
-    masks = [int(value.i) if (value := node.attr(name)) is not None else 0 for name in _MASKS]
-    begin_mask, end_mask, ellipsis, new_axis, shrink = masks
+    begin_mask, end_mask, ellipsis, new_axis, shrink = _masks(node)
     if not begin or not end or not stride:
         return None
     bit = _position(len(begin), ellipsis, new_axis, rank, axis)

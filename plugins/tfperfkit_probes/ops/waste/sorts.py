@@ -26,14 +26,16 @@ def sorts(view: View) -> Iterator[Wasted]:
         if row is None or made is None or not row or made[-1] < _MIN_ROW:
             continue
         # Of an open size all is sorted where the number asked for is the row's own.
-        used = _used(view, node, made[-1], len(made) - 1)
+        lookups: list[Node] = []
+        used = _used(view, node, made[-1], len(made) - 1, lookups)
         if used is None or used >= made[-1] / 2:
             continue
         whole, rows = row[-1], math.prod(row[:-1])
         yield Wasted(
             kind=KIND,
             where=node.place,
-            operations=[node.name],
+            places=[each.place for each in lookups if each.place is not None],
+            operations=[node.name, *(each.name for each in lookups)],
             left=work(whole, used) / work(whole, made[-1]),
             figures={"all": made[-1], "used": used, "rows": max(rows, 1)},
         )
@@ -45,13 +47,15 @@ def shuffles(view: View) -> Iterator[Wasted]:
         made, numbers = view.shape(node.name) if node.type == "RandomShuffle" else None, view.elements(node.name)
         if not made or numbers is None or made[0] < _MIN_ROW:
             continue
-        used = _used(view, node, made[0], 0)
+        lookups: list[Node] = []
+        used = _used(view, node, made[0], 0, lookups)
         if used is None or used >= made[0] / 2:
             continue
         yield Wasted(
             kind=SHUFFLE,
             where=node.place,
-            operations=[node.name],
+            places=[each.place for each in lookups if each.place is not None],
+            operations=[node.name, *(each.name for each in lookups)],
             left=used / made[0],
             figures={"all": made[0], "used": used, "numbers": numbers},
         )
@@ -62,11 +66,11 @@ def work(count: int, largest: int) -> float:
     return count + largest * math.log2(max(largest, 2))
 
 
-def _used(view: View, node: Node, length: int, axis: int) -> int | None:
-    """How many from one end are used; None where all may be."""
+def _used(view: View, node: Node, length: int, axis: int, lookups: list[Node]) -> int | None:
+    """How many from one end are used; None where all may be. ``lookups`` of all in that order are added."""
     extents: list[tuple[int, int]] = []
     for output in (0, 1):
-        if not _follow(view, node, output, length, axis, extents, 0):
+        if not _follow(view, node, output, length, axis, extents, lookups, 0):
             return None
     if not extents:
         return None
@@ -75,9 +79,17 @@ def _used(view: View, node: Node, length: int, axis: int) -> int | None:
 
 
 def _follow(
-    view: View, node: Node, output: int, length: int, axis: int, extents: list[tuple[int, int]], depth: int
+    view: View,
+    node: Node,
+    output: int,
+    length: int,
+    axis: int,
+    extents: list[tuple[int, int]],
+    lookups: list[Node],
+    depth: int,
 ) -> bool:
-    """Whether what was sorted along an axis goes into slices only; ``extents``: what they take."""
+    """Whether what was sorted along an axis goes into slices only, or names what is looked up and sliced then;
+    ``extents``: what they take."""
     if node.name in view.results or depth > _DEPTH:
         return False
     for use in view.uses(node, output):
@@ -88,7 +100,12 @@ def _follow(
         # The ascending order of integers: the largest one minus each.
         number_by_number = use.node.type in UNARY or (use.node.type == "Sub" and use.number == 1)
         if along is not None and (number_by_number or use.node.type == "Transpose"):
-            if not _follow(view, use.node, 0, length, along, extents, depth + 1):
+            if not _follow(view, use.node, 0, length, along, extents, lookups, depth + 1):
+                return False
+            continue
+        if use.number == 1 and (looked := _looked_up(view, use.node, axis)) is not None:
+            lookups.append(use.node)
+            if not _follow(view, use.node, 0, length, looked, extents, lookups, depth + 1):
                 return False
             continue
         extent = taken(view, use.node, length, axis) if use.number == 0 else None
@@ -96,3 +113,13 @@ def _follow(
             return False
         extents.append(extent)
     return True
+
+
+def _looked_up(view: View, node: Node, axis: int) -> int | None:
+    """The axis of a lookup's result along which its indices lie; None for no lookup."""
+    along = view.integers(view.source(node, 2)) if node.type == "GatherV2" else None
+    shape = view.shape(*node.inputs[0])
+    if not along or not shape:
+        return None
+    batched = node.attr("batch_dims")
+    return along[0] % len(shape) + axis - (batched.i if batched is not None else 0)

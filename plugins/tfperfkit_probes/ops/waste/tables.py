@@ -8,6 +8,7 @@ from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.sizes import BINARY, RESHAPES, UNARY
+from tfperfkit_probes.ops.waste.slices import taken_count
 from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "table"
@@ -16,24 +17,28 @@ _MIN_ROWS = 64
 MAX_OPERATIONS = 100
 #: TensorFlow traces the body of a vectorized loop (``tape.jacobian``) into the graph, and runs what it makes of it.
 _TRACED_ONLY = "loop_body"
+_LOOKUPS = frozenset({"GatherV2", "GatherNd", "StridedSlice", "Slice"})
 _REDUCES = frozenset({"Sum", "Mean", "Max", "Min", "Prod"})
 _WITHIN_ROWS = UNARY | {"Softmax", "LogSoftmax", "BiasAdd"}
+#: Pictures one by one.
+_PICTURES = frozenset({"Conv2D", "Conv3D", "DepthwiseConv2dNative", "MaxPool", "AvgPool"})
 
 
 def tables(view: View) -> Iterator[Wasted]:
-    """By lookups along the first axis of what was computed row by row, and is used for nothing but lookups."""
-    lookups: dict[str, list[Node]] = {}
+    """By lookups and slices along the first axis of what was computed row by row, and is used for nothing else."""
+    lookups: dict[str, list[tuple[Node, int]]] = {}
     for node in view.forward:
-        if node.type == "GatherV2" and _TRACED_ONLY not in node.name.split("/") and along_rows(view, node):
+        if node.type in _LOOKUPS and _TRACED_ONLY not in node.name.split("/"):
             source = view.source(node, 0)
-            if source is not None:
-                lookups.setdefault(source.name, []).append(node)
-    for name, gathers in lookups.items():
-        shape = view.shape(name)
-        taken = [view.elements(*gather.inputs[1]) for gather in gathers]
-        if not shape or shape[0] < _MIN_ROWS or None in taken:
-            continue
-        rows, count = shape[0], sum(each or 0 for each in taken)
+            shape = view.shape(source.name) if source is not None else None
+            rows_of = shape is not None and len(shape) > (0 if node.type == "GatherV2" else 1)
+            taken = taken_count(view, node, shape[0], 0) if shape and rows_of and shape[0] >= _MIN_ROWS else None
+            if source is not None and taken is not None:
+                lookups.setdefault(source.name, []).append((node, taken))
+    for name, found in lookups.items():
+        gathers = [node for node, _ in found]
+        shape = view.shape(name) or (1,)
+        rows, count = shape[0], sum(taken for _, taken in found)
         if count > numbers.FEW.value * rows:
             continue
         region = _computed(view, view.nodes[name], rows, {gather.name for gather in gathers})
@@ -104,7 +109,7 @@ def of_rows(view: View, node: Node, rows: int) -> list[tuple[str, int]] | None:
     if node.type in _REDUCES:
         axes = view.axes(node)
         return node.inputs[:1] if axes and 0 not in axes and first and first[0] == rows else None
-    if node.type in RESHAPES:
+    if node.type in RESHAPES | _PICTURES:
         return node.inputs[:1] if first and first[0] == rows else None
     if node.type == "ConcatV2":
         axis = view.integers(view.source(node, len(node.inputs) - 1))

@@ -5,14 +5,17 @@ Gradients are left out: each goes with the operation that it differentiates.
 
 from __future__ import annotations
 
+import math
+import operator
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.summary import is_backward
+from tfperfkit_probes.ops.waste.alike import Alike
 from tfperfkit_probes.ops.waste.given import Given
 from tfperfkit_probes.ops.waste.sizes import RESHAPES, SAME, UNARY, Size, opened, size_of
 
@@ -21,6 +24,23 @@ SIZES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 _DEPTH = 12
 _FLOATS = {"float32": "<f", "float64": "<d"}
 _WIDTHS = {"int32": 4, "int64": 8, "bool": 1, "uint8": 1, "int8": 1}
+#: How a number follows from others.
+_FOLDS: Mapping[str, Callable[..., float]] = {
+    "Cast": float,
+    "Identity": float,
+    "Neg": operator.neg,
+    "Add": operator.add,
+    "AddV2": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "RealDiv": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Minimum": min,
+    "Maximum": max,
+    "Floor": math.floor,
+    "Ceil": math.ceil,
+    "Round": round,
+}
 
 
 class Use(NamedTuple):
@@ -64,6 +84,11 @@ class View:
     def forward(self) -> list[Node]:
         """The operations that are no gradient's, in order."""
         return [node for node in self.nodes.values() if not is_backward(node, "")]
+
+    @cached_property
+    def alike(self) -> Alike:
+        """Which tensors are computed in the same way."""
+        return Alike(self.graph, self.made)
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -136,9 +161,16 @@ class View:
         return count * (8 if self.graph.type_of(name, output).dtype in ("float64", "int64") else 4)
 
     def integers(self, node: Node | None) -> list[int] | None:
-        """The values of a constant of integers; None for anything else."""
-        if node is None or node.type != "Const" or not node.outputs:
+        """The values of a constant of integers, or of what follows from constants and sizes number by number (a tenth
+        of ``tf.size(x)``, with open sizes as in the first call); None for anything else."""
+        if node is None or not node.outputs:
             return None
+        if node.type == "Pack":
+            packed = [self._folded(self.made(*owner), 0) for owner in node.inputs]
+            return [int(each) for each in packed if each is not None] if None not in packed else None
+        if node.type != "Const":
+            value = self._folded(node, 0)
+            return None if value is None else [int(value)]
         made, value = node.outputs[0], node.attr("value")
         count, width = made.elements, _WIDTHS.get(made.dtype)
         if value is None or count is None or width is None:
@@ -165,6 +197,44 @@ class View:
             return float(struct.unpack(kind, content)[0])
         found = [*value.tensor.float_val, *value.tensor.double_val]
         return float(found[0]) if found else 0.0
+
+    def filled(self, node: Node) -> float | None:
+        """The one value that all numbers of a constant of floats have, where it is stored as one."""
+        value = node.attr("value")
+        found = [*value.tensor.float_val, *value.tensor.double_val] if value is not None else []
+        return float(found[0]) if len(found) == 1 else None
+
+    def _folded(self, node: Node | None, depth: int) -> float | None:
+        """A single number that follows from constants and sizes."""
+        if node is None or depth > _DEPTH:
+            return None
+        if node.type == "Const":
+            whole = self.integers(node)
+            return self.number(node) if whole is None else (float(whole[0]) if len(whole) == 1 else None)
+        if node.type == "Size":
+            return self.elements(*node.inputs[0])
+        if node.type == "StridedSlice":
+            return self._extent(node)
+        fold = _FOLDS.get(node.type)
+        given = [self._folded(self.source(node, number), depth + 1) for number in range(len(node.inputs))]
+        values = [value for value in given if value is not None]
+        if fold is None or not values or len(values) < len(given):
+            return None
+        try:
+            made = fold(*values)
+        except (TypeError, ArithmeticError):
+            return None
+        return float(int(made)) if node.outputs[0].dtype.startswith(("int", "uint")) else made
+
+    def _extent(self, node: Node) -> float | None:
+        """``tf.shape(x)[axis]``."""
+        shape, axis = self.source(node, 0), self.integers(self.source(node, 1))
+        known = shape is not None and shape.type == "Shape"
+        sizes = self.shape(*shape.inputs[0]) if shape is not None and known else self.integers(shape)
+        if not sizes or axis is None or len(axis) != 1 or self.elements(node.name) != 1:
+            return None
+        size = sizes[axis[0]] if -len(sizes) <= axis[0] < len(sizes) else -1
+        return float(size) if size >= 0 else None
 
     def reshapes(self, node: Node) -> bool:
         """Whether an operation gives the numbers of its first input another shape and nothing else: ``x[:, None]``."""

@@ -20,17 +20,18 @@ from tfperfkit_rules.measures.source_calls import given
 
 
 def positions(evidence: Evidence) -> Iterator[Finding]:
-    """GRF027, by slices with fixed bounds of what products with one matrix for all positions made."""
+    """GRF027, by slices and lookups of what products with one matrix for all positions made."""
     for part in found(evidence, "positions"):
         whole, used = part.waste.figures["all"], part.waste.figures["used"]
         layer = _layer(evidence, part.waste)
+        slice_ = "" if part.waste.figures.get("named") else "[:, -1]"
         made = finding(
             evidence,
             part,
             codes.ALL_POSITIONS,
             f"{often(whole)} positions of each sequence are computed, of which {often(used)} "
             f"{'is' if used == 1 else 'are'} used",
-            f"{_first(layer)} Where nothing else needs the others, the recurrent layer below can "
+            f"{_first(layer, slice_)} Where nothing else needs the others, the recurrent layer below can "
             "leave them out too: return_sequences=False.",
             "Each position is computed by itself, so the results are the same. Of the others all is thrown away, "
             "forward and backward.",
@@ -46,15 +47,18 @@ def _named(evidence: Evidence, layer: str) -> list[SourceSpan]:
     return found if layer and len(found) == 1 else []
 
 
-def _first(layer: str) -> str:
-    """What to do first, with the name of the layer that computes most of it."""
-    if not layer:
-        return "Take the positions first, and compute with these: self.head(h[:, -1]) in place of self.head(h)[:, -1]."
-    called = layer if layer.isidentifier() else "layer"
-    return (
-        f"Take the positions before the layer {layer}, not behind it: {called}(h[:, -1]) in place of "
-        f"{called}(h)[:, -1]."
+def _first(layer: str, taken: str) -> str:
+    """What to do first, with the name of the layer that computes most of it. ``taken``: the slice; "" of places that
+    data name."""
+    called = layer if layer.isidentifier() else "layer" if layer else "self.head"
+    example = (
+        f"{called}(h{taken}) in place of {called}(h){taken}"
+        if taken
+        else f"{called}(tf.gather(h, places, batch_dims=1)) in place of tf.gather({called}(h), places, batch_dims=1)"
     )
+    if not layer:
+        return f"Take the positions first, and compute with these: {example}."
+    return f"Take the positions before the layer {layer}, not behind it: {example}."
 
 
 def _layer(evidence: Evidence, waste: Wasted) -> str:

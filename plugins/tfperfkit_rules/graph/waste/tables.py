@@ -20,9 +20,9 @@ def tables(evidence: Evidence) -> Iterator[Finding]:
             part,
             codes.WHOLE_TABLE,
             f"{often(rows)} rows are computed, of which {often(taken)} are looked up",
-            "Look up first: tf.gather(table, ids), then compute with these rows (normalise, project, activate). Each "
-            "row is computed by itself, so the results are the same. The gradient of the table then is of the rows "
-            "that were looked up, not of all.",
+            "Look up first: tf.gather(table, ids), or the slice of the table, then compute with these rows (normalise, "
+            "project, activate). Each row is computed by itself, so the results are the same. The gradient of the "
+            "table then is of the rows that were looked up, not of all.",
             "Of the rows that no index names, all of that is thrown away, forward and backward, in every call.",
             count("rows computed", rows),
             count("rows looked up", taken),

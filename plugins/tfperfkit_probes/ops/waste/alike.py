@@ -1,0 +1,52 @@
+"""Tensors that are computed twice in a graph in the same way, and so are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit_probes.ops.walk import CALLS, LOOPS, WRITES
+
+#: What makes another result each time, by parts of the names of types.
+_NEVER = ("Random", "Stateful", "Iterator", "PyFunc", "TensorList", "VarHandle", "Placeholder", "If", *WRITES)
+_DEEPEST = 80
+
+
+class Alike:
+    """Keys of tensors: equal keys, equal numbers. What is too deep to be followed is equal to itself alone. ``made``
+    gives the node behind one, past what only passes it on."""
+
+    def __init__(self, graph: Graph, made: Callable[[str], Node | None]) -> None:
+        self._made = made
+        self._order = {name: number for number, name in enumerate(graph.nodes)}
+        self._keys: dict[str, object] = {}
+        self._numbers: dict[object, int] = {}
+        #: Of each variable, when it is first assigned to.
+        self._written: dict[str, int] = {}
+        for node in graph.nodes.values():
+            if node.type.startswith(WRITES):
+                for owner, _ in node.inputs[:1]:
+                    self._written.setdefault(owner, self._order[node.name])
+
+    def key(self, owner: tuple[str, int]) -> object:
+        return self._key(owner[0], 0), owner[1]
+
+    def _key(self, name: str, depth: int) -> object:
+        node = self._made(name)
+        if node is None or node.name in self._keys:
+            return name if node is None else self._keys[node.name]
+        if depth > _DEEPEST or self._makes_another(node):
+            return node.name
+        inputs = tuple((self._key(owner, depth + 1), number) for owner, number in node.inputs)
+        # A short one for what may stand below many others.
+        number = self._numbers.setdefault((node.type, _attributes(node), inputs), len(self._numbers))
+        return self._keys.setdefault(node.name, number)
+
+    def _makes_another(self, node: Node) -> bool:
+        if node.type == "ReadVariableOp":
+            return self._written.get(node.inputs[0][0], len(self._order)) < self._order[node.name]
+        return any(part in node.type for part in _NEVER) or node.type in CALLS | LOOPS
+
+
+def _attributes(node: Node) -> str:
+    return repr(sorted(node.attributes().items())) if node.type != "Const" else str(node.attr("value"))

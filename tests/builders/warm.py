@@ -106,6 +106,17 @@ def run_warm(
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def run_file_warm(
+    script: Path, *arguments: Path | str, folder: Path, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """``python script`` in ``folder``, likewise, where the script imports what stands beside it."""
+    source = (
+        f"import runpy, sys\nsys.path[0], sys.argv[0] = {str(script.parent)!r}, {str(script)!r}\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
+    )
+    return run_warm(source, folder, *arguments, timeout=timeout)
+
+
 def _shared_environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("TFPERF_", "PYTHON"))}
     return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}

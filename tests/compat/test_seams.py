@@ -1,6 +1,7 @@
 """A TensorFlow that is not as we know it: the script runs on, the report says what is missing, the rest is there.
 
-It is the real TensorFlow with some attributes taken away or changed (``breaking``), profiled in processes of its own.
+It is the real TensorFlow with some attributes taken away or changed (``breaking``), profiled in forks of one that is as
+ever: it is changed where its import ends.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 from seams import SEAMS
 from tfperfkit_probes import DEFAULT
+from warm_run import warm_tfperf
 
 import tfperfkit.instruments
 
@@ -119,8 +121,6 @@ class Ran:
             folder,
             group,
             [
-                "-m",
-                "tfperfkit",
                 "run",
                 "--probes",
                 ",".join(PROBES),
@@ -143,7 +143,8 @@ class Ran:
         return [*filter(None, [row["reason"]]), *row["notes"]]
 
 
-def run(folder: Path, group: str, command: list[str]) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, group: str, tfperf: list[str]) -> subprocess.CompletedProcess[str]:
+    """Under tfperf with these arguments; without any, under plain Python."""
     shutil.copy(HERE / "breaking.py", folder)
     (folder / "train.py").write_text(SCRIPT)
     rows = dict.fromkeys((seam.module, seam.path, seam.how) for seam in SEAMS if seam.group == group)
@@ -157,8 +158,12 @@ def run(folder: Path, group: str, command: list[str]) -> subprocess.CompletedPro
         "TF_ENABLE_ONEDNN_OPTS": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    words = [sys.executable, "train.py"]
+    if tfperf:
+        started, environment = warm_tfperf(environment)
+        words = [*started, *tfperf]
     return subprocess.run(
-        [sys.executable, *command],
+        words,
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -171,7 +176,7 @@ def run(folder: Path, group: str, command: list[str]) -> subprocess.CompletedPro
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
     """The script without us, in the TensorFlow that is installed."""
-    done = run(tmp_path_factory.mktemp("plain"), "", ["train.py"])
+    done = run(tmp_path_factory.mktemp("plain"), "", [])
     assert done.returncode == 3, done.stderr
     return done
 

@@ -125,7 +125,7 @@ class Struck:
         }
         tfperf = [sys.executable, "-m", "tfperfkit"]
         if self.case.step and self.case.fate.strikes_no_process:  # it may be a fork, struck long after its start
-            tfperf, environment = warm_tfperf(environment)
+            tfperf, environment = warm_tfperf(environment, own=True)
         command = [
             *tfperf,
             "run",

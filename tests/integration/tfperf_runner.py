@@ -1,7 +1,7 @@
 """The command in a process of its own, in a folder and an environment of its own; see the fixture ``tfperf``.
 
-Where ``warm`` is asked for, what is run to its end has a script that begins in a fork of a warm interpreter: see
-``warm_run``. A module's tests ask for it by ``WARM = True``.
+Where ``warm`` is asked for, what is run to its end has a script that begins in a fork of a warm interpreter, and tfperf
+begins in one too: see ``warm_run``. A module's tests ask for it by ``WARM = True``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Tfperf:
         return subprocess.Popen([*words, *map(str, arguments)], env=environment, **options)
 
     def __call__(self, *arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        warm = self.warm and arguments[:1] in (("run",), ("launch",)) and not self.flags
+        warm = self.warm and not self.flags and self.python == sys.executable
         process = self._start([] if warm else ["-m", "tfperfkit"], arguments, options)
         try:
             out, err = process.communicate(timeout=200)

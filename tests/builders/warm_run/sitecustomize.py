@@ -5,8 +5,11 @@ As in ``warm_start``, Python runs this at its start-up; in a fork it goes on to 
 to the command (``MAIN`` of ``warm_run``), which asks ``begin`` for one.
 """
 
+import copy
 import os
 import sys
+
+import attending
 
 
 class _Waiting:
@@ -23,7 +26,8 @@ class _Waiting:
         module = self._modules.get(name)
         if module is None:
             return None
-        spec = type(sys.__spec__)(name, self, origin=module.__file__, is_package=True)
+        loader = copy.copy(self)  # one for each: who changes it does so for this package alone
+        spec = type(sys.__spec__)(name, loader, origin=module.__file__, is_package=True)
         spec.submodule_search_locations = list(module.__path__)
         return spec
 
@@ -34,7 +38,7 @@ class _Waiting:
         os.environ.update(self._environment)
         del self._modules[module.__name__]
         if not self._modules:
-            sys.meta_path.remove(self)
+            sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Waiting)]
         import keras  # noqa: F401  (each of the two imports the other)
         import tensorflow  # noqa: F401
 
@@ -43,9 +47,11 @@ def _serve(number):
     """Returns in a fork that has a script to run; the server itself never does."""
     import atexit
     import gc
-    import signal
+    import select
     import socket
 
+    listener = socket.socket(fileno=number)
+    select.select([listener], [], [])  # somebody asks: not all that start one run a script
     before = dict(os.environ)
     import tensorflow
 
@@ -56,58 +62,11 @@ def _serve(number):
         gc.freeze()
     else:
         atexit.register(gc.freeze)  # last of all: till then a collection takes as long as it ever does
-    listener = socket.socket(fileno=number)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # attendants leave nothing behind
-    while True:
-        connection, _ = listener.accept()
-        if not os.fork():
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            listener.close()
-            _attend(connection, added)
-            return
-        connection.close()
-
-
-def _attend(connection, added):
-    """Start the script that is asked for, send how it ended, kill it when nobody waits for it any more; returns in the
-    script's process."""
-    import json
-    import select
-    import socket
-
-    request, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
-    if not request:
-        os._exit(0)
-    pid = os.fork()
-    if not pid:
-        connection.close()
-        os.setsid()
-        for target, stream in enumerate(streams):
-            os.dup2(stream, target)
-            os.close(stream)
-        _become(json.loads(request), added)
-        return
-    for stream in streams:
-        os.close(stream)
-    connection.send(str(pid).encode())
-    process = os.pidfd_open(pid)
-    while True:
-        ready, _, _ = select.select([connection, process], [], [])
-        if process in ready:
-            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            try:
-                connection.send(str(status).encode())
-            except OSError:
-                pass
-            os._exit(0)
-        os.kill(pid, 9)
+    _become(attending.serve(listener), added)
 
 
 def _become(wanted, added):
     """This process is ``python script arguments`` from here on."""
-    os.chdir(wanted["cwd"])
-    os.environ.clear()
-    os.environ.update(wanted["env"])
     sys.argv[:] = wanted["argv"]
     sys.orig_argv[:] = [sys.executable, *wanted["argv"]]
     sys.path[:0] = [entry for entry in wanted["env"].get("PYTHONPATH", "").split(os.pathsep) if entry]
@@ -126,6 +85,7 @@ def begin():
         return compile(file.read(), path, "exec", dont_inherit=True)
 
 
+del sys.modules["attending"]
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
 sys.path_importer_cache.pop(_here, None)

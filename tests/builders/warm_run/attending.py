@@ -1,0 +1,57 @@
+"""What the two servers beside this file have in common: a fork for each that asks, an attendant for each fork."""
+
+import json
+import os
+import select
+import signal
+import socket
+
+
+def serve(listener, between=lambda: None):
+    """What was asked for, in a fork that has to be it; the server itself never returns. ``between`` is called before
+    each fork."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # attendants leave nothing behind
+    while True:
+        connection, _ = listener.accept()
+        between()
+        if not os.fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listener.close()
+            return _attend(connection)
+        connection.close()
+
+
+def _attend(connection):
+    """Start what is asked for, send how it ended, kill it when nobody waits for it any more; returns in its process."""
+    request, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+    if not request:
+        os._exit(0)
+    pid = os.fork()
+    if not pid:
+        connection.close()
+        os.setsid()
+        for target, stream in enumerate(streams):
+            os.dup2(stream, target)
+            os.close(stream)
+        wanted = json.loads(request)
+        os.chdir(wanted["cwd"])
+        os.environ.clear()
+        os.environ.update(wanted["env"])
+        return wanted
+    for stream in streams:
+        os.close(stream)
+    connection.send(str(pid).encode())
+    process = os.pidfd_open(pid)
+    while True:
+        ready, _, _ = select.select([connection, process], [], [])
+        if process in ready:
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            try:
+                connection.send(str(status).encode())
+            except OSError:
+                pass
+            os._exit(0)
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:  # it has not set out yet
+            os.kill(pid, signal.SIGKILL)

@@ -23,6 +23,19 @@ _READ = (
     "Where nothing trains in between, call get_weights once, before, and keep the arrays. Where something does, read "
     "only what is used, within TensorFlow: tf.gather(layer.embeddings, ids) copies the rows that are looked up."
 )
+#: What changes weights: training, and assigning.
+_CHANGES = (
+    "fit",
+    "train_on_batch",
+    "apply_gradients",
+    "apply",
+    "minimize",
+    "set_weights",
+    "load_weights",
+    "assign",
+    "assign_add",
+    "assign_sub",
+)
 LEFT = calibrated.WEIGHTS_LEFT_MIN.value, calibrated.WEIGHTS_LEFT_MAX.value
 
 
@@ -43,7 +56,8 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
     if share < MEDIUM:
         return
     low, high = interval(share, evidence.samples.count)
-    bounds = speedups(low * (1 - LEFT[1]), high * (1 - LEFT[0]))
+    left = (0.0, 0.0) if not back and _stay(evidence) else LEFT
+    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     places = [row.place for row in sorted(rows, key=lambda row: -row.share)]
     lines = [span(evidence, *place) for place in places if place in copies][:3]
     yield Finding(
@@ -68,6 +82,11 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
         else "get_weights copies all variables of a layer or a model, whole, each time.",
         absorbs_here=("LIN001", "SYN001"),
     )
+
+
+def _stay(evidence: Evidence) -> bool:
+    """Whether nothing in the sources changes a weight: then one copy, made once, is all that is needed."""
+    return bool(evidence.files()) and not methods(evidence, *_CHANGES)
 
 
 def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:

@@ -12,10 +12,10 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.own_passes import computes, in_pass
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
-from tfperfkit_rules.step.epoch_ends import moments
 
 _LEFT = calibrated.EPOCHS_LEFT_MIN.value, calibrated.EPOCHS_LEFT_MAX.value
 

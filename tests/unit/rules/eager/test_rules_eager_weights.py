@@ -56,6 +56,16 @@ def test_weights_that_are_only_read_have_advice_of_their_own() -> None:
     assert "call get_weights once" in read.advice and "tf.gather" in read.advice and "set_weights" not in read.detail
 
 
+def test_weights_that_nothing_changes_are_copied_once_and_no_more() -> None:
+    """40 of 200 samples are copies: all of them go. Where something trains, rows have to be read each time."""
+    reads = SOURCE.replace("target.set_weights(weights)", "watch(weights)")
+    (once,) = weights_through_numpy(given(40, reads))
+    (each,) = weights_through_numpy(given(40, reads.replace("learn(batch)", "model.fit(batch)")))
+    assert once.predicted_range and each.predicted_range
+    low, high = once.predicted_range
+    assert low > each.predicted_range[0] and high > each.predicted_range[1] and low < 1 / (1 - 0.2) < high
+
+
 def test_values_from_elsewhere_have_advice_of_their_own() -> None:
     """As an optimizer of SciPy's hands them over: there is no second model to copy from."""
     (between,) = weights_through_numpy(given(40))

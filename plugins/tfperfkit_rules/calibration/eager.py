@@ -52,6 +52,9 @@ MIN_CALL = Calibration(
     "of the step in an eager call of a model beside a compiled update",
     Derived("XProf warns of eager execution from 10 % on"),
 )
+MIN_TURNS_AGAIN = Calibration(
+    3, "turns", "of a loop in which the same is computed again", Chosen("two may be before and after something")
+)
 FEW_BATCHES = Calibration(
     8,
     "batches",

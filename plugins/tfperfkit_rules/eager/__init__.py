@@ -11,6 +11,7 @@ from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eage
 from tfperfkit_rules.eager.many_fits import fit_in_loop
 from tfperfkit_rules.eager.model_calls import predict_in_loop
 from tfperfkit_rules.eager.numpy_in_step import numpy_inside
+from tfperfkit_rules.eager.passes_again import same_pass
 from tfperfkit_rules.eager.python_lists import made_of_lists
 from tfperfkit_rules.eager.python_loops import python_loop
 from tfperfkit_rules.eager.remade import models_made_again
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     python_loop,
     predict_in_loop,
     same_again,
+    same_pass,
     model_called,
     fit_in_loop,
     trained_by_batch,

@@ -12,9 +12,10 @@ from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.called import WEIGHTS, calls
+from tfperfkit_rules.measures.called import WEIGHTS, Api, calls
+from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Function, enclosing
+from tfperfkit_rules.measures.source_text import Function, enclosing, loops
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
 _LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
@@ -36,6 +37,20 @@ _CHANGES = (
     "assign_add",
     "assign_sub",
 )
+_WITHIN = (
+    "Do it within TensorFlow, in one function with @tf.function: for a running average, for a, w in zip(averages, "
+    "model.trainable_variables): a.assign(d * a + (1 - d) * w), with averages = [tf.Variable(w) for w in "
+    "model.trainable_variables] made once; or the optimizer's own, use_ema=True. Or do it more seldom."
+)
+#: A variable is read as an array.
+_VALUE = Api(
+    (
+        "keras.src.backend.tensorflow.core",
+        "keras.src.backend.common.variables",
+        "tensorflow.python.ops.resource_variable_ops",
+    ),
+    frozenset({"numpy", "__array__"}),
+)
 LEFT = calibrated.WEIGHTS_LEFT_MIN.value, calibrated.WEIGHTS_LEFT_MAX.value
 
 
@@ -46,17 +61,23 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
         return innermost(stack) if stack.frames and calls(evidence, stack.frames[-1], WEIGHTS) else None
 
     rows = line_shares(evidence, _LIBRARY, copying)
+    one_by_one = _one_by_one(evidence) if not rows else []
+    rows += one_by_one
     copies = {row.place for row in rows}
     if not rows or evidence.samples.count < MIN:
         return
-    back = bool(methods(evidence, "set_weights"))
+    back = bool(methods(evidence, "set_weights")) and not one_by_one
     if back:  # else what NumPy does with them does not stand between two copies
         rows += _between(evidence, rows)
+    elif one_by_one:  # what it does with each on the line that reads it could run within TensorFlow, and read none
+        here = [row for row in line_shares(evidence, ("python",)) if row.place in copies]
+        if sum(row.share for row in here) * shared.MOSTLY.value <= sum(row.share for row in rows):
+            rows += here
     share = min(shared.MAX_STEP_SHARE.value, sum(row.share for row in rows))
     if share < MEDIUM:
         return
     low, high = interval(share, evidence.samples.count)
-    left = (0.0, 0.0) if not back and _stay(evidence) else LEFT
+    left = (0.0, 0.0) if not back and not one_by_one and _stay(evidence) else LEFT
     bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     places = [row.place for row in sorted(rows, key=lambda row: -row.share)]
     lines = [span(evidence, *place) for place in places if place in copies][:3]
@@ -76,9 +97,11 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
             ),
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
-        advice=_advice(evidence, copies) if back else _READ,
+        advice=_advice(evidence, copies) if back else _WITHIN if one_by_one else _READ,
         detail="get_weights reads the variables one by one, and set_weights checks and assigns them one by one."
         if back
+        else "Each variable is read and copied whole, each time."
+        if one_by_one
         else "get_weights copies all variables of a layer or a model, whole, each time.",
         absorbs_here=("LIN001", "SYN001"),
     )
@@ -87,6 +110,20 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
 def _stay(evidence: Evidence) -> bool:
     """Whether nothing in the sources changes a weight: then one copy, made once, is all that is needed."""
     return bool(evidence.files()) and not methods(evidence, *_CHANGES)
+
+
+def _one_by_one(evidence: Evidence) -> list[LineShare]:
+    """The lines that read variables, one after another, in a loop over them; also where NumPy itself asks for them."""
+
+    def reading(stack: Stack) -> Place | None:
+        leaf = stack.frames[-1] if stack.frames else None
+        if leaf is None or not calls(evidence, leaf, _VALUE):
+            return None
+        around = loops(evidence, leaf.file, leaf.line)
+        over = any(goes_over_parts(evidence, leaf.file, loop) for loop in around)
+        return (leaf.file, leaf.line) if over else None
+
+    return line_shares(evidence, _LIBRARY, reading)
 
 
 def _advice(evidence: Evidence, copies: set[tuple[str, int]]) -> str:

@@ -23,6 +23,8 @@ JOINS = {
     "keras.ops.append": "keras.ops.concatenate",
     "keras.ops.concatenate": "keras.ops.concatenate",
 }
+#: The same by an index: ``np.r_[a, b]``.
+BY_INDEX = {"numpy.r_": "np.concatenate", "numpy.c_": "np.column_stack"}
 #: Without an axis these flatten what they are given, and take numbers.
 _FLAT = {"numpy.append": "np.hstack", "keras.ops.append": "keras.ops.hstack"}
 #: Take the axis as their second argument.
@@ -32,11 +34,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Copied(NamedTuple):
-    """The call that copies, what it is assigned to again (as it is written), and how to join parts once. ``kept``: only
+    """The expression that copies, what it is assigned to again (as written), and how to join parts once. ``kept``: only
     a part of the result is (``np.vstack([memory, row])[-size:]``), of which ``size`` is that many rows, "" where it is
     not known. ``new``: what it is made longer by."""
 
-    call: ast.Call
+    call: ast.expr
     name: str
     join: str
     kept: bool
@@ -52,20 +54,74 @@ def whole_copies(syntax: Syntax) -> tuple[Copied, ...]:
 
 
 def _found(syntax: Syntax) -> Iterator[Copied]:
-    for node, looped in _assignments(syntax.tree, False):
-        target = node.targets[0]
-        if len(node.targets) != 1 or not (looped or isinstance(target, ast.Attribute)):
+    for target, whole, looped in _bindings(syntax.tree):
+        enlarged = _enlarged(target)
+        if enlarged:
+            yield Copied(target, enlarged, "pd.concat(parts)", False)
+        if not isinstance(target, (ast.Name, ast.Attribute)) or not (looped or isinstance(target, ast.Attribute)):
             continue
-        value, kept, size = node.value, False, ""
-        while isinstance(value, (ast.Subscript, ast.Attribute)):
+        value, kept, size, name = whole, False, "", ast.unparse(target)
+        while isinstance(value, (ast.Subscript, ast.Attribute)) and not _api(syntax, value):
             if isinstance(value, ast.Subscript):
                 kept, size = True, size or _last(value.slice)
             value = value.value
-        if not isinstance(value, ast.Call) or not isinstance(target, (ast.Name, ast.Attribute)):
+        if _api(syntax, value) and any(_holds(item, name) for item in _given(value)):
+            yield Copied(value, name, _joined(_api(syntax, value), value), kept, _new(value, name), size)
+        elif isinstance(value, ast.Call):
+            yield from _in_helper(syntax, value, name, kept)
+
+
+def _api(syntax: Syntax, node: ast.expr) -> str:
+    """The join that an expression is: a call, or ``np.r_[a, b]``; "" for none."""
+    inner = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else None
+    name = syntax.name(inner) if inner is not None else ""
+    return name if name in (JOINS if isinstance(node, ast.Call) else BY_INDEX) else ""
+
+
+def _given(node: ast.expr) -> list[ast.expr]:
+    """What a join is given: its first two arguments, or those by name; the parts of ``np.r_[a, b]``."""
+    if isinstance(node, ast.Call):
+        return [*node.args[:2], *(word.value for word in node.keywords)]
+    return [node.slice] if isinstance(node, ast.Subscript) else []
+
+
+def _in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool) -> Iterator[Copied]:
+    """What a function of the file returns, where that is a join of an argument: ``kept = add(kept, new)``."""
+    named = call.func.id if isinstance(call.func, ast.Name) else ""
+    found = [item for item in ast.walk(syntax.tree) if isinstance(item, ast.FunctionDef) and item.name == named]
+    if len(found) != 1:
+        return
+    names = [item.arg for item in (*found[0].args.posonlyargs, *found[0].args.args)]
+    pairs = [*zip(names, call.args, strict=False), *((word.arg or "", word.value) for word in call.keywords)]
+    mine = next((given for given, value in pairs if ast.unparse(value) == name), "")
+    for node in ast.walk(found[0]):
+        value = node.value if isinstance(node, ast.Return) else None
+        while isinstance(value, ast.Subscript) and not _api(syntax, value):
+            value, kept = value.value, True
+        if value is not None and mine and _api(syntax, value) and any(_holds(item, mine) for item in _given(value)):
+            yield Copied(value, name, _joined(_api(syntax, value), value), kept)
+
+
+def _enlarged(target: ast.expr) -> str:
+    """The frame that ``df.loc[len(df)] = row`` makes one row longer; "" for none."""
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Attribute):
+        return ""
+    name, at = ast.unparse(target.value.value), target.slice
+    counted = isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and at.func.id == "len"
+    held = counted and isinstance(at, ast.Call) and [ast.unparse(item) for item in at.args] == [name]
+    return name if held and target.value.attr == "loc" else ""
+
+
+def _bindings(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """(what is bound, to what, whether in a loop), those of ``a, b = f(a), g(b)`` one by one."""
+    for node, looped in _assignments(tree, False):
+        target, value = node.targets[0], node.value
+        if len(node.targets) != 1:
             continue
-        api, name = syntax.name(value.func), ast.unparse(target)
-        if api in JOINS and any(_holds(item, name) for item in value.args[:2]):
-            yield Copied(value, name, _joined(api, value), kept, _new(value, name), size)
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            yield from ((one, other, looped) for one, other in zip(target.elts, value.elts, strict=True))
+        else:
+            yield target, value, looped
 
 
 def _last(node: ast.expr) -> str:
@@ -74,20 +130,23 @@ def _last(node: ast.expr) -> str:
     return ast.unparse(lower.operand) if isinstance(lower, ast.UnaryOp) and isinstance(lower.op, ast.USub) else ""
 
 
-def _joined(api: str, call: ast.Call) -> str:
+def _joined(api: str, node: ast.expr) -> str:
     """The join of a list ``parts`` along the same axis."""
-    axis = next((item.value for item in call.keywords if item.arg == "axis"), None)
-    if axis is None and api in _AXIS_SECOND and len(call.args) > 1:
-        axis = call.args[1]
+    if not isinstance(node, ast.Call):
+        return f"{BY_INDEX[api]}(parts)"
+    axis = next((item.value for item in node.keywords if item.arg == "axis"), None)
+    if axis is None and api in _AXIS_SECOND and len(node.args) > 1:
+        axis = node.args[1]
     function = _FLAT.get(api, JOINS[api]) if axis is None else JOINS[api]
     axis_text = "" if axis is None else f", axis={ast.unparse(axis)}"
     return f"{function}(parts{axis_text or (', axis=0' if api == 'tensorflow.concat' else '')})"
 
 
-def _new(call: ast.Call, name: str) -> str:
+def _new(node: ast.expr, name: str) -> str:
     """What the array is joined with, where it is one thing."""
-    first = call.args[0]
-    given = first.elts if isinstance(first, (ast.List, ast.Tuple)) else call.args[:2]
+    parts = _given(node)
+    first = next((item for item in parts if isinstance(item, (ast.List, ast.Tuple)) and _holds(item, name)), None)
+    given = first.elts if isinstance(first, (ast.List, ast.Tuple)) else parts[:2]
     others = [ast.unparse(item) for item in given if ast.unparse(item) != name]
     return others[0] if len(others) == 1 else "new"
 

@@ -74,7 +74,7 @@ def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> 
         return all(part_of(stack.activity) == "python" for stack in stacks)
     turns = _from_the_start(clean)
     early, late = (
-        sum(stack in mine for _, stack in evidence.log.inside([(step.begin_ns, step.end_ns) for step in half]))
+        sum(ns * (stack in mine) for stack, ns in evidence.log.weighted([(s.begin_ns, s.end_ns) for s in half]))
         for half in (
             [step for each in turns for step in each[: len(each) // 2]],
             [step for each in turns for step in each[len(each) // 2 :]],

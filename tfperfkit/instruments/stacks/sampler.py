@@ -6,6 +6,7 @@ interned. The rate falls once the shares are known, and with the length of the r
 
 from __future__ import annotations
 
+import functools
 import opcode
 import sys
 import threading
@@ -128,6 +129,7 @@ class Sampler:
         self._ran_ns = ran_ns  # how long the main thread has had a processor
         self._main = threading.main_thread().ident
         self._before = (0, 0, 0)  # of the last sample that may be a wait: when, its stack, how long the thread had run
+        self._rested = (0, 0)  # when it was asked whether the main thread rests, how long that had run
         self._is_user = is_user
         self._workers = Workers(is_user)
         self._known: dict[bytes, _Known] = {}
@@ -175,7 +177,8 @@ class Sampler:
         # This runs a hundred times a second with cold caches: each object that is looked at costs. So a stack that was
         # seen before is known by its code objects and instructions, and only a new one is read.
         if anyone:
-            thread = self._workers.instead_of(thread, sys._current_frames(), get_ident())
+            rests = functools.partial(self._rests, when_ns, thread)
+            thread = self._workers.instead_of(thread, sys._current_frames(), get_ident(), rests)
         known = self._look(thread)
         if known.stack:
             idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
@@ -215,6 +218,12 @@ class Sampler:
         if ran is None or before[1] != waiting:
             return False
         return ran - before[2] < _IDLE * (when_ns - before[0])
+
+    def _rests(self, when_ns: int, thread: int) -> bool:
+        """Whether the main thread has had no processor since this was asked last."""
+        ran = self._ran_ns() if thread == self._main else None
+        before, self._rested = self._rested, (when_ns, ran or 0)
+        return ran is not None and before[0] > 0 and ran - before[1] < _IDLE * (when_ns - before[0])
 
     def _read(self, codes: list[CodeType], instructions: list[int]) -> _Known:
         """Look at a new stack, innermost frame first."""

@@ -28,11 +28,16 @@ class Workers:
         self._waits: dict[CodeType, bool] = {}
         self._last = 0
 
-    def instead_of(self, thread: int, frames: dict[int, FrameType], own: int) -> int:
+    def instead_of(
+        self, thread: int, frames: dict[int, FrameType], own: int, rests: Callable[[], bool] = lambda: False
+    ) -> int:
         """The thread that works while ``thread`` waits; ``thread`` itself where it does not wait, or nobody works.
-        ``own``: the thread that asks. ``frames`` are those of ``sys._current_frames``."""
+        ``own``: the thread that asks. ``frames`` are those of ``sys._current_frames``. ``rests``: whether the thread
+        has had no processor lately; asked where it is in C code that a line of the person's called (``time.sleep``)."""
         frame = frames.get(thread)
-        if frame is None or not self._is_wait(frame.f_code):
+        if frame is None:
+            return thread
+        if not self._is_wait(frame.f_code) and not (self._is_user(frame.f_code.co_filename) and rests()):
             return thread
         order = sorted(frames, key=lambda ident: ident != self._last)[:_MAX_THREADS]
         others = (ident for ident in order if ident not in (thread, own) and not self._is_wait(frames[ident].f_code))

@@ -104,3 +104,18 @@ def test_the_worker_is_found_among_many_that_wait() -> None:
             answers.put(1)
             client.join()
     assert found == idents[0]
+
+
+@pytest.mark.parametrize("rests", [True, False])
+def test_one_that_sleeps_until_the_other_has_done_waits_too(rests: bool) -> None:
+    until = threading.Event()
+    worker = threading.Thread(target=busy, args=(until,))
+    worker.start()
+    frames = sys._current_frames()
+    try:
+        me = threading.get_ident()
+        found = Workers(is_user).instead_of(me, frames, 0, lambda: rests)
+    finally:
+        until.set()
+        worker.join()
+    assert found == (worker.ident if rests else me)

@@ -77,3 +77,32 @@ def test_values_from_elsewhere_have_advice_of_their_own() -> None:
     (between,) = weights_through_numpy(named)
     assert "zip(slow.variables, net.variables)" in between.advice
     assert "zip(target.variables, values)" in alone.advice
+
+
+def read_one_by_one(over: str, *, numpy: int = 20, read: str = "w") -> Evidence:
+    """A callback that reads each variable by itself; so many samples in what NumPy does with it on that line."""
+    line = f"        shadow[i] = 0.9 * shadow[i] + {read}.numpy()\n"
+    source = f"def blend(model):\n    for i, w in enumerate({over}):\n{line}"
+    called = ("keras.src.backend.tensorflow.core:numpy", "tensorflow.python.ops.resource_variable_ops:numpy")
+    here = Frame(FILE, 1, "blend", 3, (3, 3, 38, 46 + len(read)), called)
+    samples = make_samples(
+        [
+            (40, "eager_ops", (here,)),
+            (numpy, "python", (Frame(FILE, 1, "blend", 3, None, ()),)),
+            (140 - numpy, "graph", (Frame(FILE, 9, "<module>", 9),)),
+        ]
+    )
+    parts = {"eager_ops": 4.0, "python": numpy / 10, "graph": 14 - numpy / 10}
+    return make_evidence(parts_ms=parts, samples=samples, source=source)
+
+
+def test_variables_that_are_read_one_by_one() -> None:
+    (found,) = weights_through_numpy(read_one_by_one("model.trainable_weights"))
+    assert found.where[0] == SourceSpan(FILE, 3, "blend") and "use_ema=True" in found.advice
+    assert round(found.share_of_step, 2) == 0.33
+    (other,) = weights_through_numpy(read_one_by_one("model.trainable_weights", numpy=100))
+    assert round(other.share_of_step, 2) == 0.22, "what NumPy does is more than the copying: it is no part of it"
+
+
+def test_one_variable_that_is_read_in_a_loop_over_data_is_no_network() -> None:
+    assert not list(weights_through_numpy(read_one_by_one("batches", read="count")))

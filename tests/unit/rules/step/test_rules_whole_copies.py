@@ -153,3 +153,40 @@ def test_parts_are_joined_along_the_axis_of_the_copy(line: str, join: str) -> No
 def test_what_copies_an_array_to_make_it_longer(line: str, found: bool) -> None:
     syntax = parse((*HEAD.splitlines(keepends=True), f"{line}\n"))
     assert syntax is not None and bool(whole_copies(syntax)) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "join"),
+    [
+        ("class M:\n    def add(self, s):\n        self.s = np.r_[self.s, s]\n", "self.s", "np.concatenate(parts)"),
+        ("for s in data:\n    kept = np.c_[kept, s]\n", "kept", "np.column_stack(parts)"),
+        ("for s in data:\n    kept = tf.concat(axis=0, values=[kept, s])\n", "kept", "tf.concat(parts, axis=0)"),
+        ("for s in data:\n    a, b = f(s), np.append(b, s)\n", "b", "np.hstack(parts)"),
+        (
+            "def add(old, new):\n    return np.vstack([old, new])\nfor s in data:\n    kept = add(kept, s)\n",
+            "kept",
+            "np.vstack(parts)",
+        ),
+        ("def note(row):\n    table.loc[len(table)] = row\n", "table", "pd.concat(parts)"),
+    ],
+)
+def test_other_ways_to_write_it(source: str, name: str, join: str) -> None:
+    syntax = parse(tuple((HEAD + source).splitlines()))
+    assert syntax is not None
+    (copied,) = whole_copies(syntax)
+    assert (copied.name, copied.join, copied.kept) == (name, join, False)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for s in data:\n    kept = np.r_[s, s]\n",
+        "for s in data:\n    a, b = np.append(b, s), 0\n",
+        "def add(old, new):\n    return np.vstack([new, new])\nfor s in data:\n    kept = add(kept, s)\n",
+        "def add(old, new):\n    return np.vstack([old, new])\nboth = add(both, s)\n",
+        "table.loc[len(other)] = row\n",
+    ],
+)
+def test_what_does_not_get_longer_by_it(source: str) -> None:
+    syntax = parse(tuple((HEAD + source).splitlines()))
+    assert syntax is not None and not whole_copies(syntax)

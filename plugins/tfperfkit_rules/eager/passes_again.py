@@ -1,0 +1,111 @@
+"""EAG017 for models and compiled functions that are called directly: the same in each turn of a loop."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit_probes.input.model import InputData
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import LineCounts
+from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import COMPILED, LAYER, TRAINER, call_of, callee, calls
+from tfperfkit_rules.measures.same_turns import SameTurns, same_turns
+from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_shares import span
+
+_SYMPTOMS = ("EAG004", "EAG008", "EAG013", "LIN001", "STP003", "INP001", "INP012", "INP013", "SYN001")
+
+
+def same_pass(evidence: Evidence) -> Iterable[Finding]:
+    """For the call that takes the most of a work in which nothing is trained."""
+    whole = evidence.samples.count
+    if evidence.work is None or whole < MIN:
+        return
+    found: Counter[tuple[Place, SameTurns]] = Counter()
+    known: dict[tuple[Place, ...], SameTurns | None] = {}
+    named: dict[Place, ast.Call] = {}
+    for stack, count in evidence.samples.stacks.items():
+        call = _called(evidence, stack)
+        if call is None:
+            continue
+        way = tuple((frame.file, frame.line) for frame in stack.frames)
+        if way not in known:
+            known[way] = same_turns(evidence, stack.frames, call)
+        loop = known[way]
+        if loop is not None:
+            named[way[-1]] = call
+            found[way[-1], loop] += count
+    for (place, loop), count in found.most_common(1):
+        turns = _turns(evidence, loop)
+        if turns >= calibrated.MIN_TURNS_AGAIN.value and count >= MEDIUM * whole:
+            yield _finding(evidence, place, loop, callee(named[place], "the model"), count / whole, turns)
+
+
+def _called(evidence: Evidence, stack: Stack) -> ast.Call | None:
+    """The call of a model or of a compiled function that a sample is in, not by Keras' own ``predict``."""
+    leaf = stack.frames[-1] if stack.frames else None
+    if leaf is None or stack.activity not in ("graph", "eager_ops", "dispatch") or calls(evidence, leaf, TRAINER):
+        return None
+    return next((call_of(evidence, leaf, api) for api in (LAYER, COMPILED) if calls(evidence, leaf, api)), None)
+
+
+def _turns(evidence: Evidence, loop: SameTurns) -> float:
+    """How often its body ran, at least: by lines that were counted, or by iterators that were made there."""
+    first, last = loop.body
+    counts, data = evidence.offer(LineCounts), evidence.offer(InputData)
+    rows = counts.rows if counts is not None else ()
+    hits = [row.hits for row in rows if row.file == loop.in_file and first <= row.line <= last and row.hits]
+    pipelines = data.pipelines if data is not None else ()
+    made = [row.iterators for row in pipelines if row.file == loop.in_file and first <= row.line <= last]
+    return float(max(min(hits, default=0), *made, 0))
+
+
+def _around(evidence: Evidence, place: Place) -> float:
+    """The share of the innermost loop around a line: where it goes over the data for this alone, all of it goes."""
+    inner = loops(evidence, *place)
+    held = sum(
+        count
+        for stack, count in evidence.samples.stacks.items()
+        if inner
+        and any(frame.file == place[0] and inner[-1].line <= frame.line <= inner[-1].last for frame in stack.frames)
+    )
+    return held / evidence.samples.count
+
+
+def _finding(evidence: Evidence, place: Place, loop: SameTurns, name: str, share: float, turns: float) -> Finding:
+    low, _ = interval(share, evidence.samples.count)
+    _, high = interval(max(share, _around(evidence, place)), evidence.samples.count)
+    bounds = speedups(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
+    around = span(evidence, loop.file, loop.line)
+    return Finding(
+        code="EAG017",
+        family="eager",
+        title=f"{name} computes the same of the same data in each turn of line {loop.line}",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((span(evidence, *place), around))),
+        evidence=(
+            Measurement("time in the call", share, "share", "samples"),
+            Measurement("turns that were counted, at least", turns, "count", "run"),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=(
+            f"Call {name} once for all of the data, before line {loop.line}, and keep what it gives: what differs "
+            "from turn to turn can be computed of that."
+        ),
+        detail=(
+            "By the source nothing that the call gets follows from what differs between the turns, and nothing changes "
+            "the weights in them."
+        ),
+        absorbs_here=_SYMPTOMS,
+        parts=("graph", "dispatch", "eager_ops", "host_sync", "input", "other"),
+    )

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from warm import run_warm
 
 from tfperfkit.errors import ProbeError
 from tfperfkit.model import ProbeResult
@@ -37,9 +38,7 @@ def test_name_is_the_entry_points(entry: importlib.metadata.EntryPoint) -> None:
 
 
 def test_contract_with_tensorflow(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CHECK_WITH_TENSORFLOW, str(tmp_path)], capture_output=True, text=True, cwd=ROOT
-    )
+    done = run_warm(CHECK_WITH_TENSORFLOW, ROOT, tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
 
 

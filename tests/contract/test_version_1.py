@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_run import warm_tfperf
 
 FROZEN = Path(__file__).parent / "version_1"
 POINTS = """\
@@ -49,7 +50,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: probe-hello\nVersion: 0.1.0\n")
     (facts / "entry_points.txt").write_text(POINTS)
     given = {"PYTHONPATH": str(library), "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    return {**os.environ, **given, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, **given}
 
 
 def python(environment: dict[str, str], *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -66,8 +67,9 @@ def test_it_keeps_to_the_contract(environment: dict[str, str], tmp_path: Path) -
 
 def test_it_records_and_tells_as_ever(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
-    run = ("-m", "tfperfkit", "run", "--probes", "hello", "--json", "report.json", "--out", "run", "train.py")
-    done = python(environment, *run, cwd=tmp_path)
+    tfperf, asked = warm_tfperf(environment)
+    words = [*tfperf, "run", "--probes", "hello", "--json", "report.json", "--out", "run", "train.py"]
+    done = subprocess.run(words, env=asked, cwd=tmp_path, capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads((tmp_path / "report.json").read_text())
     (row,) = report["probes"]

@@ -55,6 +55,7 @@ def test_a_script_that_goes_on_is_interrupted_and_has_not_failed(tfperf: Tfperf)
 
 def test_a_script_that_breaks_its_budget(tfperf: Tfperf) -> None:
     write(tfperf)
+    tfperf.warm = True
     files = [word for name in ("json", "markdown", "junit", "sarif") for word in (f"--{name}", f"out.{name}")]
     done = tfperf("check", *files, "--github", "-", "train.py")
     assert done.returncode == 1, done.stderr

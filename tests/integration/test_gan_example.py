@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from warm import WarmPython
+from warm_run import warm_tfperf
 
 GAN = Path(__file__).parents[2] / "examples" / "gan"
 TRAIN = GAN / "train.py"
@@ -186,12 +187,12 @@ def test_two_logical_devices(strategy: str, tmp_path: Path, cache: Path, warm: W
 def test_two_workers(tmp_path: Path, cache: Path) -> None:
     out, runs = tmp_path / "results", tmp_path / "runs"
     words = ["--stage", "shared", "--steps", "3", "--batch-size", "16", "--digits", str(DIGITS), "--out", str(out)]
-    command = [sys.executable, "-m", "tfperfkit", "launch", "-n", "2", "--out", str(runs), str(TRAIN), *words]
+    tfperf, environment = warm_tfperf(offline(cache))
     done = subprocess.run(
-        [*command, "--strategy", "multiworker"],
+        [*tfperf, "launch", "-n", "2", "--out", str(runs), str(TRAIN), *words, "--strategy", "multiworker"],
         capture_output=True,
         text=True,
-        env=offline(cache),
+        env=environment,
         timeout=600,
         check=False,
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from tfperf_runner import Tfperf
 
 SCRIPT = """
 import json, statistics, time
@@ -48,27 +48,9 @@ print(json.dumps({name: statistics.median(values) for name, values in times.item
 def ran(folder: Path) -> tuple[float, float, float, float]:
     """Milliseconds of both lines: alone, and in the step."""
     folder.mkdir()
-    (folder / "train.py").write_text(SCRIPT)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tfperfkit",
-            "run",
-            "--probes",
-            "lines,tfprof",
-            "--out",
-            "r",
-            "--json",
-            "r.json",
-            "train.py",
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    tfperf = Tfperf(folder, warm=True)
+    tfperf.script(SCRIPT)
+    done = tfperf("run", "--probes", "lines,tfprof", "--out", "r", "--json", "r.json", "train.py")
     assert done.returncode == 0, done.stderr[-2000:]
     alone = json.loads(done.stdout)
     report = json.loads((folder / "r.json").read_text())

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import run_file_warm
 
 SCRIPT = """
 import json, sys
@@ -44,7 +43,7 @@ print(json.dumps({"steps": report.steps.count, "source": report.steps.source, "l
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path, str]:
     folder = tmp_path_factory.mktemp("fit")
     (folder / "train.py").write_text(SCRIPT, encoding="utf-8")
-    done = subprocess.run([sys.executable, "train.py"], cwd=folder, capture_output=True, text=True, timeout=150)
+    done = run_file_warm(folder / "train.py", folder=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1]), folder, done.stderr
 

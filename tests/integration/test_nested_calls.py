@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm import run_file_warm
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed here"
@@ -17,14 +15,8 @@ pytestmark = pytest.mark.skipif(
 
 
 def differences(first: int, last: int) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "nested_calls.py"), *map(str, range(first, last + 1))],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
+    script = Path(__file__).with_name("nested_calls.py")
+    done = run_file_warm(script, *map(str, range(first, last + 1)), folder=script.parent, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     return list(json.loads(done.stdout))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import run_file_warm
+from warm_run import warm_tfperf
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("ops_functions.py")
 SOURCE = SCRIPT.read_text().splitlines()
 FAULTS = {
@@ -27,11 +27,7 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ops")
-    path = os.pathsep.join([str(ROOT), str(ROOT / "plugins"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(out)], env=environment, capture_output=True, text=True, timeout=250
-    )
+    done = run_file_warm(SCRIPT, out, folder=out)
     assert done.returncode == 0, done.stderr[-4000:]
     return out
 
@@ -217,12 +213,11 @@ def test_under_tfperf(tmp_path: Path) -> None:
         "for _ in range(5):\n    step(tf.ones([4, 4]))\n"
     )
     report = tmp_path / "report.json"
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "80"}
+    asked = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "80"}
+    tfperf, environment = warm_tfperf(asked)
     done = subprocess.run(
         [
-            sys.executable,
-            "-m",
-            "tfperfkit",
+            *tfperf,
             "run",
             "--probes",
             "ops",

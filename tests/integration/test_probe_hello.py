@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_run import warm_tfperf
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "probe_hello"
@@ -51,8 +52,12 @@ def in_environment(library: Path, *command: str | Path, cwd: Path | None = None)
         "COLUMNS": "140",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    started = [sys.executable]
+    if command[:2] == ("-m", "tfperfkit"):
+        del environment["PYTHONDONTWRITEBYTECODE"]  # so it is the interpreter that others begin in
+        (started, environment), command = warm_tfperf(environment), command[2:]
     return subprocess.run(
-        [sys.executable, *map(str, command)],
+        [*started, *map(str, command)],
         env=environment,
         cwd=cwd,
         capture_output=True,

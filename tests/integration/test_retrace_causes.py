@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import run_file_warm
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("retrace_causes.py")
 ARGUMENTS, FUNCTIONS = SCRIPT.with_name("retrace_arguments.py"), SCRIPT.with_name("retrace_functions.py")
 SOURCES = [path.read_text().splitlines() for path in (ARGUMENTS, FUNCTIONS)]
@@ -20,11 +18,7 @@ SOURCES = [path.read_text().splitlines() for path in (ARGUMENTS, FUNCTIONS)]
 @pytest.fixture(scope="module")
 def causes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("causes")
-    path = os.pathsep.join([str(ROOT), str(ROOT / "plugins"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(out)], env=environment, capture_output=True, text=True, timeout=250
-    )
+    done = run_file_warm(SCRIPT, out, folder=out)
     assert done.returncode == 0, done.stderr[-4000:]
     return out
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm import run_file_warm
 
 KERAS = tuple(map(int, importlib.metadata.version("keras").split(".")[:2]))
 EXPECTED = {
@@ -41,14 +39,7 @@ EXPECTED = {
 def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object]]:
     script = Path(__file__).with_name("step_patterns.py")
     folder = tmp_path_factory.mktemp("patterns")
-    done = subprocess.run(
-        [sys.executable, str(script), str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        check=False,
-    )
+    done = run_file_warm(script, folder, folder=folder)
     assert done.returncode == 0, done.stderr[-4000:]
     results: dict[str, dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
     return results

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tfperf_runner import Tfperf
 
 from tfperfkit import watch
 from tfperfkit.errors import UsageError
@@ -153,29 +154,9 @@ print(Worker.work.__name__)
 
 @pytest.mark.parametrize(("name", "count"), [("Worker.work", 20), ("compiled", 40), ("Handed.work", 20), ("step", 20)])
 def test_steps_from_a_function_that_trains_nothing(tmp_path: Path, name: str, count: int) -> None:
-    (tmp_path / "infer.py").write_text(STEPS_FROM)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tfperfkit",
-            "run",
-            "--probes",
-            "none",
-            "--steps-from",
-            name,
-            "--out",
-            "r",
-            "--json",
-            "r.json",
-            "infer.py",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    tfperf = Tfperf(tmp_path, warm=True)
+    script = tfperf.script(STEPS_FROM, "infer.py")
+    done = tfperf("run", "--probes", "none", "--steps-from", name, "--out", "r", "--json", "r.json", script)
     assert (done.returncode, done.stdout) == (0, "work\n"), done.stderr[-2000:]
     steps = json.loads((tmp_path / "r.json").read_text())["steps"]
     # A function is looked for a hundred times a second: of one that is called right after its definition, the first

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
@@ -15,6 +15,7 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.step_shares import interval, share_of, window
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
 
@@ -29,6 +30,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
         return
     at: Counter[Place] = Counter()
     names: dict[Place, str] = {}
+    doing: Counter[str] = Counter()
     for stack, count in samples.stacks.items():
         leaf = stack.frames[-1] if stack.frames else None
         if leaf is None or stack.context in ("build", "evaluate") or stack.activity in ("tracing", "graph"):
@@ -36,16 +38,17 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
         name = _made_by(evidence, leaf)
         if name:
             at[leaf.file, leaf.line] += count
+            doing[stack.activity] += count
             names[leaf.file, leaf.line] = name
-    share = at.total() / samples.count
+    share = share_of(evidence, doing)
     if share < calibrated.MIN_SHARE.value:
         return
     place = at.most_common(1)[0][0]
     times = reached(evidence, *place, place[1]) or float(bool(loops(evidence, *place)) or evidence.work is not None)
-    each_ms = at[place] / samples.count * evidence.step_ms / times if times else 0.0
+    each_ms = at[place] / at.total() * share * evidence.step_ms / times if times else 0.0
     if each_ms < of_work.LIST_MS.value:
         return  # that much every tensor takes
-    low, high = interval(share, samples.count)
+    low, high = interval(evidence, doing)
     left = of_work.LIST_LEFT_MIN.value, of_work.LIST_LEFT_MAX.value
     bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     name = names[place].replace("tensorflow.", "tf.")
@@ -59,8 +62,8 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
         predicted_range=bounds,
         where=where(evidence, [item for item, _ in at.most_common(3)]),
         evidence=(
-            Measurement("time in it", share, "share", "samples"),
-            Measurement("one tensor", each_ms, "ms", "samples"),
+            Measurement("time in it", share, "share", window(evidence)),
+            Measurement("one tensor", each_ms, "ms", window(evidence)),
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
         advice=_NUMBERS if names[place] == _CONVERT else _ARRAYS,

@@ -19,6 +19,11 @@ _SCANS = (
     "keras.ops.associative_scan",
 )
 _WHILES = ("tensorflow.while_loop", "keras.ops.while_loop")
+#: In each turn backward XLA copies what all turns have kept.
+_KEPT = (
+    "jit_compile=True helps where a turn has few numbers: with gradients each turn copies what all of them kept, and "
+    "at hundreds of numbers in hundreds of turns nothing is gained"
+)
 _XLA = "@tf.function(jit_compile=True) compiles the whole loop into machine code, without the runtime in between"
 #: Types that do the same for each row of a batch, given an axis or a leading dimension.
 _ROWS = {
@@ -46,8 +51,14 @@ def kind_of(evidence: Evidence, where: SourceSpan) -> str:
     return ""
 
 
-def advice(kind: str, loop: GraphLoop) -> str:
-    """By what the person wrote, with the operations in the body."""
+def carries(kind: str) -> bool:
+    """Whether each turn needs the one before, by what the person wrote."""
+    return kind.replace("tf.", "tensorflow.") in _SCANS
+
+
+def advice(kind: str, loop: GraphLoop, graded: bool = False) -> str:
+    """By what the person wrote, with the operations in the body. ``graded``: gradients go through the loop."""
+    compiled = _KEPT if graded else _XLA
     inside = ", ".join(list(loop.types)[:4])
     name = kind.replace("tf.", "tensorflow.")
     if name in _MAPS:
@@ -66,10 +77,10 @@ def advice(kind: str, loop: GraphLoop) -> str:
         return (
             "If the turns only accumulate, use tf.math.cumsum, tf.math.cumprod or a reduction; a linear filter is a "
             "convolution, and tfp.math.scan_associative takes any associative function. Else carry all rows or "
-            f"channels in one loop instead of one after another; {_XLA}."
+            f"channels in one loop instead of one after another; {compiled}."
         )
     return (
         "Where a turn does not need the one before, compute all turns in one operation on a whole tensor"
-        f"{f' ({inside} work on one)' if inside else ''}. Where it does, carry all rows in one loop; {_XLA}. "
+        f"{f' ({inside} work on one)' if inside else ''}. Where it does, carry all rows in one loop; {compiled}. "
         "parallel_iterations does not help on a CPU."
     )

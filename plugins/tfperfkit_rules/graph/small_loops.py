@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, definition, places
-from tfperfkit_rules.graph.loop_advice import advice, kind_of
+from tfperfkit_rules.graph.loop_advice import advice, carries, kind_of
 from tfperfkit_rules.graph.loop_share import Part, is_small, part_of, turns_of
 from tfperfkit_rules.graph.python_calls import calls_python
 from tfperfkit_rules.measures.ran_functions import Ran, ran
@@ -57,15 +58,33 @@ def _written(evidence: Evidence, loop: GraphLoop) -> _Found | None:
     return _Found(loop, kind, loop.where) if kind else None
 
 
+#: Shares of a loop that are left when whole tensors or XLA take its place.
+_LEFT = calibrated.SMALL_LOOP_LEFT_MIN.value, calibrated.SMALL_LOOP_LEFT_MAX.value
+
+
+def _left(found: _Found, took_ms: float) -> tuple[float, float]:
+    """The same where the loop is differentiated: whole tensors and their gradients are memory traffic. Of turns that
+    need each the one before there is no whole tensor; to double their reach takes a pass for each power of two."""
+    loop, turns = found.loop, turns_of(found.loop)
+    if not loop.measured or turns is None or took_ms <= 0:
+        return _LEFT
+    numbers = turns * loop.elements
+    if carries(found.kind):
+        numbers *= max(math.log2(max(turns, 1.0)), 1.0)
+    least = numbers * calibrated.GRADED_NUMBER_MIN_MS.value / took_ms
+    most = numbers * calibrated.GRADED_NUMBER_MAX_MS.value / took_ms
+    return min(max(least, _LEFT[0]), 1.0), min(max(most, _LEFT[1]), 1.0)
+
+
 def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops: float) -> Iterator[Finding]:
     low, high = each.share * part.low * of_loops, each.share * part.high * of_loops
     if high < calibrated.MIN_SMALL_LOOP.value:
         return
-    bounds = gain.speedups(
-        low * (1 - calibrated.SMALL_LOOP_LEFT_MAX.value),
-        min(high, shared.MAX_STEP_SHARE.value) * (1 - calibrated.SMALL_LOOP_LEFT_MIN.value),
-    )
     function, loop = each.function, found.loop
+    graded = any(other.backward for other in function.marks.loops)
+    step_ms = evidence.step_ms or 0.0
+    least, most = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
+    bounds = gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
     turns = turns_of(loop)
     figures = [
         Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
@@ -86,7 +105,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
         predicted_range=bounds,
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
-        advice=advice(found.kind, loop),
+        advice=advice(found.kind, loop, graded),
         detail="In each turn the runtime starts every operation of the body anew, a microsecond or more for each. That "
         "takes the time; the arithmetic on such small tensors takes next to none.",
         absorbs=("BAT001",),  # what a small batch does not fill is the loop's

@@ -79,6 +79,21 @@ def test_silent_on_work_in_the_turns(fields: dict[str, Any]) -> None:
     assert found(a_function(a_loop(**fields))) == []
 
 
+def test_whole_tensors_with_gradients_leave_more_and_a_recurrence_most() -> None:
+    """Memory traffic of 6 million numbers; of a scan eleven times that, for its turns need one another."""
+    work, back = {"elements": 3000.0}, a_loop(name="map/while_grad", backward=True)
+    (plain,) = found(a_function(a_loop(**work)))
+    (trained,) = found(a_function(a_loop(**work), back))
+    (carried,) = found(
+        a_function(a_loop(**work), back), source=SOURCE.replace("tf.map_fn(scale, rows)", "tf.scan(scale, rows)")
+    )
+    bounds = [item.predicted_range or (0.0, 0.0) for item in (plain, trained, carried)]
+    assert bounds[0][0] > bounds[1][0] > bounds[2][0] >= 1.0
+    assert bounds[0][1] > bounds[1][1] > bounds[2][1]
+    assert "jit_compile=True helps where a turn has few numbers" in carried.advice
+    assert "without the runtime in between" not in carried.advice
+
+
 def test_silent_where_xla_compiles_or_nothing_tells_the_rate() -> None:
     assert found(a_function(a_loop(), jit_compile=True)) == []
     assert found(a_function(a_loop()), machine_gflops=None) == []

@@ -20,6 +20,8 @@ from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns import where
 
 _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tensorflow.stack")
+#: Goes through nested lists in Python itself, whatever they are.
+_RAGGED = "tensorflow.ragged.constant"
 _LISTS = ("builtins.list", "json.loads", "json.load")
 
 
@@ -66,7 +68,7 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
             Measurement("one tensor", each_ms, "ms", window(evidence)),
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=_NUMBERS if names[place] == _CONVERT else _ARRAYS,
+        advice=_ROWS if names[place] == _RAGGED else _NUMBERS if names[place] == _CONVERT else _ARRAYS,
         detail="TensorFlow looks at the type of each element first. An array of NumPy's is copied as a whole.",
         absorbs=("EAG008",),
         absorbs_here=("LIN001", "STP003"),
@@ -77,6 +79,11 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
 _NUMBERS = (
     "Keep the data as an array of NumPy's from where they come in, and convert that. Where they must be nested lists "
     "of numbers, tf.constant(rows, dtype=tf.float32) reads them far faster than convert_to_tensor."
+)
+_ROWS = (
+    "Make it once, before the loop, of all rows, from one flat array: rows = tf.RaggedTensor.from_row_lengths("
+    "numpy.concatenate(lists), [len(item) for item in lists]), and pick from it: tf.gather(rows, ids), which "
+    ".to_tensor() pads."
 )
 _ARRAYS = (
     "Of a list of arrays make one array first, tf.constant(numpy.stack(rows)); or write the rows into an array that "
@@ -91,6 +98,8 @@ def _made_by(evidence: Evidence, frame: Frame) -> str:
         return ""
     for call in syntax.running(frame.line, frame.span):
         name = syntax.name(call.func) if isinstance(call, ast.Call) and call.args else ""
+        if name == _RAGGED:
+            return name
         if name in (_CONVERT, *_MAKE) and isinstance(call, ast.Call):
             return name if any(_is_list(syntax, node) for node in syntax.bound_to(call.args[0])) else ""
     return ""

@@ -47,6 +47,16 @@ KINDS: tuple[Kind, ...] = (
         role="wait",
     ),
     _kind(
+        "starting",
+        "starting and ending processes",
+        "Start them once, before the loop, and keep them: pool = multiprocessing.Pool(n), which the loop then only "
+        "gives its work",
+        # What ends a pool does not wait for its work.
+        r"^multiprocessing\.(pool\.(Pool\.)?(__init__|__exit__|terminate)|(context\.)?Pool|pool\.Pool)$",
+        r"^(multiprocessing\.(context\.|dummy\.)?(Process\(\)|process)\.start|os\.fork)$",
+        role="wait",
+    ),
+    _kind(
         "threads",
         "waiting for other threads, processes or queues",
         "What it waits for sets the pace: give that more workers, or start it earlier, so that the result is there "

@@ -23,7 +23,7 @@ from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_col
 _BY_WORD = {kind.word: kind for kind in KINDS}
 #: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
 #: be waited for all the same.
-_LEFT = {"sleep": (0.0, calibrated.PAUSE_LEFT.value)}
+_LEFT = dict.fromkeys(("sleep", "starting"), (0.0, calibrated.PAUSE_LEFT.value))
 
 
 def waits(evidence: Evidence) -> Iterable[Finding]:

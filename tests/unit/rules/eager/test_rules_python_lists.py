@@ -39,6 +39,11 @@ def test_lists_of_numbers_are_for_constant() -> None:
     assert "tf.constant" in finding.advice and finding.title.startswith("tf.convert_to_tensor")
 
 
+def test_rows_of_different_length_are_gone_through_whatever_holds_them() -> None:
+    (finding,) = made_of_lists(looped("rows = g(body)", "tf.ragged.constant(rows)"))
+    assert finding.title.startswith("tf.ragged.constant makes") and "from_row_lengths" in finding.advice
+
+
 @pytest.mark.parametrize(
     ("made", "fields"),
     [

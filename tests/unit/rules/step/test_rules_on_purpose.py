@@ -42,6 +42,8 @@ def looped(line: str, *called: str, share: int = 40, activity: str = "python", r
     [
         ("time.sleep(0.1)", (), "is sleeping (time.sleep)", "pause"),
         ("q.get()", ("queue:get",), "waiting for other threads", "more workers"),
+        ("pool.map(f, x)", ("multiprocessing.pool:__exit__",), "is starting and ending processes", "once"),
+        ("pool.map(f, x)", ("multiprocessing.pool:map", "multiprocessing.pool:get"), "waiting for", "more workers"),
         ("subprocess.run(['ls'])", ("subprocess:run",), "running other programs (subprocess.run)", "keep it running"),
         ("asyncio.run(later())", ("asyncio.runners:run",), "waiting for other threads", "more workers"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from tfperfkit.gain import MEDIUM, severity, speedups
@@ -12,7 +13,7 @@ from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.line_hits import conditional, hits_per_step
 from tfperfkit_rules.measures.room import priced
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
@@ -23,6 +24,11 @@ _SEEDS = (
     "tensorflow.random.set_random_seed",
     "keras.utils.set_random_seed",
 )
+
+
+#: Functions that call each other, below the loop; methods of a callback that Keras calls around each batch.
+_DEEPEST = 3
+_AROUND_BATCHES = ("on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end")
 
 
 def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
@@ -71,20 +77,46 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _in_the_loop(evidence: Evidence) -> list[SourceSpan]:
-    """The lines that set the seed in the loop that the steps were counted by, and in no loop within."""
-    counted = evidence.steps.loop
-    if counted is None or evidence.work is not None:
+    """The lines that set the seed at each step: as they were counted; where they were not, those in the loop that the
+    steps were counted by and in no loop within, or in a function that is called there."""
+    if evidence.work is not None:
         return []
-    return [
-        row
-        for row in evidence.calls(*_SEEDS)
-        if row.file == counted.file
-        and [loop.line for loop in loops(evidence, row.file, row.line)][-1:] == [counted.line]
-        and _at_each_step(evidence, row)
-    ]
+    return [row for row in evidence.calls(*_SEEDS) if _at_each_step(evidence, row)]
 
 
 def _at_each_step(evidence: Evidence, row: SourceSpan) -> bool:
-    """As it was counted; where it was not, by the source."""
     hits = hits_per_step(evidence, row.file, row.line)
-    return hits >= calibrated.SEEDED_OFTEN.value if hits is not None else not conditional(evidence, row.file, row.line)
+    if hits is not None:
+        return hits >= calibrated.SEEDED_OFTEN.value
+    return _stands_in_loop(evidence, row) or _called_in_loop(evidence, row, 0)
+
+
+def _stands_in_loop(evidence: Evidence, row: SourceSpan) -> bool:
+    """Whether a line is in the loop of the steps, and no turn may leave it out."""
+    counted = evidence.steps.loop
+    around = loops(evidence, row.file, row.line)
+    here = counted is not None and row.file == counted.file and [loop.line for loop in around][-1:] == [counted.line]
+    return here and not conditional(evidence, row.file, row.line)
+
+
+def _called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
+    """Whether it stands in a function, in no ``if`` or loop, that the loop of the steps calls by its name, or that
+    Keras calls at each batch."""
+    function, syntax = enclosing(evidence, row.file, row.line), evidence.syntax(row.file)
+    if function is None or syntax is None or depth >= _DEEPEST:
+        return False
+    inside = (
+        node
+        for node in ast.walk(syntax.tree)
+        if isinstance(node, (ast.If, ast.For, ast.While, ast.Try)) and function.line <= node.lineno
+    )
+    if any(node.lineno <= row.line <= (node.end_lineno or node.lineno) for node in inside):
+        return False
+    if function.name in _AROUND_BATCHES:
+        return True
+    called = [
+        SourceSpan(row.file, call.lineno)
+        for call in syntax.calls
+        if (call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")) == function.name
+    ]
+    return any(_stands_in_loop(evidence, call) or _called_in_loop(evidence, call, depth + 1) for call in called)

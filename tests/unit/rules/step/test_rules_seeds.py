@@ -69,3 +69,21 @@ def test_what_was_counted_says_more_than_the_source(hits: int, told: int) -> Non
     steps = tuple(replace(step, window="lines") if 10 < step.number < 17 else step for step in given.steps.steps)
     given.steps = replace(given.steps, steps=steps)
     assert len(list(seeded_each_step(given))) == told
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [("{call}", 1), ("if seed:\n        {call}", 0), ("for s in seeds:\n        {call}", 0)],
+)
+def test_a_function_that_the_loop_calls(body: str, told: int) -> None:
+    source = f"def same(seed):\n    {body}\ndef turn(x):\n    same(1)\n    return x\n"
+    source += "for i in range(9):\n    turn(i)\n    train(x)\n"
+    line = source[: source.index("for i in")].count("\n") + 1
+    assert len(list(seeded_each_step(seeded(source, "tf.random.set_seed(seed)", loop=line)))) == told
+
+
+def test_a_callback_that_keras_calls_at_each_batch() -> None:
+    source = "class Same(Callback):\n    def on_train_batch_begin(self, batch, logs=None):\n        {call}\n"
+    source += "    def on_epoch_end(self, epoch, logs=None):\n        pass\nmodel.fit(x)\n"
+    (finding,) = seeded_each_step(seeded(source, "tf.random.set_seed(batch)", loop=6))
+    assert finding.where[0] == SourceSpan(FILE, 3, "on_train_batch_begin")

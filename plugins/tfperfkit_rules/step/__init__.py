@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.step.collected_in_input import collected_in_input
 from tfperfkit_rules.step.data_steps import steps_beyond_data
 from tfperfkit_rules.step.epoch_ends import after_epochs
 from tfperfkit_rules.step.fit_calls import one_call_a_step
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     one_call_a_step,
     waits,
     collects,
+    collected_in_input,
     after_epochs,
     steps_beyond_data,
     measured_again,

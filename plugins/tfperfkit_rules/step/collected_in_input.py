@@ -1,0 +1,95 @@
+"""STP005 in what prepares the batches: a ``PyDataset``, a generator, a mapped function that collects garbage.
+
+It runs on a thread of TensorFlow's or Keras', of which no sample is taken; a collection stops every other thread's
+Python. So it is told by where it stands, and by the collections: Python's own come far more seldom than the steps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tfperfkit_probes.input.model import InputData
+
+from tfperfkit.gain import MEDIUM, middle, severity
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.by_hand import collected_by_hand
+from tfperfkit_rules.measures.kinds import KINDS
+from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.step.uncollected import shares, without_collections
+
+_ADVICE = next(kind.advice for kind in KINDS if kind.word == "collect")
+
+
+def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
+    """The finding, where nearly each step has a collection and one of these functions asks for it."""
+    share, clean = evidence.share("gc"), evidence.steps.clean
+    if evidence.work is not None or share < MEDIUM or not clean or collected_by_hand(evidence).times:
+        return
+    asked = list(_asked(evidence))
+    begins, ends = clean[0].begin_ns, clean[-1].end_ns
+    times = sum(begins <= begin < ends for begin, _ in evidence.collections[:])
+    steps = sum(step.count for step in clean)
+    if not asked or times < shared.MOSTLY.value * steps:
+        return
+    share = min(share, shared.MAX_STEP_SHARE.value)
+    bounds = without_collections(shares(share, 0), evidence.share("graph"))
+    yield Finding(
+        code="STP005",
+        family="step",
+        title=f"{100 * share:.0f} % of a step is collecting garbage by hand, in what prepares the batches",
+        severity=severity(1 - 1 / middle(bounds)),
+        share_of_step=share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(asked[:3]),
+        evidence=(
+            Measurement("share of the time", share, "share", "breakdown"),
+            Measurement("collections in each step", times / steps, "count", "baseline"),
+        ),
+        advice=f"{_ADVICE}.",
+        detail="A collection holds the interpreter's lock: no other thread's Python runs meanwhile.",
+        absorbs=("INP005", "INP001"),
+        parts=("gc",),
+    )
+
+
+def _asked(evidence: Evidence) -> Iterator[SourceSpan]:
+    """The lines that ask for a collection in a function that prepares batches, or in one that it calls by name."""
+    prepare = set(_preparing(evidence))
+    for row in evidence.calls("gc.collect"):
+        function = enclosing(evidence, row.file, row.line)
+        if function is None:
+            continue
+        name = SourceSpan(row.file, row.line, function.name)
+        if (row.file, function.line) in prepare or any(
+            function.name in _called(evidence, file, line) for file, line in prepare
+        ):
+            yield name
+
+
+def _preparing(evidence: Evidence) -> Iterator[tuple[str, int]]:
+    """Where the functions begin that Keras or tf.data call for each batch or example."""
+    data = evidence.offer(InputData)
+    if data is None:
+        return
+    places = [row.place for row in data.keras if row.way == "fit"]
+    places += [stage.mapped for row in data.pipelines if row.in_training for stage in row.stages]
+    for place in places:
+        if place is not None:
+            function = enclosing(evidence, place.file, place.line)
+            yield place.file, function.line if function is not None else place.line
+
+
+def _called(evidence: Evidence, file: str, line: int) -> set[str]:
+    """The names of what a function calls."""
+    syntax, function = evidence.syntax(file), enclosing(evidence, file, line)
+    if syntax is None or function is None:
+        return set()
+    return {
+        call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        for call in syntax.calls
+        if function.line <= call.lineno <= function.last
+    }

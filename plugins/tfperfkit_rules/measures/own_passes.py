@@ -65,8 +65,8 @@ def _computing(evidence: Evidence, loop: Place) -> bool:
 
 
 def _passes(evidence: Evidence) -> tuple[frozenset[Place], frozenset[Place]]:
-    """The loops that fetch and call a model or a compiled function, and in which nothing was trained: (within the
-    innermost loop of an update, the others that share a loop with one)."""
+    """The loops that fetch and in which nothing was trained: (within the innermost loop of an update, where a model or
+    a compiled function is called; the others that share a loop with an update)."""
     if evidence not in _KNOWN:
         updates = [site.loops for site in reached(evidence, *_UPDATES) if site.loops]
         training = {loop for around in updates for loop in around}
@@ -78,7 +78,11 @@ def _passes(evidence: Evidence) -> tuple[frozenset[Place], frozenset[Place]]:
                 continue
             outside: set[Seen] = set(site.loops[:-1])
             place = site.loops[-1].file, site.loops[-1].line
-            if outside & training and _computing(evidence, place) and not _differentiates(evidence, place):
-                (within if outside & innermost else beside).add(place)
+            if not outside & training or _differentiates(evidence, place):
+                continue
+            if not outside & innermost:
+                beside.add(place)
+            elif _computing(evidence, place):
+                within.add(place)
         _KNOWN[evidence] = frozenset(within), frozenset(beside)
     return _KNOWN[evidence]

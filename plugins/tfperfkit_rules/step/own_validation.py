@@ -39,22 +39,26 @@ def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
     for loop, took in ns.most_common(1):
         share, times = min(took / whole, 1.0), len(set(seen[loop]))
         often = len(seen[loop]) >= MIN and times >= calibrated.EPOCHS_MIN.value
-        if loop in computed and often and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
-            yield _finding(evidence, loop, computed[loop], share, took, times, len(seen[loop]))
+        if often and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
+            yield from _finding(evidence, loop, computed.get(loop, Counter()), share, took, times, len(seen[loop]))
 
 
 def _finding(
     evidence: Evidence, loop: Place, at: Counter[Place], share: float, ns: int, times: int, samples: int
-) -> Finding:
+) -> Iterable[Finding]:
     training = _trained_on(evidence, loop)
+    if not at and not training:
+        return  # what it is for is not known
     low, high = interval(share, samples)
     bounds = speedups(low, high) if training else speedups(low * (1 - _LEFT[1]), high * (1 - _LEFT[0]))
     lines = [span(evidence, *place) for place, _ in at.most_common(2)]
-    return Finding(
+    yield Finding(
         code="STP011" if training else "STP006",
         family="step",
         title=(
             f"A pass of its own goes through the training data again after each epoch: {100 * share:.0f} % of the run"
+            if training and at
+            else f"In each epoch a pass over the training data computes nothing: {100 * share:.0f} % of the run"
             if training
             else f"Validation after each epoch takes {100 * share:.0f} % of the run"
         ),
@@ -70,8 +74,12 @@ def _finding(
             Measurement("times", float(times), "count", "samples"),
             Measurement("samples", float(samples), "count", "samples"),
         ),
-        advice=_AGAIN if training else _RARELY,
-        detail=_DETAIL if training else "Epochs are short beside what follows each of them.",
+        advice=_IDLE if training and not at else _AGAIN if training else _RARELY,
+        detail=""
+        if training and not at
+        else _DETAIL
+        if training
+        else "Epochs are short beside what follows each of them.",
         absorbs=("INP013",),
         absorbs_here=("STP001", "STP003", "EAG004", "EAG008", "EAG013", "INP001", "INP012", "RET012"),
         parts=("graph", "eager_ops", "dispatch", "input"),
@@ -81,6 +89,10 @@ def _finding(
 _RARELY = (
     "Validate every fifth epoch (if epoch % 5 == 0), on a part of the data (dataset.take(n)), or in larger batches; or "
     "make epochs longer."
+)
+_IDLE = (
+    "Do it once, before the epochs: how many batches there are says dataset.cardinality(), or a counter in the loop "
+    "that trains; sums over the data stay the same, unless it is augmented."
 )
 _AGAIN = (
     "Take the metrics in the training step, of the predictions that it makes anyway: metric.update_state(y, "

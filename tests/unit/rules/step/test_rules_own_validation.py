@@ -94,6 +94,12 @@ def test_a_pass_over_the_training_data_is_not_needed() -> None:
     assert other.code == "STP006"
 
 
+def test_a_pass_that_only_counts_the_training_data() -> None:
+    (found,) = validated_by_hand(evidence(shared=(7, 3), called="builtins:sum"))
+    assert found.code == "STP011" and "computes nothing" in found.title and "cardinality" in found.advice
+    assert found.where == (SourceSpan(FILE, 3, "score"), SourceSpan(FILE, 7))
+
+
 def test_within_the_training_loop_it_is_on_the_way_of_the_steps() -> None:
     given = evidence(WITHIN)
     assert not list(validated_by_hand(given))

@@ -22,6 +22,9 @@ from tfperfkit_rules.measures.turns import where
 _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tensorflow.stack")
 #: Goes through nested lists in Python itself, whatever they are.
 _RAGGED = "tensorflow.ragged.constant"
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: Functions that hand a list on, one after another.
+_DEEPEST = 3
 _LISTS = ("builtins.list", "json.loads", "json.load")
 
 
@@ -101,8 +104,54 @@ def _made_by(evidence: Evidence, frame: Frame) -> str:
         if name == _RAGGED:
             return name
         if name in (_CONVERT, *_MAKE) and isinstance(call, ast.Call):
-            return name if any(_is_list(syntax, node) for node in syntax.bound_to(call.args[0])) else ""
+            return name if _may_be_list(syntax, call.args[0], 0) else ""
     return ""
+
+
+def _may_be_list(syntax: Syntax, node: ast.expr, depth: int) -> bool:
+    """Whether one of the things that an expression stands for is a list: what it was assigned, what a function of the
+    file returns, what a function was given where it is called."""
+    bound = syntax.bound_to(node)
+    if any(_is_list(syntax, item) for item in bound):
+        return True
+    if depth >= _DEEPEST:
+        return False
+    returned = (value for item in bound for value in _returned(syntax, item))
+    given = _given(syntax, node) if not bound and isinstance(node, ast.Name) else []
+    return any(_may_be_list(syntax, item, depth + 1) for item in (*returned, *given))
+
+
+def _returned(syntax: Syntax, node: ast.expr) -> list[ast.expr]:
+    """What the one function of the file that an expression calls by its name returns."""
+    if not isinstance(node, ast.Call):
+        return []
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    found = [item for item in ast.walk(syntax.tree) if isinstance(item, _FUNCTIONS) and item.name == name]
+    inside = ast.walk(found[0]) if len(found) == 1 else ()
+    return [item.value for item in inside if isinstance(item, ast.Return) and item.value is not None]
+
+
+def _given(syntax: Syntax, node: ast.Name) -> list[ast.expr]:
+    """What the function whose argument a name is was given, wherever the file calls it."""
+    around = [
+        item
+        for item in ast.walk(syntax.tree)
+        if isinstance(item, _FUNCTIONS) and item.lineno <= node.lineno <= (item.end_lineno or item.lineno)
+    ]
+    function = max(around, key=lambda item: item.lineno, default=None)
+    if function is None:
+        return []
+    names = [item.arg for item in (*function.args.posonlyargs, *function.args.args)]
+    in_class = any(isinstance(item, ast.ClassDef) and function in item.body for item in ast.walk(syntax.tree))
+    found: list[ast.expr] = []
+    for call in syntax.calls if node.id in names else ():
+        method = isinstance(call.func, ast.Attribute)
+        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        at = names.index(node.id) - (method and in_class)
+        if name == function.name:
+            found += call.args[at : at + 1] if at >= 0 else []
+            found += [word.value for word in call.keywords if word.arg == node.id]
+    return found
 
 
 def _is_list(syntax: Syntax, node: ast.AST) -> bool:

@@ -12,10 +12,10 @@ from work_builder import frame, sampled, work_evidence
 CONSTANT = "tensorflow.python.ops.weak_tensor_ops:wrapper"
 
 
-def looped(made: str, call: str = "tf.constant(rows)", share: int = 60, iterations: int = 1000) -> Any:
+def looped(made: str, call: str = "tf.constant(rows)", share: int = 60, iterations: int = 1000, more: str = "") -> Any:
     source = (
         f"import json\nimport numpy as np\nimport tensorflow as tf\nfor body in log:\n    {made}\n    {call}\n    f()\n"
-    )
+    ) + more
     stacks = [
         sampled(share, "dispatch", frame(6, CONSTANT, span=(4, 4 + len(call)))),
         sampled(100 - share, "python", frame(7)),
@@ -32,6 +32,28 @@ def test_a_list_that_the_source_tells_is_named_at_the_call(made: str) -> None:
     assert finding.title.startswith("tf.constant makes") and "numpy.stack" in finding.advice
     low, high = finding.predicted_range or (0, 0)
     assert 1.4 < low < high < 3.5
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def g(body):\n    return json.loads(body)['rows']\n",
+        "class S:\n    def g(self, body):\n        return self.h(body)\n"
+        "    def h(self, body):\n        return [body, body]\n",
+    ],
+)
+def test_a_list_that_a_function_returns(more: str) -> None:
+    (finding,) = made_of_lists(looped("rows = g(body)", more=more))
+    assert finding.where[0].line == 6
+
+
+def test_a_list_that_a_function_is_given() -> None:
+    source = "import tensorflow as tf\nclass S:\n    def make(self, rows):\n        return tf.constant(rows)\n"
+    source += "for body in log:\n    s.make([f(item) for item in body])\n"
+    called = frame(6), frame(4, CONSTANT, name="make", span=(15, 32))
+    for text, told in ((source, 1), (source.replace("[f(item) for item in body]", "body"), 0)):
+        given = work_evidence(text, [sampled(60, "dispatch", *called), sampled(40, "python", frame(6))], loop=5)
+        assert len(list(made_of_lists(given))) == told
 
 
 def test_lists_of_numbers_are_for_constant() -> None:

@@ -32,7 +32,9 @@ CALL = "tensorflow.python.eager.polymorphic_function.polymorphic_function:__call
 EPOCHS, TRAIN, PASS = ({"file": FILE, "line": line} for line in (6, 7, 3))
 
 
-def evidence(source: str = SOURCE, *, each_ms: int = 60, shared: tuple[int, ...] = (), called: str = CALL) -> Evidence:
+def evidence(
+    source: str = SOURCE, *, each_ms: int = 60, shared: tuple[int, ...] = (), called: str = CALL, fetches: bool = True
+) -> Evidence:
     """Nine epochs of ten steps of 10 ms, each followed by a pass; where the source says so, each step of two."""
     within = source.splitlines()[8].startswith("        ")
     steps, taken, when = [], [], 0
@@ -73,7 +75,10 @@ def evidence(source: str = SOURCE, *, each_ms: int = 60, shared: tuple[int, ...]
         source=source,
         log=log,
         samples=log.samples([(0, when)]),
-        records={"sites": rows, "markers": [[2, step.begin_ns, step.begin_ns + MS, 1] for step in steps]},
+        records={
+            "sites": rows if fetches else rows[1:2],
+            "markers": [[2, step.begin_ns, step.begin_ns + MS, 1] for step in steps],
+        },
         data={"input": InputData(pipelines=(pipeline,))},
         wall_s=when / 1e9,
     )
@@ -119,3 +124,20 @@ def test_within_the_training_loop_it_is_on_the_way_of_the_steps() -> None:
 def test_it_stays_silent(given: Evidence) -> None:
     assert not list(validated_by_hand(given))
     assert all(in_pass(given, stack, within_steps=True) is None for stack in given.samples.stacks)
+
+
+@pytest.mark.parametrize(("inside", "told"), [("said = {}", 1), ("said = [{} for row in rows]", 0)])
+def test_a_callback_that_predicts_at_the_end_of_each_epoch(inside: str, told: int) -> None:
+    source = "class Table(Callback):\n    def on_epoch_end(self, epoch, logs=None):\n        "
+    source += inside.format("self.model.predict(x)") + "\n\n\n\n\nmodel.fit(x, y)\n\n"
+    given = evidence(source, fetches=False)
+    fit = Frame(FILE, 1, "<module>", 8, None, ("keras.src.backend.tensorflow.trainer:fit",))
+    predict = Frame(FILE, 2, "on_epoch_end", 3, None, ("keras.src.backend.tensorflow.trainer:predict",))
+    stacks = {1: Stack((fit,), "keras", "graph"), 2: Stack((fit, predict), "keras", "graph")}
+    numbers = {"<module>": 1, "score": 2}
+    taken = [(when, numbers[stack.frames[-1].name]) for when, stack in given.log.inside(given.log.whole)]
+    given.log = SampleLog(stacks, taken)
+    found = list(validated_by_hand(given))
+    assert len(found) == told
+    if told:
+        assert (found[0].code, found[0].where) == ("STP006", (SourceSpan(FILE, 3, "on_epoch_end"),))

@@ -35,7 +35,7 @@ from tfperfkit.records.history import (
 )
 from tfperfkit.records.samples import FAST_S, NEAR_NS
 from tfperfkit.records.step_cutter import StepCutter
-from tfperfkit.records.steps import Definition, Marker, Step
+from tfperfkit.records.steps import Definition, Marker
 from tfperfkit.storage.ring import Ring, RingStream
 from tfperfkit.storage.stream_set import Streams
 
@@ -77,6 +77,8 @@ class LongRun:
         self._session, self._plan, self._streams = session, plan, streams
         path = session.run.path
         self.steps = self._last_step_ns = 0
+        self._marked_ns = now_ns()  # the end of the last marker that came in
+        self._cutter: StepCutter | None = None
         size = round(plan.details_mb * 1024 * 1024 / (_SEGMENTS + 1))
         self._details = Ring(path / DETAILS, size, _SEGMENTS, head=self._head)
         self._blocks = Ring(path / BLOCKS, _BLOCK_BYTES, 2, pinned=False)
@@ -86,7 +88,6 @@ class LongRun:
         self._rows = self._blocks.stream("session/blocks")
         self._recent: deque[Marker] = deque(maxlen=_RECENT)
         self._definition: Definition | None = None
-        self._cutter: StepCutter | None = None
         self._doing: dict[int, str] = {}  # activity by stack
         self._begun = now_ns()
         self.flush_ns = min(_FLUSH_NS, round(plan.block_s * NS_PER_S))  # between two writes
@@ -113,37 +114,50 @@ class LongRun:
         return self._details.stream(name)
 
     def _head(self) -> list[Any]:
-        """Of each file of the ring: when it began, and after how many steps."""
-        return [now_ns(), self.steps]
+        """Of each file of the ring: when the last marker before it ended, and how many steps came before.
+
+        Not when the file was made: markers that are on their way are older than that, and come in this file. Nor the
+        steps that were counted: the last one may be open until the next begins.
+        """
+        cutter = self._cutter
+        return [self._marked_ns, self.steps if cutter is None else cutter.next_number - 1]
 
     # --- what comes in --------------------------------------------------------------------------------------------
 
     def append(self, marker: Marker) -> None:
         """A marker, in order."""
         self._markers.append(marker)
+        self._marked_ns = max(self._marked_ns, marker.end_ns)
         self._recent.append(marker)
         window = self.window
         if window is not None:
             window.markers.append(marker)
         definition = self._session.definition
-        if definition is not self._definition and definition is not None:
-            first, self._definition, self._cutter = self._cutter is None, definition, StepCutter(definition)
-            if first:
-                for known in self._recent:
-                    self._feed(self._cutter, known)
-                return
-        if self._cutter is not None:
+        if definition is not None and definition != self._definition:
+            self._define(definition)
+        elif self._cutter is not None:
             self._feed(self._cutter, marker)
 
-    def _feed(self, cutter: StepCutter, marker: Marker) -> None:
+    def _define(self, definition: Definition) -> None:
+        """What a step is has become known, or known better. While all markers are at hand the steps are counted anew:
+        so they have the numbers that the report gives them. The periods keep what they had."""
+        first, before = self._definition is None, self.steps
+        self._definition, self._cutter = definition, StepCutter(definition)
+        if first or len(self._recent) < _RECENT:
+            self.steps = 0
+            for known in self._recent:
+                self._feed(self._cutter, known, counts=first)
+        else:
+            self._cutter.number = before + 1
+            self._feed(self._cutter, self._recent[-1])
+
+    def _feed(self, cutter: StepCutter, marker: Marker, counts: bool = True) -> None:
         step = cutter.feed(marker, self._session.is_fetch(marker.site))
         if step is not None:
-            self._count(step)
-
-    def _count(self, step: Step) -> None:
-        self.steps += step.count
-        self._last_step_ns = step.end_ns
-        self._block.durations.add(step.duration_ns, step.count)
+            self.steps += step.count
+            self._last_step_ns = step.end_ns
+            if counts:
+                self._block.durations.add(step.duration_ns, step.count)
 
     def sampled(self, row: Any) -> None:
         """A row of the sampler: of stacks all are kept, of samples the first and the last."""

@@ -18,12 +18,13 @@ class Trial:
 
 rng = np.random.default_rng(0)
 
-def both(install, compute):
+def both(install, compute, again=True):
     trial, plain = Trial(), compute()
     with install(trial):
         assert trial.reason
         changed = compute()
-    tf.nest.map_structure(np.testing.assert_array_equal, plain, compute())  # all is taken back
+    if again:  # all is taken back
+        tf.nest.map_structure(np.testing.assert_array_equal, plain, compute())
     return plain, changed, trial.count
 
 def same(one, two): tf.nest.map_structure(np.testing.assert_array_equal, one, two)
@@ -32,10 +33,10 @@ def near(one, two): tf.nest.map_structure(lambda a, b: np.testing.assert_allclos
 
 ADAPTED = """
 from tfperfkit_experiments.adapt_batches.install import install
-rows, words = rng.gamma(2.0, 3.0, (700, 3)).astype("float32"), rng.choice(list("abcdefg"), 700, p=np.arange(1, 8) / 28)
+rows, words = rng.gamma(2.0, 3.0, (250, 3)).astype("float32"), rng.choice(list("abcdefg"), 250, p=np.arange(1, 8) / 28)
 slices = tf.data.Dataset.from_tensor_slices
 small, texts = slices((rows, rows[:, 0])).batch(2), slices(words).batch(3)
-numbers = slices(rng.integers(0, 9, 700)).shuffle(700).batch(1)
+numbers = slices(rng.integers(0, 9, 250)).shuffle(250).batch(1)
 
 def adapted(large=False):
     scale, found = keras.layers.Normalization(), [keras.layers.StringLookup(), keras.layers.TextVectorization(9)]
@@ -61,7 +62,7 @@ def left_alone():
     bins.adapt(slices(rows[:, :1]).batch(50))
     return [np.array(scale.mean), np.array(lookup.get_vocabulary()), np.array(bins.bin_boundaries)]
 
-plain, changed, count = both(install, left_alone)
+plain, changed, count = both(install, left_alone, False)
 assert count == 0, count
 same(plain, changed)
 """
@@ -79,19 +80,19 @@ def trained(data, steps):
     keras.utils.set_random_seed(4)
     made = [keras.layers.Dense(5, "relu"), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
     model = keras.Sequential([keras.Input((4,)), *made])
-    model.compile("adam", "mse")
+    model.compile("sgd", "mse")
     history = model.fit(x, x[:, :1], batch_size=16, epochs=3, validation_data=data, validation_steps=steps, verbose=0)
     return model.get_weights() + [np.array(history.history["loss"])], history.history["val_loss"]
 
-for data, steps, expected in (
-    (held.batch(8).repeat(), 20, 1), (held.batch(10).repeat(3), None, 1), (held.batch(8).repeat(), 3, 0),
-    (held.batch(8), None, 0), ((x[:20], x[:20, :1]), None, 0),
+for data, steps, expected, exactly in (
+    (held.batch(8).repeat(), 20, 1, False), (held.batch(10).repeat(), 20, 1, True),  # whole passes: the same mean
+    (held.batch(10).repeat(3), None, 1, True), (held.batch(8).repeat(), 3, 0, True),
+    (held.batch(8), None, 0, True), ((x[:20], x[:20, :1]), None, 0, True),
 ):
-    plain, changed, count = both(install, lambda: trained(data, steps))
+    plain, changed, count = both(install, lambda: trained(data, steps), steps == 20 and not exactly)
     assert count == expected, (steps, count)
     same(plain[0], changed[0])
-    np.testing.assert_allclose(plain[1], changed[1], rtol=0.3)
-near(*both(install, lambda: trained(held.batch(10).repeat(), 20)[1])[:2])  # whole passes: the same mean
+    near(plain[1], changed[1]) if exactly else np.testing.assert_allclose(plain[1], changed[1], rtol=0.3)
 """
 
 GROWN = """
@@ -140,7 +141,7 @@ same(plain[:2], changed[:2])  # the same sequences, with less padding
 assert changed[2] < 0.75 * plain[2], (plain[2], changed[2])
 
 fixed = tf.data.Dataset.range(20).map(lambda number: tf.fill([5], number))
-assert both(install, lambda: [rows.numpy() for rows in fixed.padded_batch(4)])[2] == 0
+assert both(install, lambda: [rows.numpy() for rows in fixed.padded_batch(4)], False)[2] == 0
 
 labels = np.array([text.sum() % 2 for text in texts])
 for side in ("pre", "post"):
@@ -158,7 +159,7 @@ for side in ("pre", "post"):
             model.fit(keras.utils.pad_sequences(texts, maxlen=90, padding=side), labels, 16, 1, verbose=0)
             rows = sorted(tuple(row[row != 0]) for batch in seen for row in batch)
             return np.concatenate(rows), np.int64(sum(batch.size for batch in seen))
-        plain, changed, count = both(install, fitted)
+        plain, changed, count = both(install, fitted, side == "pre" and width is None)
         assert count == (width is None), (side, width, count)
         same(plain[0], changed[0])
         assert (changed[1] < 0.6 * plain[1]) == (width is None), (plain[1], changed[1])

@@ -60,6 +60,8 @@ TABLE = (5000, 16)
     [
         lambda ids, table: tf.one_hot(ids, 5000) @ table,
         lambda ids, table: tf.einsum("nv,vd->nd", tf.one_hot(ids, 5000), table),
+        lambda ids, table: tf.gather(tf.eye(5000), ids) @ table,
+        lambda ids, table: tf.keras.layers.CategoryEncoding(5000, "multi_hot")(tf.reshape(ids, [-1, 4])) @ table,
         lambda ids, table: tf.matmul(tf.cast(ids[:, None] == tf.range(5000), tf.float32), table),
         lambda ids, table: dense(5000, use_bias=False)(tf.one_hot(ids, 5000)),
         lambda ids, table: dense(5000, activation="relu")(tf.one_hot(tf.reshape(ids, [30, 10]), 5000)),
@@ -218,6 +220,7 @@ UNITS = [1.0 + number for number in range(16)]
         lambda a, b: tf.reduce_sum((tf.repeat(a, 90, axis=0) - tf.tile(b, [700, 1])) ** 2, 1),
         lambda a, b: tf.norm(tf.gather(a, PAIRS[0]) - tf.gather(b, PAIRS[1]), axis=1),
         lambda a, b: tf.reduce_sum(tf.abs(a[:, None] - b) ** 2, -1),
+        lambda a, b: tf.norm(a[:, None] - b + 1e-3, axis=-1),
         lambda a, b: tf.exp(-tf.reduce_sum(tf.square((a[:, None] - b) / UNITS), -1)),
     ],
 )

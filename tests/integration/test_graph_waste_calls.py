@@ -80,6 +80,14 @@ def test_what_follows_from_the_arguments_that_change_or_from_chance_is_left_out(
     assert not any("random" in name or "Relu" in name or name.startswith("MatMul") for name in names)
 
 
+@pytest.mark.parametrize(("same", "expected"), [([32, 0], {"solve"}), ([0, 32], set())])
+def test_a_matrix_that_is_handed_over_in_each_call(same: list[int], expected: set[str]) -> None:
+    system = tf.TensorSpec((240, 240), tf.float32), tf.TensorSpec((240, 1), tf.float32)
+    made = called(lambda a, b: tf.linalg.solve(a, b * 2.0), same, [0, 0], *system)
+    assert {kind for kind in made if kind == "solve"} == expected
+    assert all(made[kind].figures["argument"] == 1 for kind in expected)
+
+
 @pytest.mark.parametrize(
     ("same", "calls"), [([0, 0], 33), ([32, 32], 33), ([4, 0], 5), ([16, 0], 33)], ids=["none", "all", "few", "seldom"]
 )

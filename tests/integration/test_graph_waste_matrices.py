@@ -90,6 +90,8 @@ def assigned(makes: Makes, rows: int = 5000) -> Makes:
         lambda v, x: tf.concat([v[4:], x], 0),
         lambda v, x: tf.concat([x, v[:-4]], 0),
         lambda v, x: tf.keras.ops.concatenate([x, v[:-4]], axis=0),
+        lambda v, x: tf.concat([tf.roll(v, -4, 0)[:-4], x], 0),
+        lambda v, x: tf.roll(v, -4, 0),
     ],
 )
 def test_a_variable_that_is_copied_to_write_rows(makes: Makes) -> None:
@@ -99,9 +101,17 @@ def test_a_variable_that_is_copied_to_write_rows(makes: Makes) -> None:
     assert one.left == pytest.approx(4 / 5000)
 
 
+def test_a_variable_that_is_copied_to_write_the_row_that_a_mask_names() -> None:
+    function = assigned(lambda v, x: tf.where(tf.equal(tf.range(5000), tf.cast(x[0, 0], tf.int32))[:, None], x[0], v))
+    (one,) = found(function, (4, 8))
+    assert (one.kind, one.figures["rows"], one.figures["written"]) == ("copied", 5000, 1)
+
+
 @pytest.mark.parametrize(
     "makes",
     [
+        lambda v, x: tf.where(v[:, :1] == x[0, 0], x[0], v),  # as many rows as the data say
+        lambda v, x: tf.where(tf.range(5000)[:, None] < 4, x[0], v),
         lambda v, x: tf.tensor_scatter_nd_update(v, tf.range(4)[:, None], x) * 0.9,  # all of it is new
         lambda v, x: tf.tensor_scatter_nd_update(v * 0.9, tf.range(4)[:, None], x),
         lambda v, x: tf.tensor_scatter_nd_update(tf.zeros_like(v), tf.range(4)[:, None], x),
@@ -258,6 +268,28 @@ def test_a_matrix_of_zeros_is_multiplied(multiplied: Makes, constant: Makes) -> 
     assert one.figures["filled"] == pytest.approx(0.004, abs=0.0015)
 
 
+LINKS = [[number, 2 * number] for number in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("multiplied", "diagonal"),
+    [
+        (lambda x: tf.linalg.diag(tf.reduce_sum(x, 1)) @ x, 1.0),
+        (lambda x: x @ tf.linalg.diag(x[0]), 1.0),
+        (lambda x: tf.scatter_nd(LINKS, tf.reduce_sum(x[:9], 1), [600, 600]) @ x, 0.0),
+        (lambda x: tf.sparse.to_dense(tf.SparseTensor(LINKS, tf.reduce_sum(x[:9], 1), [600, 600])) @ x, 0.0),
+    ],
+)
+def test_a_matrix_that_is_made_of_few_numbers_is_multiplied(multiplied: Makes, diagonal: float) -> None:
+    (one,) = [each for each in found(multiplied, (600, 600)) if each.kind == "zeros"]
+    assert (one.figures["numbers"], one.figures["diagonal"]) == (360_000, diagonal)
+
+
+def test_some_rows_of_a_matrix_of_zeros_are_multiplied() -> None:
+    matrix = tf.constant(_links(0.004))
+    assert "zeros" in kinds(lambda ids, x: tf.gather(matrix, ids) @ x, "i80", (600, 8))
+
+
 def test_a_matrix_that_is_full_small_or_not_constant_is_left_in_peace() -> None:
     some, full, small = tf.constant(_links(0.05)), tf.constant(_links(1.0)), tf.constant(_links(0.004, 100))
     held = tf.Variable(_links(0.004))
@@ -280,7 +312,14 @@ def test_a_dense_layer_on_whole_pictures(batch: int | None) -> None:
         made = found(lambda x, net=net: net(x), tf.TensorSpec((batch, 32, 32, 16)), batch=8)
         assert {each.kind for each in made} == expected
         for each in made:
-            assert each.figures == {"places": 1024, "channels": 16, "numbers": 16384, "units": 16, "bytes": 1 << 20}
+            figures = {"places": 1024, "axes": 2, "channels": 16, "numbers": 16384, "units": 16, "bytes": 1 << 20}
+            assert each.figures == figures
+
+
+def test_a_dense_layer_on_whole_sequences() -> None:
+    net = tf.keras.Sequential([tf.keras.Input((400, 32)), tf.keras.layers.Flatten(), tf.keras.layers.Dense(16)])
+    (one,) = found(lambda x: net(x), tf.TensorSpec((8, 400, 32)))
+    assert (one.kind, one.figures["axes"], one.figures["places"]) == ("flat", 1, 400)
 
 
 COVARIANCES = (3, 64, 64)

@@ -51,6 +51,19 @@ def test_a_tensor_may_grow_along_an_axis() -> None:
     assert compared(function((3, None), (3, None)), calls) == Compared(5, [0, 0], [4, 0], [None] * 2)
 
 
+@pytest.mark.parametrize("front", [False, True])
+def test_a_buffer_of_one_length_may_fill(front: bool) -> None:
+    calls = []
+    for length in range(2, 7):
+        words, other = np.zeros((2, 20), np.int32), np.zeros((2, 20), np.int32)
+        words[:, slice(20 - length, None) if front else slice(length)] = np.arange(1, length + 1)
+        other[:, length] = 1  # another word each time
+        calls.append((tf.constant(words), tf.constant(other)))
+    spec = tf.TensorSpec((2, 20), tf.int32)
+    made = tf.function(lambda *each: tf.add_n(each), autograph=False).get_concrete_function(spec, spec)
+    assert compared(made, calls).grown == [4, 0]
+
+
 def sequences(count: int, width: int, longest: int, kind: Any = np.int32) -> Any:
     rows = np.zeros((count, width), kind)
     for row in rows:

@@ -25,12 +25,15 @@ MAX = 33
 #: A larger tensor that is another object than in the call before is compared by a sample of its bytes.
 _KEPT_BYTES = 1 << 18
 _SAMPLES = 1 << 10
+#: Shorter sequences take no time, and may go on by chance.
+_MIN_WIDTH = 8
 _HANDLES = ("resource", "variant", "string")
 
 
 class Compared(NamedTuple):
     """``calls`` that were looked at. For each argument, in how many of them but the first it was the ``same`` as in the
-    call before, or had ``grown``: the tensor before is its beginning along one axis, and nothing else has changed.
+    call before, or had ``grown``: the tensor before is its beginning along one axis, or one more place of its padding
+    is filled, and nothing else has changed.
     ``padding``: of sequences of one width, None of anything else."""
 
     calls: int
@@ -62,7 +65,7 @@ class _Argument:
         if not first and mark is not None:
             if mark == self.mark:
                 self.same += 1
-            elif self.array is not None and array is not None and _extends(array, self.array):
+            elif self.array is not None and array is not None and _goes_on(array, self.array):
                 self.grown += 1
         self.array, self.mark = array, mark
 
@@ -174,6 +177,25 @@ def _contents(tensor: Any) -> tuple[Any, tuple[Any, ...] | None]:
         return array, (array.dtype.str, array.shape, zlib.crc32(array.tobytes()))
     sample = array.reshape(-1)[:: max(1, array.size // _SAMPLES) | 1]
     return None, (array.dtype.str, array.shape, zlib.crc32(sample.tobytes()))
+
+
+def _goes_on(new: Any, old: Any) -> bool:
+    return _extends(new, old) or _fills(new, old)
+
+
+def _fills(new: Any, old: Any) -> bool:
+    """Whether ``new`` is ``old`` with one more place of its padding filled: behind what there was, or, of numbers that
+    are padded in front, after they all moved by one. Whole numbers only: of others none tells that it is padding."""
+    if new.dtype != old.dtype or new.shape != old.shape or new.dtype.kind not in "iu" or not new.ndim:
+        return False
+    if new.shape[-1] < _MIN_WIDTH:
+        return False
+    changed = (new != old).reshape(-1, new.shape[-1]).any(axis=0).nonzero()[0]
+    at = int(changed[0]) if len(changed) else 0
+    if len(changed) == 1 and at < new.shape[-1] - 1:
+        return bool((old[..., at:] == old[..., -1:]).all())
+    padding = old[..., :2]
+    return bool((padding == padding[..., :1]).all() and (new[..., :-1] == old[..., 1:]).all())
 
 
 def _extends(new: Any, old: Any) -> bool:

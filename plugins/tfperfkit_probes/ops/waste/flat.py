@@ -1,4 +1,5 @@
-"""A dense layer on all places of a picture: most of a network's weights, each of them read and updated in each step."""
+"""A dense layer on all places of a picture, or of a sequence: most of a network's weights, each of them read and
+updated in each step."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _DEEPEST = 4
 
 
 def flat(view: View) -> Iterator[Wasted]:
-    """By products of a variable with what was ``[n, h, w, c]`` before it was ``[n, h * w * c]``."""
+    """By products of a variable with what was ``[n, h, w, c]`` before it was ``[n, h * w * c]``; or ``[n, t, c]``."""
     for node in view.forward:
         if node.type != "MatMul" or len(node.inputs) != 2 or not _is_variable(view, node):
             continue
@@ -25,7 +26,7 @@ def flat(view: View) -> Iterator[Wasted]:
             continue
         before, after = view.shape(*reshaped.inputs[0]), view.shape(reshaped.name)
         kernel = view.shape(*node.inputs[1])
-        if before is None or after is None or kernel is None or len(before) not in (4, 5) or len(after) != 2:
+        if before is None or after is None or kernel is None or len(before) not in (3, 4, 5) or len(after) != 2:
             continue
         places, numbers = math.prod(before[1:-1]), math.prod(before[1:])
         # A batch that is flattened with its pictures would be no layer on each of them.
@@ -37,6 +38,7 @@ def flat(view: View) -> Iterator[Wasted]:
             operations=[node.name, *(each.name for each in view.fused(node))],
             figures={
                 "places": float(places),
+                "axes": float(len(before) - 2),
                 "channels": float(before[-1]),
                 "numbers": float(numbers),
                 "units": float(kernel[1]),

@@ -87,14 +87,15 @@ def _sums(view: View, node: Node, made: int) -> list[_Sum]:
 
 
 def _stays_a_square(view: View, use: Use, made: int) -> bool:
-    """Whether it leaves the squares to be those of (other) differences: without their sign, each axis in its own
-    unit."""
+    """Whether it leaves the squares to be those of (other) differences: without their sign, moved by a vector, each
+    axis in its own unit."""
     if use.node.type in ("Abs", "Neg"):
         return True
     others = [owner for number, owner in enumerate(use.node.inputs) if number != use.number]
     scales = use.node.type in _SCALES and (use.number == 0 or use.node.type == "Mul")
-    # A unit for each axis that is summed over moves to the points; one for each pair does not.
-    return scales and all(len(view.shape(*owner) or (0, 0)) < 2 for owner in others)
+    moves = use.node.type in ("Add", "AddV2", "Sub")
+    # A unit for each axis that is summed over, or a vector, moves to the points; one for each pair does not.
+    return (scales or moves) and all((shape := view.shape(*owner)) is not None and len(shape) < 2 for owner in others)
 
 
 def _to_the_second(view: View, use: Use) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
@@ -32,7 +32,8 @@ _DEEPEST = 4000
 
 
 def solves(view: View) -> Iterator[Wasted]:
-    """By matrices that follow from constants and from what ``view.stays`` alone, variables among it that stay."""
+    """By matrices that follow from constants and from what ``view.stays`` alone, variables among it that stay, and
+    arguments that were the same for many calls in a row."""
     fixed: dict[str, bool] = {}
     for node in view.forward:
         if node.type not in SOLVES | DECOMPOSES or not node.inputs:
@@ -55,7 +56,7 @@ def _is_fixed(view: View, name: str, known: dict[str, bool]) -> bool:
         elif node is None or seen > _DEEPEST:
             return False
         elif node.type == "Placeholder":
-            known[current] = current in view.stays
+            known[current] = current in view.stays or current in view.given.same
         elif node.type == "Const":
             known[current] = True
         elif any(part in node.type for part in _CHANGES) or not node.inputs:
@@ -71,10 +72,15 @@ def _is_fixed(view: View, name: str, known: dict[str, bool]) -> bool:
 
 def _reads_variables(view: View, name: str) -> bool:
     """Whether a tensor follows from a variable."""
+    return _follows(view, name, {each for each in view.nodes if view.graph.type_of(each).dtype == "resource"})
+
+
+def _follows(view: View, name: str, sources: Set[str]) -> bool:
+    """Whether a tensor follows from one of these."""
     pending, seen = [name], {name}
     while pending:
         node = view.nodes[pending.pop()]
-        if node.outputs and node.outputs[0].dtype == "resource":
+        if node.name in sources:
             return True
         pending += (new := [owner for owner, _ in node.inputs if owner not in seen])
         seen.update(new)
@@ -96,6 +102,7 @@ def _of(view: View, node: Node, size: int) -> Wasted:
             "size": size,
             "columns": columns,
             "loop": float(view.in_loop),
+            "argument": float(_follows(view, node.inputs[0][0], view.given.same.keys() - view.stays)),
             "variables": float(_reads_variables(view, node.inputs[0][0])),
         },
     )

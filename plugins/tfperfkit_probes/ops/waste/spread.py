@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.sizes import UNARY
+from tfperfkit_probes.ops.waste.tables import along_rows
 from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "spread"
@@ -18,6 +19,8 @@ _SUMS = frozenset({"Sum", "Max", "Min", "Mean", "Prod"})
 _WITH = frozenset({"Mul", "MulNoNan", "SelectV2", "Select"})
 _ORDERS = frozenset({"Less", "LessEqual", "Greater", "GreaterEqual"})
 _LONGEST = 8
+#: Those that make a vector for each index, or for the indices of a row.
+_VECTORS = frozenset({"OneHot", "DenseBincount", "GatherV2"})
 
 
 class _End(NamedTuple):
@@ -29,8 +32,9 @@ class _End(NamedTuple):
 
 
 def spread(view: View) -> Iterator[Wasted]:
-    """``one_hot(ids, n) @ table``, sums over ``equal(ids[:, None], range(n))`` with what it masks, and how many of some
-    numbers are smaller than each of others, counted over ``a[None] < b[:, None]``."""
+    """``one_hot(ids, n) @ table``, also of vectors that are counts or rows of the identity, sums over
+    ``equal(ids[:, None], range(n))`` with what it masks, and how many of some numbers are smaller than each of others,
+    counted over ``a[None] < b[:, None]``."""
     for node in view.forward:
         made = _is_mask(view, node)
         if made is None:
@@ -40,7 +44,7 @@ def spread(view: View) -> Iterator[Wasted]:
             ends = [end for end in ends if not any(each.type in _WITH | _PRODUCTS for each in end.way)]
         if not ends:
             continue
-        one_hot = node.type == "OneHot"
+        one_hot = node.type in _VECTORS
         nodes = list(dict.fromkeys(each.name for end in ends for each in end.way))
         places = [each.place for end in ends for each in reversed(end.way) if each.place is not None]
         places += [node.place] if node.place is not None else []
@@ -52,7 +56,7 @@ def spread(view: View) -> Iterator[Wasted]:
             bytes=sum(end.bytes for end in ends),
             figures={
                 "mask": made,
-                "ids": max(view.elements(*owner) or 0 for owner in node.inputs[: 1 if one_hot else 2]),
+                "ids": max(view.elements(*owner) or 0 for owner in _indices(node)),
                 "one_hot": float(one_hot),
                 "ordered": float(node.type in _ORDERS),
                 "looked_up": float(any(each.type in _PRODUCTS for end in ends for each in end.way)),
@@ -62,14 +66,33 @@ def spread(view: View) -> Iterator[Wasted]:
 
 def _is_mask(view: View, node: Node) -> int | None:
     """The numbers of a mask; None for what is none, or too small to matter."""
-    if node.type not in ("OneHot", "Equal", *_ORDERS) or not node.inputs:
+    if node.type not in ("OneHot", "DenseBincount", "GatherV2", "Equal", *_ORDERS) or not node.inputs:
+        return None
+    if node.type == "GatherV2" and not _of_identity(view, node):
         return None
     made = view.elements(node.name) or _by_product(view, node)
-    sizes = [view.elements(*owner) for owner in node.inputs[: 1 if node.type == "OneHot" else 2]]
+    sizes = [view.elements(*owner) for owner in _indices(node)]
     if made is None or None in sizes or made < _WIDE * max(size or 0 for size in sizes):
         return None
-    whole = view.graph.type_of(*node.inputs[0]).dtype.startswith(("int", "uint"))
+    whole = view.graph.type_of(*_indices(node)[0]).dtype.startswith(("int", "uint"))
     return made if whole or node.type in _ORDERS else None
+
+
+def _indices(node: Node) -> list[tuple[str, int]]:
+    """What a mask is made of: indices, or the two sides of a comparison."""
+    if node.type == "GatherV2":
+        return node.inputs[1:2]
+    return node.inputs[: 2 if node.type not in _VECTORS else 1]
+
+
+def _of_identity(view: View, node: Node) -> bool:
+    """Whether it looks up rows of ``tf.eye(n)``, made in the function."""
+    matrix = view.source(node, 0)
+    if matrix is None or not matrix.type.startswith("MatrixDiag") or not along_rows(view, node):
+        return False
+    ones = view.source(matrix, 0)
+    value = view.source(ones, 1) if ones is not None and ones.type == "Fill" else None
+    return view.number(value) == 1.0 or (ones is not None and ones.type == "Const" and view.filled(ones) == 1.0)
 
 
 def _by_product(view: View, node: Node) -> int | None:

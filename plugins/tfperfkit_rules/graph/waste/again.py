@@ -100,7 +100,8 @@ def grown(evidence: Evidence) -> Iterator[Finding]:
             f"{name} gets longer from call to call, and each call computes all of it again",
             "Keep what was computed of the part before, and hand over only what is new: of a recurrent layer its state "
             "(return_state=True, and initial_state=state in the next call), of attention its keys and values.",
-            f"In most calls {name} was that of the call before with something behind it. Layers that look ahead "
+            f"In most calls {name} was that of the call before with something behind it (or with one more place of its "
+            "padding filled). Layers that look ahead "
             "(bidirectional ones, attention without a causal mask) need all of it each time.",
             _calls(part),
         )

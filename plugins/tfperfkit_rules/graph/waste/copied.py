@@ -37,9 +37,9 @@ def copied(evidence: Evidence) -> Iterator[Finding]:
             codes.COPIED_VARIABLE,
             f"{often(whole)} {what} of a variable are copied to write {often(written)}",
             _RING if queue else _IN_PLACE,
-            "What tf.tensor_scatter_nd_update (or tf.concat) makes is a tensor of its own, as large as the variable: "
-            "all of it is read and written at each call, and the variable's memory is held twice meanwhile. A scatter "
-            "method of the variable writes the rows that are named, and nothing else.",
+            "What tf.tensor_scatter_nd_update (or tf.where, tf.concat, tf.roll) makes is a tensor of its own, as large "
+            "as the variable: all of it is read and written at each call, and the variable's memory is held twice "
+            "meanwhile. A scatter method of the variable writes the rows that are named, and nothing else.",
             count("bytes of the variable", figures["bytes"], "bytes"),
             count(f"{what} of it", whole),
             count(f"{what} that are written", written),

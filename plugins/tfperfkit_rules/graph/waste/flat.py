@@ -16,6 +16,9 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import definition, places
 from tfperfkit_rules.graph.waste.pricing import candidates, count, often
 
+#: What pooling in halves leaves along one axis, two and three.
+_PART = ("half", "a quarter", "an eighth")
+
 
 def flat(evidence: Evidence) -> Iterator[Finding]:
     """GRF022: its product, forward and backward, and the updates of its weights. The costliest layer."""
@@ -29,6 +32,7 @@ def flat(evidence: Evidence) -> Iterator[Finding]:
 def _finding(evidence: Evidence, data: ComputedStep, function: Brief, waste: Wasted) -> Finding | None:
     figures, names = waste.figures, set(waste.operations)
     weights = figures["numbers"] * figures["units"]
+    axes = round(figures.get("axes", 2))
     shape = f"{figures['numbers']:.0f}×{figures['units']:.0f}"
     of_all = figures["bytes"] / function.parameter_bytes if function.parameter_bytes else 0.0
     scale = evidence.share("graph") / data.ms
@@ -55,9 +59,10 @@ def _finding(evidence: Evidence, data: ComputedStep, function: Brief, waste: Was
             Measurement("share of the step, updating its weights", updates, "share", "breakdown"),
         ),
         advice=(
-            "layers.GlobalAveragePooling2D() in place of layers.Flatten() gives the layer "
-            f"{often(figures['channels'])} numbers in place of {often(figures['numbers'])}; a MaxPooling2D() before "
-            "it a quarter of them. It is another model, with far fewer weights: compare how well it learns."
+            f"layers.GlobalAveragePooling{axes}D() in place of layers.Flatten() gives the layer "
+            f"{often(figures['channels'])} numbers in place of {often(figures['numbers'])}; a MaxPooling{axes}D() "
+            f"before it {_PART[axes - 1]} of them. It is another model, with far fewer weights: compare how well it "
+            "learns."
         ),
         detail=(
             f"It has a weight for each of {often(figures['places'])} places, {often(figures['channels'])} channels and "

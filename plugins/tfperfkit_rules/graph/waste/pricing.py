@@ -96,8 +96,10 @@ def often(number: float) -> str:
 def candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
     """The wasted work of one kind in the functions that the steps called."""
     calls = evidence.offer(FunctionCalls)
+    # Where the trace was cut before a step nothing was counted: the samples tell then what ran.
+    cut = calls is not None and not calls.per_step and evidence.offer(ComputedStep) is None
     for function in largest_first(evidence):
-        called = calls is None or evidence.work is not None or function.graph in calls.per_step
+        called = calls is None or cut or evidence.work is not None or function.graph in calls.per_step
         if called and function.first_execution_ms is not None and not function.jit_compile:
             yield from ((function, each) for each in function.marks.wasted if each.kind == kind)
 
@@ -162,7 +164,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
         large = any((row.bytes or 0.0) >= calibrated.BEYOND_CACHE.value * row.runs > 0 for row in rows)
         return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
-    if evidence.work is None:
+    # Of a step whose operations no trace timed (few steps, or the run was cut) it is by sizes too, without gradients.
+    if evidence.work is None and (step is not None or waste.kind in _EACH_VARIABLE or waste.kind.startswith(RESULT)):
         return _Shares(0.0)
     mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
     if mine is None:
@@ -176,7 +179,9 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         return _Shares(share, gaps=share * rest / (1 - rest) if rest < 1 else 0.0, window="tfprof")
     total = _ms(evidence, waste.whole_flops, waste.whole_bytes)[0]
     part = _ms(evidence, waste.takes_flops + waste.uncounted_flops, waste.takes_bytes)[0]
-    return _Shares(mine.share * min(1.0, part / total) if total > 0 else 0.0)
+    share = mine.share * min(1.0, part / total) if total > 0 else 0.0
+    # Gradients, which a step has, are in the total and in no part: what is theirs may be any of the rest.
+    return _Shares(share, gaps=mine.share - share if evidence.work is None and share else 0.0)
 
 
 def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:

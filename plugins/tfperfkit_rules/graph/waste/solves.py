@@ -31,13 +31,16 @@ def solves(evidence: Evidence) -> Iterator[Finding]:
         each, between = ("turn of a loop", "turn") if in_loop else ("call", "call")
         what = _SOLVE if figures["columns"] else _OTHERS
         before = "before the loop" if in_loop else "before the function, outside of tf.function"
+        source = f"{_VARIABLES if by_variables else 'constants'} and from what does not change"
+        if figures.get("argument") and not in_loop:
+            source = "an argument that was the same in many calls in a row, and from what does not change"
         yield finding(
             evidence,
             part,
             codes.SAME_MATRIX,
             f"A matrix of {size:,} x {size:,} that stays the same is factorised in each {each}",
             f"Do once what depends on the matrix alone, {before}: {what}.",
-            f"The matrix follows from {_VARIABLES if by_variables else 'constants'} and from what does not change "
+            f"The matrix follows from {source} "
             f"between one {between} and the next. Its factors take n^3, a right side with them n^2.",
             count("rows of the matrix", size),
             *([count("columns of the right side", figures["columns"])] if figures["columns"] else []),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from computed_builder import compiled, ran
-from evidence_builder import FILE
+from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
 from tfperfkit_rules.graph.waste import RULES
 from tfprof_builder import brief, graphs, op
@@ -261,6 +261,24 @@ def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
 
     assert [item.code for item in search(0)] == ["GRF023"]
     assert not search(50), "what follows from it may be trained"
+
+
+@pytest.mark.parametrize(("kind", "told_of"), [("positions", 1), ("average", 0)])
+def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: int) -> None:
+    """Where the run ended before its trace did: not by how many small operations there are."""
+    mine = waste(kind, takes_flops=3e8, whole_flops=9e8)
+    given = {"callers": [SourceSpan(FILE, 5)], "marks": Marks(wasted=[mine]), "first_execution_ms": 5.0}
+    function = msgspec.structs.replace(brief(), gradient_operations=50, **given)
+    evidence = make_evidence(
+        parts_ms={"graph": 99.0, "dispatch": 1.0},
+        steps=make_steps(8, 100.0),
+        samples=make_samples([(90, "graph", (frame(5),))]),
+        offers={"lines": (FunctionCalls(per_step={}), OpsData(functions=[], all=(function,)))},
+        machine_gflops=100.0,
+    )
+    findings = told(evidence)
+    assert len(findings) == told_of
+    assert all(0.3 < item.share_of_step < 0.35 and item.at_least for item in findings)
 
 
 FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}

@@ -20,6 +20,22 @@ SLOWER = numbers.SEPARATED_SLOWER.value
 RANDOM = np.random.default_rng(1).normal(size=(13, 13, 1, 1)).astype("float32")
 
 
+def meshgrid() -> Any:
+    line = tf.range(-6.0, 7.0)
+    return tf.meshgrid(line, line)
+
+
+GRID = np.arange(-6, 7, dtype="f")[:, None], np.arange(-6, 7, dtype="f")[None]
+
+
+def normalised(kernel: Any) -> Any:
+    return kernel / tf.reduce_sum(kernel)
+
+
+def for_channels(kernel: Any) -> Any:
+    return tf.tile(kernel[:, :, None, None], [1, 1, 3, 1])
+
+
 def convolved(x: Any, kernel: Any) -> Any:
     return tf.nn.conv2d(x, kernel, 1, "SAME")
 
@@ -39,6 +55,15 @@ def each(x: Any, kernel: Any) -> Any:
         (lambda x: convolved(x, WHOLE * np.eye(3, dtype="float32")), THREE),
         (lambda x: each(x, np.tile(WHOLE, (1, 1, 3, 1))), THREE),
         (lambda x: each(x, np.ones((7, 7, 3, 1), "f") / 49), THREE),
+        (
+            lambda x: each(x, for_channels(normalised(tf.einsum("i,j->ij", tf.constant(BELL), tf.constant(BELL))))),
+            THREE,
+        ),
+        (lambda x: each(x, for_channels(tf.tensordot(tf.constant(BELL), tf.constant(BELL), axes=0))), THREE),
+        (lambda x: each(x, for_channels(normalised(tf.exp(-(tf.constant(GRID[0]) ** 2 + GRID[1]) / 8.0)))), THREE),
+        (lambda x: each(x, for_channels(normalised(tf.exp(-sum(side**2 for side in meshgrid()) / 8.0)))), THREE),
+        (lambda x: each(x, tf.stack([tf.constant(BELL)[:, None] * BELL[None]] * 3, -1)[..., None]), THREE),
+        (lambda x: each(x, tf.ones([7, 7, 3, 1]) / 49.0), THREE),
     ],
 )
 def test_a_kernel_that_is_a_product(function: Makes, shape: tuple[int, ...]) -> None:
@@ -70,6 +95,9 @@ def test_what_is_left_with_channels() -> None:
     [
         lambda x: convolved(x, RANDOM),
         lambda x: convolved(x, WHOLE[5:8, 5:8]),  # small
+        lambda x: convolved(x, tf.exp(-tf.sqrt(sum(side**2 for side in meshgrid())))[:, :, None, None]),
+        lambda x: convolved(x, tf.exp(-((meshgrid()[0] + meshgrid()[1]) ** 2))[:, :, None, None]),  # turned
+        lambda x: convolved(x, (sum(side**2 for side in meshgrid()) * np.outer(BELL, BELL))[:, :, None, None]),
         lambda x: convolved(convolved(x, BELL[:, None, None, None]), BELL[None, :, None, None]),  # as it should be
     ],
 )

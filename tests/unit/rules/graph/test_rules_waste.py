@@ -266,7 +266,7 @@ def test_a_table_that_can_be_trained_stays_where_nothing_trains() -> None:
 @pytest.mark.parametrize(("kind", "told_of"), [("positions", 1), ("average", 0)])
 def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: int) -> None:
     """Where the run ended before its trace did: not by how many small operations there are."""
-    mine = waste(kind, takes_flops=3e8, whole_flops=9e8)
+    mine = msgspec.structs.replace(waste("positions", takes_flops=3e8, whole_flops=9e8), kind=kind)
     given = {"callers": [SourceSpan(FILE, 5)], "marks": Marks(wasted=[mine]), "first_execution_ms": 5.0}
     function = msgspec.structs.replace(brief(), gradient_operations=50, **given)
     evidence = make_evidence(

@@ -93,7 +93,7 @@ def trained(collected, persistent=True):
     return [weight.copy() for weight in net.get_weights()]
 
 for collected in (False, True):
-    plain, changed, count = both(install, lambda: trained(collected), True)
+    plain, changed, count = both(install, lambda: trained(collected), not collected)
     assert count == 2, count
     near(plain, changed)
 assert both(install, lambda: trained(False, False))[2] == 0
@@ -112,7 +112,7 @@ def adversaries(make):
     entry = keras.Input((10,))
     both_of_them = keras.Model(entry, judge(maker(entry)))
     seen = []
-    for turn in range(4):
+    for turn in range(3):
         noise = dice.normal(size=(16, 10)).astype("float32")
         judge.trainable = True
         judge.compile(make(dice), "binary_crossentropy", metrics=["accuracy"])
@@ -124,7 +124,7 @@ def adversaries(make):
     return np.array(seen), [weight.copy() for weight in both_of_them.get_weights()]
 
 for make, expected in (
-    (lambda dice: "adam", 6), (lambda dice: keras.optimizers.Adagrad(0.1), 6),
+    (lambda dice: "adam", 4), (lambda dice: keras.optimizers.Adagrad(0.1), 4),
     (lambda dice: keras.optimizers.Adam(0.01 * dice.random()), 0),  # another rate each time
 ):
     plain, changed, count = both(install, lambda: adversaries(make))

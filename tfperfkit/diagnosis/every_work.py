@@ -70,9 +70,18 @@ def _of_training(run: Evidence, wall_s: float) -> dict[tuple[str, Basis], float]
 
 
 def _traced_once_s(run: Evidence) -> float:
-    """Seconds of tracing in the steps of the warm-up: each function has to be traced once, however fast it gets."""
-    first = (step for step in run.steps.steps if step.window == "warmup")
-    return sum(run.tracing.overlap(step.begin_ns, step.end_ns) for step in first) / NS_PER_S
+    """Seconds of tracing in the steps of the warm-up beyond what all steps trace: each function has to be traced once,
+    however fast it gets."""
+    first, clean = (
+        [
+            (step.count, run.tracing.overlap(step.begin_ns, step.end_ns))
+            for step in run.steps.steps
+            if step.window == window
+        ]
+        for window in ("warmup", "clean")
+    )
+    usual = sum(traced for _, traced in clean) / max(sum(count for count, _ in clean), 1)
+    return sum(max(traced - count * usual, 0.0) for count, traced in first) / NS_PER_S
 
 
 def _of_the_run(
@@ -89,9 +98,12 @@ def _of_the_run(
         return item
     whole = 1.0 if item.basis == "run" else max(shares.get((item.work, item.basis), 0.0) - less, 0.0)
     share = min(item.share_of_step * whole, 1.0) if whole else None
-    return msgspec.structs.replace(
-        item, share_of_run=share, saves_s=_saved(item, whole * wall_s, freed_s.get(item.basis, 0.0))
-    )
+    saves_s = _saved(item, whole * wall_s, freed_s.get(item.basis, 0.0))
+    if saves_s is not None and saves_s[1] is not None and item.family == "graph":
+        # A graph with less in it is traced sooner: at most in proportion.
+        most = gain.saving(max(item.predicted_range or (item.predicted_speedup or 1.0,)))
+        saves_s = saves_s[0], saves_s[1] + less * wall_s * most
+    return msgspec.structs.replace(item, share_of_run=share, saves_s=saves_s)
 
 
 def _doubles(

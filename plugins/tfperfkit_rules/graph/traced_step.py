@@ -16,9 +16,10 @@ WINDOW = "tfprof"
 
 
 def traced_functions(evidence: Evidence) -> Iterator[tuple[GraphFunction, float]]:
-    """The functions that the traced steps ran, each with the ms of such a step; none without a trace."""
+    """The functions that the traced training steps ran, each with the ms of such a step; none without a trace, or of a
+    work outside of them."""
     data = evidence.offer(LinesData)
-    if data is None or not data.traced_step_ms:
+    if data is None or not data.traced_step_ms or evidence.work is not None:
         return
     for function in data.graph_functions:
         if function.where == "step":

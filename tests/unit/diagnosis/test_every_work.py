@@ -116,9 +116,23 @@ def test_what_was_traced_in_the_first_steps_is_no_time_that_faster_steps_save(mo
     steps = of_the_steps().steps
     run = make_evidence(account=make_account({"graph": 5.0}), steps=steps, tracing=[(0, 2000 * MS)])
     faster = finding("GRF010", 0.9, family="graph", predicted_speedup=2.0, predicted_range=None)
+    waits = finding("INP006", 0.9, family="input", predicted_speedup=2.0, predicted_range=None)
     traces = finding("RET014", 0.9, family="retrace", predicted_speedup=2.0, predicted_range=None)
-    monkeypatch.setattr(every_work, "apply", lambda evidence: ([faster, traces], []))
+    monkeypatch.setattr(every_work, "apply", lambda evidence: ([faster, waits, traces], []))
     told, _ = every_work.findings(run, [], (), WALL_S)
     saved = {item.code: item.saves_s for item in told}
-    assert saved["GRF010"] == pytest.approx([(0.4 + 119 * 0.005) / 2] * 2)
+    rest_s = 0.4 + 119 * 0.005
+    assert saved["INP006"] == pytest.approx([rest_s / 2] * 2)
+    # A graph with less in it is traced sooner, at most in proportion.
+    assert saved["GRF010"] == pytest.approx([rest_s / 2, (2.0 + rest_s) / 2])
     assert saved["RET014"] == pytest.approx([(2.4 + 119 * 0.005) / 2] * 2)
+
+
+def test_what_every_step_traces_is_no_first_trace() -> None:
+    """As where each calls predict, whose pipeline is a new one: it goes with the steps."""
+    steps = of_the_steps().steps
+    traced = [(step.begin_ns, step.begin_ns + 2 * MS) for step in steps.steps[1:]]
+    run = make_evidence(
+        account=make_account({"graph": 3.0, "tracing": 2.0}), steps=steps, tracing=[(0, 100 * MS), *traced]
+    )
+    assert every_work._traced_once_s(run) == pytest.approx(0.098)

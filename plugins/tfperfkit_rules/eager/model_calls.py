@@ -17,7 +17,8 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import waiting
 from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
 from tfperfkit_rules.measures.bounds import Bounds
-from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
+from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, calls, receiver
+from tfperfkit_rules.measures.own_passes import at_epoch_end
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
@@ -65,6 +66,8 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     left = PREDICT_LEFT if fits else _left(evidence, place, found.computing / at.total())
     batches = _batches(evidence, place)
     rounds = _rounds(evidence, place, batches)
+    if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
+        return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - calibrated.BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
     bounds = speedups(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = receiver(called_at(evidence, place, found.api))
@@ -101,6 +104,14 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
         absorbs=("INP001", "INP012", "RET012", "RET008", *(("EAG006", "STP010") if fits else ())),
         absorbs_here=("LIN001", "SYN001", "RET014"),  # it traces, as the detail says
         parts=("evaluate", "dispatch", "eager_ops", "tracing", "input", "other") if evidence.work is not None else (),
+    )
+
+
+def _once_an_epoch(evidence: Evidence, turns: Stretch, place: Place) -> bool:
+    """Whether a callback of Keras' makes the calls at this line, one after each epoch."""
+    here = [s for s, _ in turns.found if s.frames and (s.frames[-1].file, s.frames[-1].line) == place]
+    return bool(here) and all(
+        at_epoch_end(evidence, stack) == place for stack in here if calls(evidence, stack.frames[-1], PREDICT)
     )
 
 

@@ -11,11 +11,13 @@ from weakref import WeakKeyDictionary
 from tfperfkit.records.samples import Place, Stack
 from tfperfkit.records.steps import Loop as Seen
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.measures.called import COMPILED, LAYER, calls
+from tfperfkit_rules.measures.called import COMPILED, LAYER, PREDICT, calls
 from tfperfkit_rules.measures.source_text import enclosing, loop_at, loops
 from tfperfkit_rules.measures.step_place import TAPE, reached
 
 _UPDATES = ("call", "loop_call", "apply", "batch", "train_on_batch", "named")
+#: Methods of a callback that Keras calls around an epoch.
+_EPOCH_ENDS = frozenset({"on_epoch_end", "on_epoch_begin"})
 _KNOWN: WeakKeyDictionary[Evidence, tuple[frozenset[Place], frozenset[Place]]] = WeakKeyDictionary()
 
 
@@ -34,6 +36,19 @@ def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | 
 def computes(evidence: Evidence, stack: Stack) -> bool:
     """Whether a sample is of a model or of a compiled function."""
     return any(calls(evidence, frame, api) for frame in stack.frames for api in (COMPILED, LAYER))
+
+
+def at_epoch_end(evidence: Evidence, stack: Stack) -> Place | None:
+    """The line at which a callback of Keras' calls ``predict`` once at the end of an epoch. Of ``evaluate``, and of
+    calls in a loop, others tell."""
+    names = [frame.name.rpartition(".")[2] for frame in stack.frames]
+    begin = next((index for index, name in enumerate(names) if name in _EPOCH_ENDS), None)
+    if begin is None or not calls(evidence, stack.frames[-1], PREDICT):
+        return None
+    below = stack.frames[begin:]
+    if any(loops(evidence, frame.file, frame.line) for frame in below):
+        return None
+    return below[-1].file, below[-1].line
 
 
 def _differentiates(evidence: Evidence, loop: Place) -> bool:

@@ -9,18 +9,14 @@ from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.records.samples import MIN, Place, Stack
+from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import step as calibrated
-from tfperfkit_rules.measures.called import PREDICT, calls
 from tfperfkit_rules.measures.moments import moments
-from tfperfkit_rules.measures.own_passes import computes, in_pass
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.own_passes import at_epoch_end, computes, in_pass
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
-#: Methods of a callback that Keras calls around an epoch.
-_EPOCH_ENDS = frozenset({"on_epoch_end", "on_epoch_begin"})
 _LEFT = calibrated.EPOCHS_LEFT_MIN.value, calibrated.EPOCHS_LEFT_MAX.value
 
 
@@ -33,7 +29,7 @@ def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
     computed: dict[Place, Counter[Place]] = {}
     seen: dict[Place, list[int]] = {}
     for when, stack, took in moments(evidence):
-        loop = in_pass(evidence, stack, within_steps=False) or _at_epoch_end(evidence, stack)
+        loop = in_pass(evidence, stack, within_steps=False) or at_epoch_end(evidence, stack)
         if loop is None:
             continue
         ns[loop] += took
@@ -45,19 +41,6 @@ def validated_by_hand(evidence: Evidence) -> Iterable[Finding]:
         often = len(seen[loop]) >= MIN and times >= calibrated.EPOCHS_MIN.value
         if often and share >= calibrated.EPOCH_ENDS_MIN_SHARE.value:
             yield from _finding(evidence, loop, computed.get(loop, Counter()), share, took, times, len(seen[loop]))
-
-
-def _at_epoch_end(evidence: Evidence, stack: Stack) -> Place | None:
-    """The line at which a callback of Keras' calls ``predict`` once at the end of an epoch. Of ``evaluate``, and of
-    calls in a loop, others tell."""
-    names = [frame.name.rpartition(".")[2] for frame in stack.frames]
-    begin = next((index for index, name in enumerate(names) if name in _EPOCH_ENDS), None)
-    if begin is None or not calls(evidence, stack.frames[-1], PREDICT):
-        return None
-    below = stack.frames[begin:]
-    if any(loops(evidence, frame.file, frame.line) for frame in below):
-        return None
-    return below[-1].file, below[-1].line
 
 
 def _finding(

@@ -43,8 +43,9 @@ SAMPLED = ("faults", "integration")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Repeats of tests that rest on samples. Tests marked ``long`` run with TFPERF_LONG=1 only, which ``make test-long``
-    sets."""
+    """Tests that rest on samples are repeated once; those marked ``long`` run with TFPERF_LONG=1 only (``make
+    test-long``).
+    """
     here = Path(__file__).parent
     for item in items:
         if item.path.relative_to(here).parts[0] in SAMPLED:

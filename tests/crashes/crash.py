@@ -43,14 +43,11 @@ class Fate:
     sees: bool = True
 
     @property
-    def strikes_no_process(self) -> bool:
-        """It comes from within the script, or strikes the disk."""
-        return self.name in INSIDE or self.name in ON_DISK
+    def needs_own_process(self) -> bool:
+        """It changes what a process begins with, or stops a whole group of them."""
+        return self.name in ("clock", "suspended")
 
 
-#: See ``wrapped_gan``.
-INSIDE = ("os._exit", "segfault", "MemoryError", "memory limit")
-ON_DISK = ("full disk", "no folder", "read-only folder")
 FATES = (
     Fate("SIGKILL", 128 + signal.SIGKILL),
     Fate("SIGTERM", 128 + signal.SIGTERM),
@@ -98,6 +95,7 @@ class Struck:
         self.folder = folder
         self.run = folder / "disk" / "r" if item.fate.name == "full disk" else folder / "r"
         self.temporary = folder / "tmp"
+        self._pid = folder / "pid"
         self.seen: list[float] = []
         self.struck_at = 0.0
         self.output = b""
@@ -124,7 +122,7 @@ class Struck:
             **self._clock(),
         }
         tfperf = [sys.executable, "-m", "tfperfkit"]
-        if self.case.step and self.case.fate.strikes_no_process:  # it may be a fork, struck long after its start
+        if self.case.step and not self.case.fate.needs_own_process:  # it may be a fork, struck long after its start
             tfperf, environment = warm_tfperf(environment, own=True)
         command = [
             *tfperf,
@@ -164,7 +162,7 @@ class Struck:
         try:
             self._follow(process)
         finally:
-            self.leftover = self._processes(process.pid)
+            self.leftover = self._processes({process.pid, self._told_pid() or process.pid})
             for name in self.leftover:
                 os.kill(int(name.partition(" ")[0]), signal.SIGKILL)
             process.kill()
@@ -238,7 +236,10 @@ class Struck:
             os.kill(script, number)
 
     def _script(self, tfperf: int) -> int:
-        """The child that runs the wrapped GAN; there is the witness too, which is a fork of tfperf itself."""
+        """The process that runs the wrapped GAN. Before its first line: a child of tfperf; there is the witness too,
+        which is a fork of tfperf itself."""
+        if told := self._told_pid():
+            return told
         for _ in range(4000):
             children = Path(f"/proc/{tfperf}/task/{tfperf}/children").read_text().split()
             for child in children:
@@ -247,6 +248,13 @@ class Struck:
                     return int(child)
             time.sleep(0.05)  # it has not been started yet
         raise AssertionError("the script was never started")
+
+    def _told_pid(self) -> int:
+        """The script's, which has a session of its own where it is a fork; 0 before its first line."""
+        try:
+            return int(self._pid.read_text() or 0)
+        except FileNotFoundError:
+            return 0
 
     def _kill_both(self, tfperf: int) -> None:
         script = self._script(tfperf)
@@ -299,16 +307,16 @@ class Struck:
             "DONT_FAKE_MONOTONIC": "1",
         }
 
-    def _processes(self, session: int) -> list[str]:
-        """What is left in the session that the run was started in, ten seconds after its end."""
+    def _processes(self, sessions: set[int]) -> list[str]:
+        """What is left in the sessions of the run and of its script, ten seconds after its end."""
         left: list[str] = []
         for _ in range(200):
             left = []
             for entry in Path("/proc").iterdir():
-                if entry.name.isdigit() and int(entry.name) != session:
+                if entry.name.isdigit():
                     try:
                         words = (entry / "stat").read_text().rpartition(")")[2].split()
-                        if int(words[3]) == session and words[0] != "Z":
+                        if int(words[3]) in sessions and words[0] != "Z":
                             left.append(f"{entry.name} {(entry / 'cmdline').read_bytes()!r}")
                     except OSError:
                         continue

@@ -10,13 +10,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crash import FATES, STEPS, Case, Struck, case, faketime
+from warm_run import warm_tfperf
 
 from tfperfkit.xplane.reader import open_space
 
@@ -52,11 +52,12 @@ def struck(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Struck]:
 def _report(run: Struck) -> tuple[str, Any]:
     """The report of ``tfperf report``, for people and as JSON."""
     path = run.folder / "report.json"
+    tfperf, environment = warm_tfperf({**os.environ, "TFPERF_RUNS": str(run.folder / "runs"), "COLUMNS": "100"})
     shown = subprocess.run(
-        [sys.executable, "-m", "tfperfkit", "report", str(run.run), "--json", str(path)],
+        [*tfperf, "report", str(run.run), "--json", str(path)],
         capture_output=True,
         text=True,
-        env={**os.environ, "TFPERF_RUNS": str(run.folder / "runs"), "COLUMNS": "100"},
+        env=environment,
         check=False,
         timeout=200,
     )

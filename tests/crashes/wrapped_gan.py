@@ -64,6 +64,7 @@ INSIDE = {"os._exit": exit_hard, "segfault": segfault, "MemoryError": memory_err
 def main() -> None:
     kind, step, delay, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
     arguments = sys.argv[sys.argv.index("--") + 1 :]
+    Path("pid").write_text(str(os.getpid()))
     reached = threading.Event()
     plain_print = builtins.print
 

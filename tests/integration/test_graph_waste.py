@@ -185,6 +185,21 @@ def test_products_in_a_costly_order(function: Makes, shapes: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x, a: tf.linalg.diag_part(x @ a @ tf.transpose(x)), {"order"}),
+        (lambda x, a: tf.linalg.trace(tf.matmul(x, x @ a, transpose_b=True)), {"order"}),
+        (lambda x, a: tf.linalg.diag_part(tf.einsum("nd,md->nm", x, x @ a)), {"order"}),
+        (lambda x, a: tf.reduce_sum((x @ a) * x, 1), set()),  # as it should be
+        (lambda x, a: tf.linalg.diag_part(s := x @ tf.transpose(x)) - tf.reduce_logsumexp(s, 1), set()),
+        (lambda x, a: tf.linalg.diag_part(x @ a @ tf.transpose(x), k=1), set()),
+    ],
+)
+def test_a_product_of_which_the_diagonal_is_used(function: Makes, expected: set[str]) -> None:
+    assert kinds(function, (400, 16), (16, 16)) & {"order"} == expected
+
+
+@pytest.mark.parametrize(
     ("function", "shapes"),
     [
         (lambda a, b, v: a @ (b @ v), ((800, 800), (800, 800), (800, 1))),

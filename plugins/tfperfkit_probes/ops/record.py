@@ -103,7 +103,8 @@ class Recorder:
             traced.concrete,
             name,
             "XLA compiles the whole function, without Grappler" if jit else "",
-            found.owner == "user" and not jit,
+            # A function of one's own, or a model of Keras' that was handed to tf.function: no part of another one.
+            (found.owner == "user" or not traced.outer_id) and not jit,
         )
 
     def _function(self, traced: Traced, found: Definition, name: str) -> FunctionRecord:

@@ -1,4 +1,5 @@
-"""Products of three tensors in an order that costs far more than another one: ``(A B) v`` in place of ``A (B v)``."""
+"""Products of three tensors in an order that costs far more than another one: ``(A B) v`` in place of ``A (B v)``; and
+those of which the diagonal is all that is used."""
 
 from __future__ import annotations
 
@@ -67,8 +68,11 @@ def product_of(view: View, node: Node) -> Product | None:
 
 
 def products(view: View) -> Iterator[Wasted]:
-    """Pairs of products, the first one's result used for nothing else than the second, or sums over an axis."""
+    """Pairs of products, the first one's result used for nothing else than the second, or sums over an axis; products
+    whose result goes into ``tf.linalg.diag_part`` or ``trace`` and nowhere else."""
     for node in view.forward:
+        if node.type.startswith("MatrixDiagPart") and (found := _diagonal(view, node)) is not None:
+            yield found
         second = product_of(view, node)
         if second is None:
             continue
@@ -77,6 +81,37 @@ def products(view: View) -> Iterator[Wasted]:
             first = product_of(view, inner[0]) if inner is not None else None
             if first is not None and inner is not None and (found := _of(view, first, second, number, inner[1])):
                 yield found
+
+
+def _diagonal(view: View, node: Node) -> Wasted | None:
+    made = view.source(node, 0)
+    product = product_of(view, made) if made is not None else None
+    main = len(node.inputs) < 2 or view.integers(view.source(node, 1)) in ([0], [0, 0])
+    if made is None or product is None or not main or made.name in view.results:
+        return None
+    if {use.node.name for use in view.uses(made)} != {node.name} or len(product.out) < 2:
+        return None
+    rows, columns = (product.sizes[label] for label in product.out[-2:])
+    needed = product.flops / max(rows, columns)
+    if needed > numbers.ORDER_LEFT.value * product.flops:
+        return None
+    places = [each.place for each in (made, node) if each.place is not None]
+    moved = sum(view.elements(*owner) or 0 for owner in made.inputs)
+    return Wasted(
+        kind=KIND,
+        where=places[0] if places else None,
+        places=places,
+        operations=[made.name, node.name],
+        flops=needed,
+        bytes=4.0 * (3 * moved + (view.elements(node.name) or 0)),
+        figures={
+            "flops": product.flops,
+            "needed": needed,
+            "made": view.elements(made.name) or 0,
+            "between": moved,
+            "diagonal": 1.0,
+        },
+    )
 
 
 def _behind(view: View, node: Node, number: int) -> tuple[Node, list[Node]] | None:

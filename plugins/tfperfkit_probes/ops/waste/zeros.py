@@ -32,7 +32,8 @@ def zeros(view: View) -> Iterator[Wasted]:
             filled = _filled(view, matrix) if matrix is not None else None
             if matrix is None or filled is None:
                 continue
-            rows = matrix is not view.source(node, number)
+            source = view.source(node, number)
+            rows = matrix is not source
             diagonal = matrix.type in _DIAGONALS
             if rows and diagonal:  # of the identity they are one-hot vectors
                 continue
@@ -44,7 +45,7 @@ def zeros(view: View) -> Iterator[Wasted]:
                 yield Wasted(
                     kind=KIND,
                     where=node.place,
-                    places=[matrix.place] if made and matrix.place is not None else [],
+                    places=[each.place for each in (matrix if made else None, source) if each and each.place],
                     operations=[node.name, *([matrix.name] if alone else [])],
                     left=None if diagonal else left,
                     bytes=3.0 * view.bytes(node.name) if diagonal else 0.0,
@@ -53,6 +54,7 @@ def zeros(view: View) -> Iterator[Wasted]:
                         "filled": filled,
                         "diagonal": float(diagonal),
                         "made": float(made),
+                        "looked_up": float(rows),
                     },
                 )
                 break

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
-from tfperfkit_rules.graph.waste.pricing import count, finding, found, often
+from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found, often
 
 
 def products(evidence: Evidence) -> Iterator[Finding]:
@@ -15,6 +15,9 @@ def products(evidence: Evidence) -> Iterator[Finding]:
     for part in found(evidence, "order"):
         figures = part.waste.figures
         less = figures["flops"] / max(figures["needed"], 1.0)
+        if figures.get("diagonal"):
+            yield _diagonal(evidence, part)
+            continue
         yield finding(
             evidence,
             part,
@@ -28,3 +31,20 @@ def products(evidence: Evidence) -> Iterator[Finding]:
             count("FLOPs of the two, forward", figures["flops"]),
             count("FLOPs in the other order", figures["needed"]),
         )
+
+
+def _diagonal(evidence: Evidence, part: Part) -> Finding:
+    figures = part.waste.figures
+    return finding(
+        evidence,
+        part,
+        codes.PRODUCT_ORDER,
+        f"A product makes {often(figures['made'])} numbers, of which the diagonal is used",
+        "Multiply each row by the column of its own number: tf.reduce_sum(a * tf.transpose(b), -1) in place of "
+        "tf.linalg.diag_part(a @ b), its sum in place of tf.linalg.trace(a @ b); of x @ A @ tf.transpose(x) it is "
+        "tf.reduce_sum((x @ A) * x, -1).",
+        "Nothing but its diagonal goes anywhere; the rest is computed and written, forward and backward. Results "
+        "differ by rounding only.",
+        count("FLOPs of the product, forward", figures["flops"]),
+        count("FLOPs of its diagonal", figures["needed"]),
+    )

@@ -19,6 +19,8 @@ def zeros(evidence: Evidence) -> Iterator[Finding]:
             yield _diagonal(evidence, part)
             continue
         sparse = bool(figures.get("made"))
+        identity = "Of the identity (tf.eye) the product with x is a lookup, tf.gather(x, ids). Another one: keep"
+        keep = identity if figures.get("looked_up") else "Keep"
         yield finding(
             evidence,
             part,
@@ -29,7 +31,7 @@ def zeros(evidence: Evidence) -> Iterator[Finding]:
             "indices and values tf.math.unsorted_segment_sum(tf.gather(x, columns) * values[:, None], rows, n) does "
             "the same."
             if sparse
-            else "Keep it sparse: sparse = tf.sparse.from_dense(matrix) once, before the function (better: a "
+            else f"{keep} it sparse: sparse = tf.sparse.from_dense(matrix) once, before the function (better: a "
             "tf.SparseTensor of its indices and values, so that the dense one is never made), and "
             "tf.sparse.sparse_dense_matmul(sparse, x) in place of matrix @ x. Where it holds the links between nodes "
             "tf.math.unsorted_segment_sum(tf.gather(x, sources) * weights[:, None], targets, n) does the same.",

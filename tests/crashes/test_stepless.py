@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from warm import run_warm
+from warm_run import warm_tfperf
 
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -68,11 +69,18 @@ def plain(environ: dict[str, str]) -> dict[str, str]:
     return {**kept, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "100", **environ}
 
 
-def completed(command: list[str], folder: Path, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def completed(
+    arguments: list[str], folder: Path, environ: dict[str, str], *, forked: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """``tfperf`` with these arguments."""
+    tfperf, asked = [sys.executable, "-m", "tfperfkit"], plain(environ)
+    if forked:
+        tfperf, asked = warm_tfperf(asked)
+    command = [*tfperf, *arguments]
     with subprocess.Popen(
-        [sys.executable, *command],
+        command,
         cwd=folder,
-        env=plain(environ),
+        env=asked,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -88,10 +96,12 @@ def completed(command: list[str], folder: Path, environ: dict[str, str]) -> subp
     return subprocess.CompletedProcess(command, process.returncode, output, error)
 
 
-def hurried(command: list[str], probes: str, folder: Path, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def hurried(
+    command: list[str], probes: str, folder: Path, environ: dict[str, str], *, forked: bool = True
+) -> subprocess.CompletedProcess[str]:
     environ = {"TFPERF_RUNS": str(folder / "runs"), "PYTHONPATH": str(HERE / "hurried"), **environ}
-    words = ["-m", "tfperfkit", "run", "--probes", probes, "--out", str(folder / "r"), *command]
-    return completed(words, folder, environ)
+    words = ["run", "--probes", probes, "--out", str(folder / "r"), *command]
+    return completed(words, folder, environ, forked=forked)
 
 
 def events(folder: Path, kind: str) -> list[Any]:
@@ -136,7 +146,7 @@ def test_the_script_that_died(tmp_path: Path) -> None:
     command = [str(HERE / "recommend.py"), "12"]
     without = plainly("recommend.py", "12")
     environ = {"HURRIED_PATIENCE_MS": "500", "HURRIED_WINDOW_MS": "300", "HURRIED_AGAIN": "0"}
-    under = hurried(command, "tfprof,devices", tmp_path, environ)
+    under = hurried(command, "tfprof,devices", tmp_path, environ, forked=False)  # as it died
     assert (under.returncode, under.stdout) == (0, without.stdout), under.stderr
     assert [event["probe"] for event in events(tmp_path, "opened")] == ["tfprof", "devices"]
     assert [event["status"] for event in events(tmp_path, "window_end")] == ["ok", "ok"]

@@ -49,7 +49,7 @@ def compiled(
 
 
 def spread_out(ms: float = 10.0) -> dict[str, Sequence[Any]]:
-    """What a trace offers of a step whose time is spread over the lines of its layers."""
+    """What a trace offers of a step whose time is spread over the lines of its layers, as fast as can be."""
     rows = tuple(
         ComputedOperation(
             name=f"MatMul_{line}",
@@ -61,6 +61,7 @@ def spread_out(ms: float = 10.0) -> dict[str, Sequence[Any]]:
             file="t.py",
             line=line,
             layer=f"net/dense_{line}",
+            bound="arithmetic",
         )
         for line in range(4)
     )

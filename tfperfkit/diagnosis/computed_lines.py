@@ -12,7 +12,7 @@ from tfperfkit.diagnosis import replaced
 from tfperfkit.gain import severity, speedup
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
-from tfperfkit.records.bounds import SOLVES, plain
+from tfperfkit.records.bounds import BY_THE_MACHINE, SOLVES, plain
 from tfperfkit.records.graphs import ELEMENTWISE, FUSABLE
 from tfperfkit.rule import Evidence, Unit
 
@@ -54,7 +54,7 @@ class ComputedLine(NamedTuple):
     @property
     def by_the_machine(self) -> bool:
         """Whether that is the machine's arithmetic or memory."""
-        return self.bound in ("arithmetic", "memory")
+        return self.bound in BY_THE_MACHINE
 
     @property
     def moves(self) -> bool:

@@ -11,6 +11,7 @@ from tfperfkit import calibration
 from tfperfkit.diagnosis.computed_lines import ComputedLine, computed_parts
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedStep
+from tfperfkit.records.bounds import BY_THE_MACHINE
 from tfperfkit.rule import Evidence
 
 #: Most of the time: the larger half.
@@ -36,7 +37,20 @@ def doubt(evidence: Evidence, *, near_limit: bool = False) -> str:
             f" Of that, {100 * step.idle_ms / step.ms:.0f} % passes between operations, in starting them: fewer and "
             "larger ones (whole batches, no loops in the graph) take less."
         )
-    return ""
+    return "" if near_limit else _far_from_the_machine(step)
+
+
+def _far_from_the_machine(step: ComputedStep) -> str:
+    """What the machine's arithmetic or memory bounds is done as fast as it can be; of the rest, bound by its kernels or
+    by nothing known, there may be something to gain.
+    """
+    near = sum(row.ms for row in step.operations if row.bound in BY_THE_MACHINE)
+    if near >= MOST * step.ms:
+        return ""
+    return (
+        f" Only {100 * near / step.ms:.0f} % of that is in operations known to be bound by this machine's "
+        "arithmetic or memory, so it is open whether the rest could be faster."
+    )
 
 
 def _is_little(evidence: Evidence, step: ComputedStep) -> bool:

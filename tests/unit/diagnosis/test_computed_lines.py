@@ -97,12 +97,17 @@ def layer(name: str, ms: float, bound: str) -> ComputedOperation:
     ("rows", "begins"),
     [
         ((operation("Mul", 6.0, 22), operation("Mul", 4.0, 23)), "No cause found"),  # may be the same each time
-        ((operation("Mul", 4.0, 22), operation("Mul", 4.0, 23)), "No fault found"),
-        ((layer("one", 4.0, "kernel"), layer("two", 4.0, "kernel")), "No fault found"),
+        ((operation("Mul", 4.0, 22, bound="memory"), operation("Mul", 4.0, 23, bound="memory")), "No fault found"),
+        ((operation("Mul", 4.0, 22), operation("Mul", 4.0, 23)), "No cause found"),  # no limit is known
+        (
+            (layer("one", 4.0, "arithmetic"), layer("two", 4.0, "kernel")),
+            "No cause found",
+        ),  # half is slower than need be
+        ((layer("one", 4.0, "arithmetic"), layer("two", 4.0, "memory")), "No fault found"),
         ((layer("one", 6.0, "memory"), layer("two", 4.0, "kernel")), "No fault found"),
         ((layer("one", 6.0, ""), layer("two", 4.0, "memory")), "No cause found"),  # nothing bounds it that is known
     ],
-    ids=["own line", "own lines", "layers", "layer", "layer without a limit"],
+    ids=["own line", "own lines", "no limit", "slow", "layers", "layer", "layer without a limit"],
 )
 def test_no_fault_is_said_only_where_something_speaks_for_it(rows: tuple[ComputedOperation, ...], begins: str) -> None:
     assert headline([], of(*rows)).startswith(begins)

@@ -113,7 +113,7 @@ def environment(runs: Path) -> dict[str, str]:
 
 
 @functools.cache
-def _warm() -> tuple[Path, WarmPython]:
+def warm_python() -> tuple[Path, WarmPython]:
     """One for all tests of this process, and the folder in which its scripts stand, plain and profiled."""
     folder = Path(tempfile.mkdtemp(prefix="transparency-")).resolve()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -124,6 +124,17 @@ def _warm() -> tuple[Path, WarmPython]:
 def plainly(program: Program, folder: Path, warm: WarmPython | None = None) -> Outcome:
     """Under plain Python."""
     return _run(program, folder, [], warm)
+
+
+def _seen_by_python(program: Program) -> Program:
+    """Without what a fork under plain Python does not meet: our options and our words, and what a parent left open."""
+    return Program("", program.source, program.arguments, program.files, stdin=program.stdin, ignored=program.ignored)
+
+
+@functools.cache
+def _plainly_once(program: Program) -> Outcome:
+    """In a fork, for all programs that differ in no more than what concerns us: the folder is the same."""
+    return plainly(program, *warm_python())
 
 
 def profiled(program: Program, folder: Path, probes: str, *, forked: bool = False) -> Outcome:
@@ -235,8 +246,8 @@ def assert_same(
         pytest.skip(f"needs {program.needs} in {APART.name} of the environment: make test puts it there")
     warm = None
     if program.may_be_warm:
-        folder, warm = _warm()
-    plain = plainly(program, folder, warm)
+        folder, warm = warm_python()
+    plain = _plainly_once(_seen_by_python(program)) if warm is not None else plainly(program, folder)
     assert plain.status == program.status, f"the program itself: {plain.status}\n{plain.stderr.decode()}"
     assert program.shows in plain.stdout + plain.stderr, (plain.stdout, plain.stderr)
     ours = profiled(program, folder, probes, forked=warm is not None and not imports and not program.inherited)

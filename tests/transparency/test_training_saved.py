@@ -24,7 +24,8 @@ class Save(tf.keras.callbacks.Callback):
         if batch in (1, 30, 75, 150): save(f"at{batch}")
 def save(name):
     tf.saved_model.save(model, name)
-    with contextlib.redirect_stdout(io.StringIO()): model.export(name + "e")  # it prints ids
+    if name in ("at30", "at150"):  # it takes as long as all the rest, and prints ids
+        with contextlib.redirect_stdout(io.StringIO()): model.export(name + "e")
     tf.train.Checkpoint(model=model, optimizer=model.optimizer).write(name + "c/x")
     model.save(name + ".keras"); model.save_weights(name + ".weights.h5")
     with zipfile.ZipFile(name + ".keras") as kept:  # HDF5 keeps the time

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from harness import Program, environment, last_traceback, plainly, profiled, without_logs
+from harness import Program, last_traceback, plainly, profiled, warm_python, without_logs
 from training import COMMON
-from warm import WarmPython
 
 ASKS = (
     COMMON
@@ -28,14 +25,12 @@ outer()
 )
 
 
-def test_a_fork_is_as_good_as_a_process(tmp_path: Path) -> None:
+def test_a_fork_is_as_good_as_a_process() -> None:
     program = Program("asks", ASKS, arguments=("a", "é"), stdin=b"words")
-    folder = tmp_path / "work"
-    folder.mkdir()
-    warm = WarmPython("script.py", folder, environment(tmp_path / "runs"))
+    folder, warm = warm_python()
     ended, signalled = Program("ends", "raise SystemExit(7)"), Program("dies", "import os; os.kill(os.getpid(), 9)")
-    assert [plainly(each, tmp_path, warm).status for each in (ended, signalled)] == [7, -9]
-    own, forked = plainly(program, tmp_path), plainly(program, tmp_path, warm)
+    assert [plainly(each, folder, warm).status for each in (ended, signalled)] == [7, -9]
+    own, forked = plainly(program, folder), plainly(program, folder, warm)
     assert (own.status, b"Dimensions must be equal" in own.stderr) == (1, True)
     assert forked.stdout.decode() == own.stdout.decode()
     assert (forked.status, forked.files) == (own.status, own.files)
@@ -54,9 +49,10 @@ raise LookupError("at the end")
 """
 
 
-def test_a_fork_under_us_is_as_good_as_a_process_under_us(tmp_path: Path) -> None:
+def test_a_fork_under_us_is_as_good_as_a_process_under_us() -> None:
+    folder, _ = warm_python()
     program = Program("looks", LOOKS, arguments=("a", "é"), stdin=b"words")
-    own, forked = (profiled(program, tmp_path, "none", forked=forked) for forked in (False, True))
+    own, forked = (profiled(program, folder, "none", forked=forked) for forked in (False, True))
     assert (own.files["there"], forked.files["there"]) == (b"False", b"True")
     assert forked.stdout.decode() == own.stdout.decode()
     assert forked.status == own.status == 1

@@ -199,3 +199,10 @@ MAX_FINDINGS = Calibration(
     3, "count", "findings of one rule for several places", Chosen("the costliest; the rest later")
 )
 MAX_LINE = Calibration(60, "characters", "of a line of source that a sentence quotes", Chosen("half a line of 120"))
+
+FUNCTIONS_DEEP = Calibration(
+    3,
+    "count",
+    "functions that are looked into below one another, from a line on",
+    Chosen("few programs hand one thing on through more"),
+)

@@ -23,8 +23,6 @@ _CONVERT, _MAKE = "tensorflow.convert_to_tensor", ("tensorflow.constant", "tenso
 #: Goes through nested lists in Python itself, whatever they are.
 _RAGGED = "tensorflow.ragged.constant"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-#: Functions that hand a list on, one after another.
-_DEEPEST = 3
 _LISTS = ("builtins.list", "json.loads", "json.load")
 
 
@@ -114,7 +112,7 @@ def _may_be_list(syntax: Syntax, node: ast.expr, depth: int) -> bool:
     bound = syntax.bound_to(node)
     if any(_is_list(syntax, item) for item in bound):
         return True
-    if depth >= _DEEPEST:
+    if depth >= shared.FUNCTIONS_DEEP.value:
         return False
     returned = (value for item in bound for value in _returned(syntax, item))
     given = _given(syntax, node) if not bound and isinstance(node, ast.Name) else []

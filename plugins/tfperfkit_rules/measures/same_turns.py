@@ -14,6 +14,7 @@ from typing import NamedTuple
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.names import Syntax
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -26,8 +27,6 @@ _READS = frozenset(
     {"astype", "reshape", "numpy", "transpose", "copy", "items", "values", "keys", "tolist", "to_numpy", "mean", "sum"}
     | {"batch", "take", "skip", "prefetch", "as_numpy_iterator", "unbatch", "max", "min", "flatten", "ravel", "argmax"}
 )
-#: Functions of the file that are looked into, below one another.
-_DEEPEST = 3
 #: Methods after which a model or a variable gives something else.
 _CHANGES = frozenset(
     {"assign", "assign_add", "assign_sub", "set_weights", "load_weights", "apply_gradients", "apply", "minimize", "fit"}
@@ -147,7 +146,7 @@ def _draws(syntax: Syntax, call: ast.Call, depth: int = 0) -> bool:
     if _trains(call) or _is_change(call) or any(word in syntax.name(call.func).lower() for word in _IMPURE):
         return True
     function = _function(syntax, call.func)
-    inside = ast.walk(function) if function is not None and depth < _DEEPEST else ()
+    inside = ast.walk(function) if function is not None and depth < shared.FUNCTIONS_DEEP.value else ()
     return any(_draws(syntax, node, depth + 1) for node in inside if isinstance(node, ast.Call))
 
 
@@ -311,7 +310,7 @@ def _pure(syntax: Syntax, call: ast.Call, depth: int = 0) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr in _READS:
         return True
     function = _function(syntax, call.func)
-    return function is not None and depth < _DEEPEST and _keeps(syntax, function, depth + 1)
+    return function is not None and depth < shared.FUNCTIONS_DEEP.value and _keeps(syntax, function, depth + 1)
 
 
 def _keeps(syntax: Syntax, function: ast.AST, depth: int) -> bool:
@@ -338,7 +337,10 @@ def _changes(level: _Level, inside: ast.AST, depth: int = 0) -> bool:
             called = (
                 function
                 for function in ast.walk(level.syntax.tree)
-                if depth < _DEEPEST and isinstance(function, _FUNCTIONS) and name and function.name == name
+                if depth < shared.FUNCTIONS_DEEP.value
+                and isinstance(function, _FUNCTIONS)
+                and name
+                and function.name == name
             )
             if any(function is not inside and _changes(level, function, depth + 1) for function in called):
                 return True

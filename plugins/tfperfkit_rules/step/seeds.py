@@ -26,8 +26,7 @@ _SEEDS = (
 )
 
 
-#: Functions that call each other, below the loop; methods of a callback that Keras calls around each batch.
-_DEEPEST = 3
+#: Methods of a callback that Keras calls around each batch.
 _AROUND_BATCHES = ("on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end")
 
 
@@ -103,7 +102,7 @@ def _called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     """Whether it stands in a function, in no ``if`` or loop, that the loop of the steps calls by its name, or that
     Keras calls at each batch."""
     function, syntax = enclosing(evidence, row.file, row.line), evidence.syntax(row.file)
-    if function is None or syntax is None or depth >= _DEEPEST:
+    if function is None or syntax is None or depth >= shared.FUNCTIONS_DEEP.value:
         return False
     inside = (
         node

@@ -3,7 +3,7 @@ longer; and what each turn of a loop computes of what all turns are given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from tfperfkit.model import SourceSpan
@@ -13,7 +13,7 @@ from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import is_backward, moved
 from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, cost, walk
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES
+from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES, solving
 from tfperfkit_probes.ops.waste.staying import owner_of
 from tfperfkit_probes.ops.waste.view import View
 
@@ -105,16 +105,18 @@ def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list
             continue
         if any(owner in follows for owner, _ in node.inputs):
             follows.add(node.name)
-            if node.type not in _FREE:
+            # To read a variable copies nothing: a loop has to, for what it computes of it and of more.
+            if node.type not in _FREE and not (view.in_loop and node.type == "ReadVariableOp"):
                 found.append(node)
     return found
 
 
 def _is_worth(view: View, found: list[Node]) -> bool:
-    """A loop has much that is the same in all turns and costs next to nothing: there it takes a product or the like."""
+    """A loop has much that is the same in all turns and costs next to nothing: there it takes a product or the like,
+    also a solution of which both sides stay."""
     if view.given.calls:
         return bool(found)
-    return _computes(found)
+    return _computes(found) or any(node.type in SOLVES for node in found)
 
 
 def _varies(graph: Graph, node: Node) -> bool:
@@ -143,14 +145,23 @@ def _wasted(view: View, kind: str, found: list[Node], arguments: frozenset[str])
     left = numbers.GROWN_LEFT.value if kind == GROWN else 0.0 if kind in (FIXED, FIXED_IDLE) else 1 / times
     inside = _inside(view, found)
     flops = {node.name: _flops(view, inside.get(node.name, ())) for node in found}
+    solved = {node.name: solving(view, node) for node in found if node.type in SOLVES}
+    weights = {name: each + solved.get(name, 0.0) for name, each in flops.items()}
+    if kind in (FIXED, FIXED_IDLE):
+        where = _common(view, found, weights)
+    elif view.given.calls:
+        where = _where(view, found, weights)
+    else:
+        where = _common(view, found, weights, same_in_each(view, arguments, view.stays))
     return Wasted(
         kind=kind,
-        where=(_common if kind in (FIXED, FIXED_IDLE) or not view.given.calls else _where)(view, found, flops),
+        where=where,
         operations=[node.name for node in found],
         takes_flops=sum(flops.values()),
         takes_bytes=sum(
             _times(visit) * moved(visit.graph, visit.node, view.open_size) for visit in chain(*inside.values())
         ),
+        uncounted_flops=sum(solved.values()),
         left=left,
         figures={"calls": float(view.given.calls), "times": times, "loop": float(not view.given.calls)},
         names=used,
@@ -190,10 +201,14 @@ def _times(visit: Visit) -> float:
     return visit.times if visit.exact else visit.times * _UNKNOWN_TURNS
 
 
-def _common(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpan | None:
-    """The innermost line that nearly all of it is below."""
+def _common(
+    view: View, found: list[Node], inner: Mapping[str, float], same: Mapping[str, bool] | None = None
+) -> SourceSpan | None:
+    """The innermost line that nearly all of it is below. With ``same``, of each operation whether it stays: no further
+    in than the line that calls a function of which all stays, for that call is what can be made once."""
     weights = {node.name: (cost(view.graph, node, view.open_size) or 0.0) + inner.get(node.name, 0.0) for node in found}
     below = [node for node in found if node.stack]
+    every = [node for node in view.forward if node.stack and node.type not in _FREE] if same is not None else []
     place = None
     for depth in range(max((len(node.stack) for node in below), default=0)):
         held: dict[tuple[str, int, str], float] = {}
@@ -205,7 +220,13 @@ def _common(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpa
         if largest is None or held[largest] < numbers.AT_A_LINE.value * sum(weights.values()):
             break
         place = SourceSpan(*largest)
-        below = [node for node in below if len(node.stack) > depth and node.stack[-1 - depth] == largest]
+        below, every = (
+            [node for node in nodes if len(node.stack) > depth and node.stack[-1 - depth] == largest]
+            for nodes in (below, every)
+        )
+        called = [node for node in every if len(node.stack) > depth + 1]
+        if same is not None and called and all(same[node.name] for node in called):
+            break
     return place
 
 

@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.turns import turns_of
 from tfperfkit_probes.ops.walk import CALLS, LOOPS, WRITES
-from tfperfkit_probes.ops.waste.staying import kept, owner_of, slots_of
+from tfperfkit_probes.ops.waste.staying import kept, owner_of, slots_of, unwritten
 
 #: Fewer calls tell nothing; an argument that stays for fewer in a row may be handed over twice for a reason.
 MIN_CALLS, MIN_REPEATS = 8, 4
@@ -19,7 +19,8 @@ _HANDLES = frozenset({"resource", "variant", "string", ""})
 
 class Given(NamedTuple):
     """Of a graph's arguments, by their placeholders: for how many calls in a row each stays the same, or turns of a
-    loop, and those that get longer. ``calls`` were looked at; 0 for the body of a loop. ``padding``: of sequences."""
+    loop, also variables that no turn assigns to; and those that get longer. ``calls`` were looked at; 0 for the body of
+    a loop. ``padding``: of sequences."""
 
     calls: int = 0
     same: dict[str, float] = {}
@@ -89,4 +90,5 @@ def _called(here: Graph, given: Given, unknown_turns: int) -> Iterator[tuple[Gra
                 body = here.body(name)
                 if body is not None:
                     turns = float(turns_of(here, node) or unknown_turns)
-                    yield body, Given(0, dict.fromkeys(kept(body), turns) if turns >= MIN_REPEATS else {})
+                    same = kept(body) | unwritten(body) if turns >= MIN_REPEATS else frozenset()
+                    yield body, Given(0, dict.fromkeys(sorted(same), turns))

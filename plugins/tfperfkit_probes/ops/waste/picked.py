@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.hot import one_hot
@@ -37,15 +38,26 @@ def picked(view: View) -> Iterator[Wasted]:
             continue
         nodes = [each for region in working for each in region]
         places = [each.place for each in (*nodes, node) if each.place is not None]
-        costly = next((each.place for region in working for each in region if product_of(view, each)), None)
+        costly = next((each for region in working for each in region if product_of(view, each)), None)
         yield Wasted(
             kind=KIND,
-            where=costly or (places[0] if places else None),
+            where=_side_by_side(view, costly, chain) or (places[0] if places else None),
             places=list(dict.fromkeys(places)),
             operations=list(dict.fromkeys((*(each.name for each in nodes), *(each for each in chain)))),
             left=taken / len(working),
             figures={"branches": len(working), "taken": taken},
         )
+
+
+def _side_by_side(view: View, costly: Node | None, chain: list[str]) -> SourceSpan | None:
+    """The line of a branch's work in the function that picks: where that calls what computes it, the branches stand
+    side by side. Where the work is not below that function, the line of the work itself."""
+    picks = next((view.nodes[name] for name in reversed(chain) if name in view.nodes), None)
+    if costly is None or picks is None or not 0 < len(picks.stack) <= len(costly.stack):
+        return costly.place if costly is not None else None
+    # As many calls deep: names alone don't tell the functions of two classes apart.
+    at, picking = SourceSpan(*costly.stack[-len(picks.stack)]), SourceSpan(*picks.stack[0])
+    return at if (at.file, at.function) == (picking.file, picking.function) else costly.place
 
 
 def _branches(view: View, node: Node) -> tuple[list[_Owner], list[str], int]:

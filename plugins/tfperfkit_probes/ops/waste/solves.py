@@ -33,13 +33,16 @@ _DEEPEST = 4000
 
 def solves(view: View) -> Iterator[Wasted]:
     """By matrices that follow from constants and from what ``view.stays`` alone, variables among it that stay, and
-    arguments that were the same for many calls in a row."""
+    arguments that were the same for many calls in a row. Where the right side of a loop's solution stays too, ``again``
+    has it, with all else that stays."""
     fixed: dict[str, bool] = {}
     for node in view.forward:
         if node.type not in SOLVES | DECOMPOSES or not node.inputs:
             continue
         shape = view.shape(*node.inputs[0])
         lower = numbers.MIN_SOLVED.value if node.type in SOLVES else numbers.MIN_MATRIX.value
+        if node.type in SOLVES and view.in_loop and view.given.same and _is_fixed(view, node.inputs[1][0], fixed):
+            continue
         if shape and shape[-1] >= lower and _is_fixed(view, node.inputs[0][0], fixed):
             yield _of(view, node, shape[-1])
 
@@ -85,6 +88,13 @@ def _follows(view: View, name: str, sources: Set[str]) -> bool:
         pending += (new := [owner for owner, _ in node.inputs if owner not in seen])
         seen.update(new)
     return False
+
+
+def solving(view: View, node: Node) -> float:
+    """The FLOPs of a solution, as those of a product that takes as long."""
+    size = max((view.shape(*node.inputs[0]) or (0,))[-1], 0)
+    columns = (view.shape(*node.inputs[1]) or (1,))[-1]
+    return numbers.FACTORISING_SLOWER.value * (2 / 3 * size**3 + 2.0 * size**2 * columns)
 
 
 def _of(view: View, node: Node, size: int) -> Wasted:

@@ -47,12 +47,12 @@ def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
             pairs = zip(slots_of(body), node.inputs, strict=False)
             given = frozenset(slot for slot, (owner, _) in pairs if _stays(here, owner))
             if node.type in LOOPS:
-                yield body, kept(body) | _unwritten(body), True
+                yield body, kept(body) | unwritten(body), True
             else:
                 yield body, given, here.in_loop
 
 
-def _unwritten(body: Graph) -> frozenset[str]:
+def unwritten(body: Graph) -> frozenset[str]:
     """The handles of variables that no turn assigns to: each turn finds the same in them, also where they are trained
     once the loop is done."""
     handles = frozenset(slot for slot in slots_of(body) if body.type_of(slot).dtype == "resource")

@@ -135,8 +135,9 @@ def _in_loop(evidence: Evidence, part: Part) -> Finding:
         "A loop computes in each turn what is the same in all of them",
         "Of what is computed at this line, do before the loop what no turn changes (a layer called on the same tensor, "
         "say), and hand its result on; what changes with the turn stays where it is.",
-        "It follows from what the loop is given and hands on as it is: no random numbers, no variable that is assigned "
-        "to. TensorFlow moves nothing out of a loop by itself.",
+        "It follows from what the loop is given and hands on as it is, also weights that no turn assigns to, and from "
+        "no random numbers. TensorFlow moves nothing out of a loop by itself. Gradients go through what is computed "
+        "once as well: those of the turns are added up first.",
     )
 
 

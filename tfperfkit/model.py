@@ -110,7 +110,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: float | None = None
     #: At least this factor is to be gained, where ``predicted_speedup`` is not known.
     at_least: float | None = None
-    #: No fault, but room: what another choice would gain (``Report.headroom``).
+    #: No cause, but room: what another choice would gain (``Report.headroom``).
     headroom: bool = False
     #: The parts of the account (``records.parts``) that it explains; empty: those of its family.
     parts: tuple[PartName, ...] = ()

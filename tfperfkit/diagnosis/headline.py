@@ -80,8 +80,7 @@ def headline(
     begins = "Less of the run" if less else "To be tried" if tried else f"Small, {_little(loud[0])}" if loud else ""
     small = f" {begins}: {within(loud[0].title)}{_at(loud[0])}." if loud else ""
     if room:
-        assert longest is not None
-        return f"{_room(room, longest, elsewhere=less)}{small}"
+        return f"{_room(room, elsewhere=less)}{small}"
     # What is longer than all of its iterations together is no part of them.
     seconds = _seconds(longest) if longest is not None else 0.0
     elsewhere = of_the_run(evidence.run_account, seconds, seconds if longest is not None and longest.work else 0.0)
@@ -100,13 +99,13 @@ def _little(finding: Finding) -> str:
     return f"some {max(100 * worth(finding), 1):.0f} % of {of}"
 
 
-def _room(headroom: Sequence[Finding], evidence: Evidence, *, elsewhere: bool) -> str:
-    """No fault, but another choice would gain much. ``elsewhere``: outside of the steps there is a fault."""
+def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:
+    """No cause, but another choice would gain much: why it would may be a fault that no rule knows, so none is denied.
+    ``elsewhere``: outside of the steps there is one."""
     first, *others = headroom
-    found = NO_FAULT if _is_sound(evidence) and not doubt(evidence) else NO_CAUSE
     place = _at(first)
     also = f" Also: {within(others[0].title)}." if others else ""
-    return f"{found}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
+    return f"{NO_CAUSE}{' in the steps' if elsewhere else ''}, but room: {within(first.title)}{place}.{also}"
 
 
 def _seconds(evidence: Evidence) -> float:

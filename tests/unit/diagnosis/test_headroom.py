@@ -43,7 +43,7 @@ def test_a_small_finding_hides_nothing() -> None:
     faults, found = split((room("A", 3.0), small))
     assert faults == (small,) and [item.code for item in found] == ["A"]
     said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
-    assert said.startswith("No fault found, but room: Choice A") and "Small, some 3 % of a step" in said
+    assert said.startswith("No cause found, but room: Choice A") and "Small, some 3 % of a step" in said
 
 
 def test_a_finding_of_other_work_hides_nothing_that_saves_more_of_the_run() -> None:
@@ -52,7 +52,7 @@ def test_a_finding_of_other_work_hides_nothing_that_saves_more_of_the_run() -> N
     faults, found = split((choice, outside))
     assert [item.code for item in found] == ["BAT001"]
     said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
-    assert said.startswith("No fault found in the steps, but room: Choice BAT001")
+    assert said.startswith("No cause found in the steps, but room: Choice BAT001")
     assert "Less of the run: Choice STP002" in said
     long = room("STP002", 1.8, headroom=False, severity="high", work="line 30", share_of_run=0.5)
     assert split((room("BAT001", 3.0, share_of_run=0.05), long)) == ((long,), ())
@@ -66,7 +66,7 @@ def test_what_may_gain_nothing_hides_no_choice_that_surely_gives_more() -> None:
     faults, found = split((choice, tried))
     assert [item.code for item in found] == ["BAT002"]
     said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
-    assert said.startswith("No fault found, but room: Choice BAT002") and "To be tried: Choice CMP002" in said
+    assert said.startswith("No cause found, but room: Choice BAT002") and "To be tried: Choice CMP002" in said
     for bounds in ((1.2, 1.5), (1.0, 3.0)):  # it surely gains something, or may gain more
         other = room("CMP002", 1.3, headroom=False, severity="medium", predicted_range=bounds)
         assert split((choice, other)) == ((other,), ())
@@ -74,7 +74,7 @@ def test_what_may_gain_nothing_hides_no_choice_that_surely_gives_more() -> None:
 
 def test_the_first_line_has_it_when_it_is_large() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out())
-    assert headline((), evidence, (), (room("A", 2.0), room("B", 1.4))).startswith("No fault found, but room: ")
+    assert headline((), evidence, (), (room("A", 2.0), room("B", 1.4))).startswith("No cause found, but room: ")
     assert "Also: " in headline((), evidence, (), (room("A", 2.0), room("B", 1.4)))
     assert not large((room("A", 1.15),))
     assert "computing" in headline((), evidence, (), (room("A", 1.15),))
@@ -100,7 +100,7 @@ def test_every_form_of_the_report_shows_it() -> None:
         steps=StepSummary(count=10, source="keras"),
         findings=(),
         overhead=Overhead(),
-        headline="No fault found, but room.",
+        headline="No cause found, but room.",
         headroom=(room("BAT002", None, at_least=1.5), room("STP009", 1.4, predicted_range=(1.2, 1.7))),
     )
     console = io.StringIO()

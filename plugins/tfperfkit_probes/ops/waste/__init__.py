@@ -16,6 +16,7 @@ from tfperfkit_probes.ops.walk import cost, walk
 from tfperfkit_probes.ops.waste.again import again, grown, never_changing
 from tfperfkit_probes.ops.waste.averages import averages
 from tfperfkit_probes.ops.waste.copied import copied
+from tfperfkit_probes.ops.waste.dense_sums import dense_sums
 from tfperfkit_probes.ops.waste.diagonals import diagonals
 from tfperfkit_probes.ops.waste.factors import factors
 from tfperfkit_probes.ops.waste.facts import facts_of
@@ -56,6 +57,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     picked,
     positions,
     copied,
+    dense_sums,
     diagonals,
     zeros,
     separable,

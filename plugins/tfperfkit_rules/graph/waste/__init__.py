@@ -10,6 +10,7 @@ from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked
 from tfperfkit_rules.graph.waste.averages import averages
 from tfperfkit_rules.graph.waste.copied import copied
+from tfperfkit_rules.graph.waste.dense_sums import dense_sums
 from tfperfkit_rules.graph.waste.diagonals import diagonals
 from tfperfkit_rules.graph.waste.factors import factors
 from tfperfkit_rules.graph.waste.flat import flat
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     positions,
     penalties,
     copied,
+    dense_sums,
     diagonals,
     zeros,
     separable,

@@ -24,6 +24,7 @@ LONG = (
     "compiled_eagerly",
     "dqn_predict",
     "threshold_sweep",
+    "plumes_located",
     "sensor_feed",
     "tokenise_in_the_loop",
     "loss_per_example",

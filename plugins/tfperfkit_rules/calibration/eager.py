@@ -227,6 +227,22 @@ WEIGHTS_LEFT_MAX = Calibration(
     ),
 )
 
+# Gradients that an optimizer estimates.
+GRADIENT_MIN = Calibration(
+    2.0,
+    "number",
+    "evaluations of a function that its value with the gradient from a tape cost, usually, at best",
+    Cited(
+        "Baydin et al. 2018, Automatic Differentiation in Machine Learning: a Survey, JMLR 18(153): typically 2 to 3"
+    ),
+)
+GRADIENT_MAX = Calibration(
+    6.0,
+    "number",
+    "evaluations of a function that its value with the gradient from a tape cost, at worst",
+    Cited("the same, of Griewank and Walther, Evaluating Derivatives, 2008: less than 6 by the count of operations"),
+)
+
 # Work outside of training steps.
 MIN_MADE = Calibration(
     10,

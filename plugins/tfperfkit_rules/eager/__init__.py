@@ -8,6 +8,7 @@ from tfperfkit_rules.eager.asked_again import same_again
 from tfperfkit_rules.eager.by_batch import trained_by_batch
 from tfperfkit_rules.eager.direct_calls import model_called
 from tfperfkit_rules.eager.elements import elements_one_by_one, maps_called_eagerly
+from tfperfkit_rules.eager.finite_differences import finite_differences
 from tfperfkit_rules.eager.many_fits import fit_in_loop
 from tfperfkit_rules.eager.model_calls import predict_in_loop
 from tfperfkit_rules.eager.numpy_in_step import numpy_inside
@@ -42,4 +43,5 @@ RULES: tuple[Rule, ...] = (
     called_for_little,
     adapted,
     made_of_lists,
+    finite_differences,
 )

@@ -1,0 +1,163 @@
+"""EAG018: SciPy's optimizer is given no gradient, and evaluates the function once for each parameter to estimate it."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfperfkit_probes.ops.model import OpsData
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedup, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import COMPILED, Api, call_of, calls
+from tfperfkit_rules.measures.step_shares import span
+
+_MINIMIZE = Api(("scipy.optimize._minimize",), frozenset({"minimize"}), frozenset({"minimize"}), ("scipy.",))
+#: SciPy's functions of the methods that follow gradients, by their modules' frames.
+_FOLLOWS = tuple(f"_minimize_{name}" for name in ("bfgs", "cg", "lbfgsb", "slsqp", "tnc", "trustregion_constr"))
+_ARGUMENTS = ("fun", "x0", "args", "method", "jac")
+
+
+class _Evaluated(NamedTuple):
+    """The line of the person's that calls ``minimize``, and the frame of the function that this calls."""
+
+    minimize: Place
+    function: tuple[str, int, str]
+
+
+def finite_differences(evidence: Evidence) -> Iterable[Finding]:
+    """For the call that takes most of a work in which nothing is trained."""
+    whole = evidence.samples.count
+    if evidence.work is None or whole < MIN:
+        return
+    found: Counter[_Evaluated] = Counter()
+    leaves: dict[_Evaluated, Counter[tuple[Frame, ...]]] = {}
+    for stack, count in evidence.samples.stacks.items():
+        for at, frame in enumerate(stack.frames[:-1]):
+            if stack.activity != "tracing" and _estimates(evidence, frame):
+                below = stack.frames[at + 1]
+                key = _Evaluated((frame.file, frame.line), (below.file, below.first, below.name))
+                found[key] += count
+                if stack.activity == "graph":
+                    leaves.setdefault(key, Counter())[stack.frames[at + 1 :]] += count
+                break
+    for key, count in found.most_common(1):
+        if count >= MEDIUM * whole:
+            paths = leaves.get(key, Counter[tuple[Frame, ...]]()).most_common(1)
+            yield from _finding(evidence, key, count / whole, _parameters(evidence, paths[0][0]) if paths else None)
+
+
+def _estimates(evidence: Evidence, frame: Frame) -> bool:
+    """Whether a frame is in ``minimize``, by a method that follows gradients, and its call gives none."""
+    if not frame.calls or not calls(evidence, frame, _MINIMIZE):
+        return False
+    if len(frame.calls) < 2 or not frame.calls[1].endswith(_FOLLOWS):
+        return False
+    call = call_of(evidence, frame, _MINIMIZE)
+    return call is not None and _without_gradient(call)
+
+
+def _without_gradient(call: ast.Call) -> bool:
+    """Whether ``jac`` is left out, None, False or the name of a scheme of differences; not where that is hidden."""
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(word.arg is None for word in call.keywords):
+        return False
+    in_order = dict(zip(_ARGUMENTS, call.args, strict=False))
+    given = [*filter(None, [in_order.get("jac")]), *(word.value for word in call.keywords if word.arg == "jac")]
+    return all(isinstance(item, ast.Constant) and item.value is not True for item in given)
+
+
+def _parameters(evidence: Evidence, frames: tuple[Frame, ...]) -> int | None:
+    """How many numbers the compiled function gets from SciPy: the size of the argument that is made of the first one of
+    the function that SciPy calls. None where that calls another in between, or the size is not known."""
+    leaf, data = frames[-1], evidence.offer(OpsData)
+    syntax = evidence.syntax(leaf.file)
+    call = call_of(evidence, leaf, COMPILED) if len(frames) == 1 else None
+    if data is None or syntax is None or call is None:
+        return None
+    scopes = [
+        node
+        for node in ast.walk(syntax.tree)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node.lineno <= leaf.line <= (node.end_lineno or 0)
+    ]
+    if not scopes:
+        return None
+    scope = max(scopes, key=lambda node: node.lineno)
+    classes = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.ClassDef))
+    names = _vector(scope, method=any(scope in node.body for node in classes))
+    place = next((n for n, item in enumerate(call.args) if names & _names(item)), None)
+    word = next((item.arg for item in call.keywords if names & _names(item.value)), None)
+    for function in data.functions:
+        if any((caller.file, caller.line) == (leaf.file, leaf.line) for caller in function.callers):
+            paths = [item.path for item in function.arguments]
+            path = word if place is None else paths[place] if place < len(paths) else None
+            shapes = [item.shape for item in function.arguments if item.path == path]
+            if len(shapes) == 1 and shapes[0] and min(shapes[0]) > 0:
+                return math.prod(shapes[0])
+    return None
+
+
+def _vector(scope: ast.FunctionDef | ast.Lambda, *, method: bool) -> frozenset[str]:
+    """The name of what SciPy hands over, with those that are made of it. A method's first argument is its object."""
+    arguments = [item.arg for item in (*scope.args.posonlyargs, *scope.args.args)]
+    names = set(arguments[1:2] if method else arguments[:1])
+    for node in ast.walk(scope):  # in the order of the source at one level, which is where a wrapper makes its tensor
+        if isinstance(node, ast.Assign) and names & _names(node.value):
+            names |= {item.id for item in node.targets if isinstance(item, ast.Name)}
+    return frozenset(names)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int | None) -> Iterable[Finding]:
+    low, high = interval(share, evidence.samples.count)
+    high = min(high, shared.MAX_STEP_SHARE.value)
+    bounds = None
+    if parameters is not None:
+        least, most = calibrated.GRADIENT_MIN.value, calibrated.GRADIENT_MAX.value
+        if parameters + 1 <= most:
+            return  # so few evaluations may cost no more than a gradient
+        bounds = speedups(low * (1 - most / (parameters + 1)), high * (1 - least / (parameters + 1)))
+    function = span(evidence, key.function[0], key.function[1])
+    ceiling = None if bounds is not None else speedup(share)
+    yield Finding(
+        code="EAG018",
+        family="eager",
+        title=_title(parameters),
+        severity=severity(1 - 1 / bounds[0]) if bounds is not None else severity(share),
+        share_of_step=share,
+        predicted_speedup=middle(bounds) if bounds is not None else None,
+        predicted_range=bounds,
+        ceiling=ceiling,
+        where=tuple(dict.fromkeys((span(evidence, *key.minimize), function))),
+        evidence=(
+            Measurement("time in evaluations of the function", share, "share", "samples"),
+            *((Measurement("parameters", float(parameters), "count", "run"),) if parameters is not None else ()),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=(
+            "Give it the gradient: let one tf.function return the value and tape.gradient(value, x) of a "
+            "tf.GradientTape that watches x, hand both to SciPy as NumPy's float64, and call minimize(..., jac=True)."
+        ),
+        detail=(
+            "Without jac SciPy estimates each gradient by finite differences: it moves one parameter after another by "
+            "a little and evaluates the function anew. A tape gives the whole gradient for a few evaluations, "
+            f"{calibrated.GRADIENT_MIN.value:.0f} to {calibrated.GRADIENT_MAX.value:.0f}, however many parameters "
+            "there are, and exactly; the path of the optimizer differs a little by that."
+        ),
+        absorbs_here=("EAG013", "LIN001", "STP003", "SYN001"),
+        parts=("graph", "dispatch", "eager_ops", "host_sync", "other"),
+    )
+
+
+def _title(parameters: int | None) -> str:
+    each = f"{parameters + 1:,} evaluations" if parameters is not None else "one evaluation per parameter"
+    return f"SciPy's minimize gets no gradient, and estimates each by {each} of the function"

@@ -1,0 +1,39 @@
+"""Fits the places and strengths of plumes to readings on a grid, by SciPy's L-BFGS-B over a compiled misfit."""
+
+import numpy as np
+import tensorflow as tf
+from scipy.optimize import minimize
+
+PLUMES, SIDE = 16, 128
+axis = np.linspace(-1, 1, SIDE, dtype="float32")
+grid = tf.constant(np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2))
+
+
+def readings(parameters):
+    plumes = tf.reshape(parameters, (PLUMES, 3))
+    away = tf.reduce_sum((grid[:, None] - plumes[None, :, :2]) ** 2, axis=-1)
+    return tf.linalg.matvec(tf.exp(-20 * away), plumes[:, 2])
+
+
+@tf.function
+def misfit(parameters, measured):
+    with tf.GradientTape() as tape:
+        tape.watch(parameters)
+        value = tf.reduce_mean((readings(parameters) - measured) ** 2)
+    return value, tape.gradient(value, parameters)
+
+
+rng = np.random.default_rng(2)
+truth = np.concatenate([rng.uniform(-1, 1, (PLUMES, 2)), rng.uniform(1, 2, (PLUMES, 1))], axis=1).astype("float32")
+measured = readings(tf.constant(truth.ravel()))
+
+
+def objective(parameters):
+    value, slope = misfit(tf.constant(parameters, tf.float32), measured)
+    return float(value), slope.numpy().astype("float64")
+
+
+start = (truth + rng.normal(0, 0.1, truth.shape)).ravel()
+options = {"maxiter": 25, "maxfun": 10**6}
+best = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+print(f"misfit {best.fun:.4f} after {best.nit} iterations and {best.nfev} evaluations")

@@ -11,6 +11,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line
 from tfperfkit_rules.input.feed import feed, feeding, middle, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures.source_calls import files
@@ -46,17 +47,18 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
     bounds = low, item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
+    line = _line(evidence, stage, source)
     yield Finding(
         code="INP005",
         family="input",
         severity="low",
-        title=f"Python prepares the batches: {python_words(stage, source)}",
+        title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
         share_of_step=item.share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=_places(evidence, item.pipeline, stage, source),
-        evidence=(*waiting(item), *held.measured, *own_time(stage), *_setup(source)),
-        advice=_advice(stage, source),
+        where=_where(line, _places(evidence, item.pipeline, stage, source)),
+        evidence=(*waiting(item), *held.measured, *own_time(stage), *_sampled(line), *_setup(source)),
+        advice=_told(line, stage, source),
         detail=_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS,
         absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.upper_ms else ())),
     )
@@ -152,6 +154,64 @@ def _setup(source: KerasInput | None) -> list[Measurement]:
     if source is None or source.workers is None:
         return []
     return [Measurement("workers", float(source.workers), "count", "run")]
+
+
+def _line(evidence: Evidence, stage: Stage, source: KerasInput | None) -> BatchLine | None:
+    if source is not None:
+        return batch_line(evidence, source.place, sampled=not source.use_multiprocessing)
+    return batch_line(evidence, stage.mapped, sampled=False) if stage.kind == "Generator" else None
+
+
+def _doing(line: BatchLine | None) -> str:
+    return f", by {READING.words}" if line is not None and line.reads and line.samples else ""
+
+
+def _where(line: BatchLine | None, known: tuple[SourceSpan, ...]) -> tuple[SourceSpan, ...]:
+    """The line that was sampled comes first; one that only the source tells, second."""
+    if line is None:
+        return known
+    at, others = SourceSpan(*line.place, line.function), tuple(each for each in known if not _is(line, each))
+    return (at, *others) if line.samples else (*others[:1], at, *others[1:])
+
+
+def _is(line: BatchLine, at: SourceSpan) -> bool:
+    return (at.file, at.line) == line.place
+
+
+def _sampled(line: BatchLine | None) -> tuple[Measurement, ...]:
+    """Of its first batches, which Keras takes before the steps begin."""
+    if line is None or not line.samples:
+        return ()
+    return (
+        Measurement("of the samples in its first batches, at this line", line.part, "share", "run"),
+        Measurement("these samples", float(line.samples), "count", "run"),
+    )
+
+
+def _told(line: BatchLine | None, stage: Stage, source: KerasInput | None) -> str:
+    if line is None or not line.reads:
+        return _advice(stage, source)
+    if line.samples:
+        return _read_once(line, stage, source)
+    return f"{_advice(stage, source)} Line {line.place[1]} reads a file each time. {_read_once(line, stage, source)}"
+
+
+def _read_once(line: BatchLine, stage: Stage, source: KerasInput | None) -> str:
+    """What is read for each batch can be read once; of chunks each access reads whole ones."""
+    how = ' (file["name"][:])' if line.chunks else ""
+    if source is not None and source.kind == "PyDataset":
+        owner = source.cls or "the class"
+        text = f"Read it into memory once{how}, in {owner}.__init__, and let __getitem__ pick its batch from the array"
+    else:
+        name = stage.mapped.function if stage.mapped is not None else "the generator"
+        text = f"Read it into memory once{how}, before {name} begins, and let it pick from the array"
+    if not line.chunks:
+        return f"{text}. What does not fit is read ahead in tf.data (interleave, map, prefetch)."
+    return (
+        f"{text}. Such a file keeps its arrays in chunks, and each access reads and decompresses all '
+        "chunks that hold a row of it: rows at random lie in many. What does not fit into memory is taken chunk by "
+        "chunk and shuffled within a few of them."
+    )
 
 
 def _advice(stage: Stage, source: KerasInput | None) -> str:

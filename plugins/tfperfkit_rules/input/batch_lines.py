@@ -1,0 +1,77 @@
+"""Where the Python that prepares batches spends its time: by samples of its first ones, else by what its source reads.
+
+Keras takes the first batch of a ``PyDataset`` or a generator on the main thread, which is sampled; the others are made
+on a thread of tf.data's, which is not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.called import doing
+from tfperfkit_rules.measures.kinds import KINDS, kind_of
+from tfperfkit_rules.measures.source_text import enclosing
+
+READING = next(kind for kind in KINDS if kind.word == "reading")
+#: An array that stays in its file, by its key: each access to elements of it reads. ``file["x"][:]`` is in memory.
+_IN_FILES = re.compile(r"^(h5py|zarr|netCDF4|tables)\.[\w.]+\(\)[\w.]*\[\]$")
+_IN_CHUNKS = re.compile(r"^(h5py|zarr|netCDF4|tables)\.")
+
+
+class BatchLine(NamedTuple):
+    """The innermost line of the person's with most of the time. ``part``: of the ``samples`` in the function; both 0
+    where the source tells. ``reads``: what it does is mostly reading files; ``chunks``: that keep arrays in chunks."""
+
+    place: Place
+    function: str
+    part: float
+    samples: int
+    reads: bool
+    chunks: bool
+
+
+def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
+    """None where neither samples nor the source tell. ``sampled``: its first batches are made on the main thread."""
+    own = enclosing(evidence, function.file, function.line) if function is not None else None
+    if function is None or own is None or own.line != function.line:
+        return None
+    leaves: Counter[Frame] = Counter()
+    for _, stack in evidence.log.inside(evidence.log.whole if sampled else ()):
+        if stack.activity != "tracing" and any(
+            frame.file == function.file and own.first <= frame.line <= own.last for frame in stack.frames
+        ):
+            leaves[stack.frames[-1]] += 1
+    if leaves.total() < MIN:
+        return _by_source(evidence, function, own.first, own.last)
+    places: Counter[tuple[Place, str]] = Counter()
+    for frame, count in leaves.items():
+        places[(frame.file, frame.line), frame.name] += count
+    ((place, name), most), *_ = places.most_common(1)
+    reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
+    return BatchLine(
+        place=place,
+        function=function.function if own.first <= place[1] <= own.last and place[0] == function.file else name,
+        part=most / leaves.total(),
+        samples=leaves.total(),
+        reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
+        chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in doing(evidence, frame)),
+    )
+
+
+def _by_source(evidence: Evidence, function: SourceSpan, first: int, last: int) -> BatchLine | None:
+    """The first line of the function that takes elements of an array which stays in its file."""
+    syntax = evidence.syntax(function.file)
+    lines = [
+        node.lineno
+        for node in (ast.walk(syntax.tree) if syntax is not None else ())
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and first <= node.lineno <= last
+        if syntax is not None and _IN_FILES.search(syntax.name(node.value))
+    ]
+    return BatchLine((function.file, min(lines)), function.function, 0.0, 0, True, True) if lines else None

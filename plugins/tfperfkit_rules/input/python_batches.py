@@ -208,7 +208,7 @@ def _read_once(line: BatchLine, stage: Stage, source: KerasInput | None) -> str:
     if not line.chunks:
         return f"{text}. What does not fit is read ahead in tf.data (interleave, map, prefetch)."
     return (
-        f"{text}. Such a file keeps its arrays in chunks, and each access reads and decompresses all '
+        f"{text}. Such a file keeps its arrays in chunks, and each access reads and decompresses all "
         "chunks that hold a row of it: rows at random lie in many. What does not fit into memory is taken chunk by "
         "chunk and shuffled within a few of them."
     )

@@ -91,6 +91,25 @@ def test_rows_that_must_be_repeated_first(function: Makes) -> None:
     assert "repeats" not in kinds(function, FEW)
 
 
+def attended(x: Any) -> Any:
+    x = dense(16)(x)
+    return tf.reduce_mean(tf.nn.softmax(tf.matmul(x, x, transpose_b=True)) @ x, axis=1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: attended(tf.tile(x[None], [50, 1, 1])),
+        lambda x: attended(tf.repeat(x[None], 50, axis=0)),
+        lambda x: attended(tf.broadcast_to(x, [50, 20, 16])),
+        lambda x: tf.keras.layers.MultiHeadAttention(2, 8)(t := tf.tile(x[None], [50, 1, 1]), t),
+    ],
+)
+def test_copies_of_a_sequence_that_go_through_attention(function: Makes) -> None:
+    (one,) = [each for each in found(function, FEW) if each.kind == "repeats"]
+    assert one.figures["times"] == 50 and len(one.operations) > 5
+
+
 def expert(x: Any, number: int) -> Any:
     return tf.nn.relu(x @ (tf.ones([16, 32]) * number)) @ tf.ones([32, 16])
 

@@ -219,6 +219,7 @@ def _function(
             _unchanged(records.unchanged, record),
             _unchanged(records.idle, record),
             records.calls.get(record.graph),
+            _opened(graph, run),
         ),
         callers=callers,
         lines_known=summary.lines_known,
@@ -276,6 +277,16 @@ def _open_size(record: FunctionRecord, graph: Graph, run: FirstRunRecord | None)
         return None, ""
     size = sizes.pop()
     return size, f"open first dimensions counted as {size}, as in the first call"
+
+
+def _opened(graph: Graph, run: FirstRunRecord | None) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arguments with open sizes, in the first call."""
+    found = {}
+    for name, shape in zip(graph.record.arguments, run.shapes if run is not None else (), strict=False):
+        declared = graph.type_of(name).shape
+        if shape is not None and declared is not None and -1 in declared and len(shape) == len(declared):
+            found[name] = tuple(shape)
+    return found
 
 
 def _added(graph: Graph) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -86,10 +86,11 @@ def wasted(
     unchanged: frozenset[str] = frozenset(),
     idle: frozenset[str] = frozenset(),
     calls: CallsRecord | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> list[Wasted]:
     """What a call of the graph's function wastes, by kind and line: one line's operations together. ``unchanged``: the
     placeholders of variables that nothing changes; ``idle``: that nothing but training changes. ``calls``: what its
-    arguments were."""
+    arguments were; ``shapes``: of those with open sizes, in the first of them."""
     times: dict[str, float] = defaultdict(float)
     bodies: dict[str, Graph] = {graph.name: graph}
     whole_flops = whole_bytes = 0.0
@@ -118,6 +119,7 @@ def wasted(
             separable=frozenset(products.get(body.name, ())),
             given=arguments.get(body.name),
             idle=at_rest[body.name].names if body.name in at_rest else frozenset(),
+            arguments=shapes if body is graph else None,
         )
         for pattern in _PATTERNS:
             for each in pattern(view):

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.waste.first_axis import following
 from tfperfkit_probes.ops.waste.products import product_of
 from tfperfkit_probes.ops.waste.sizes import BINARY, UNARY
 from tfperfkit_probes.ops.waste.tables import along_rows
@@ -22,10 +24,14 @@ _REPEATS = frozenset({"Tile", "BroadcastTo"})
 def repeats(view: View) -> Iterator[Wasted]:
     """By repeated rows of numbers, and the operations after them that work row by row, a product among them. Both sides
     of all pairs are one cause."""
-    found = [each for node in view.forward if _repeats(view, node) and (each := _of(view, node)) is not None]
+    found = []
+    for node in view.forward:
+        if _repeats(view, node):
+            ways = [each for each in (_of(view, node), _whole(view, node)) if each is not None]
+            found += [max(ways, key=lambda each: len(each.operations))] if ways else []
     if not found:
         return
-    largest = max(found, key=lambda each: each.figures["rows"] * each.figures["times"])
+    largest = max(found, key=lambda each: max(each.figures["rows"], 1) * each.figures["times"])
     yield msgspec.structs.replace(
         largest,
         places=list(dict.fromkeys(place for each in (largest, *found) for place in each.places)),
@@ -68,6 +74,46 @@ def _of(view: View, node: Node) -> Wasted | None:
     through = _through(view, node, rows * times)
     if not any(product_of(view, each) for each in through):
         return None
+    return _wasted(node, through, rows, times)
+
+
+def _whole(view: View, node: Node) -> Wasted | None:
+    """By whole examples, which may be of many rows: what mixes the rows of an example, as attention does, goes on."""
+    first = _copies(view, node)
+    if first is None:
+        return None
+    start, rows, times = first
+    through = following(view, start)
+    if times < _MIN_TIMES or not any(is_heavy(each.type) for each in through):
+        return None
+    return _wasted(node, through if start is node else [start, *through], rows, times)
+
+
+def _copies(view: View, node: Node) -> tuple[Node, int, float] | None:
+    """What has copies of examples along its first axis, how many examples there were (0: open), and copies of each: of
+    ``tf.tile(x, [n, 1, 1])``, and of ``tf.repeat(x, n, axis=0)``, which tiles a new axis and joins it to the first."""
+    before, made = view.shape(*node.inputs[0]), view.shape(node.name)
+    if node.type not in _REPEATS or not before or not made or not node.outputs[0].dtype.startswith(("float", "bfloat")):
+        return None
+    sizes = view.integers(view.source(node, 1))
+    if sizes is None or len(sizes) != len(made):
+        return None
+    aligned = (1,) * (len(made) - len(before)) + before
+    if node.type == "BroadcastTo":
+        sizes = [1 if size == old else size if old == 1 else 0 for size, old in zip(sizes, aligned, strict=True)]
+    axes = [axis for axis, size in enumerate(sizes) if size != 1]
+    if axes == [0] and len(before) > 1:
+        return node, max(aligned[0], 0), float(sizes[0])
+    joined = [use.node for use in view.uses(node) if use.node.type == "Reshape"]
+    if axes != [1] or aligned[1] != 1 or len(joined) != 1 or len(view.uses(node)) != 1:
+        return None
+    inner = view.shape(joined[0].name) or ()
+    if len(inner) != len(made) - 1 or len(inner) < 2 or -1 in inner[1:] or inner[1:] != made[2:]:
+        return None
+    return joined[0], max(aligned[0], 0), float(sizes[1])
+
+
+def _wasted(node: Node, through: list[Node], rows: int, times: float) -> Wasted:
     places = [each.place for each in (node, *through) if each.place is not None]
     return Wasted(
         kind=KIND,

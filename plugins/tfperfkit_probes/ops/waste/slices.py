@@ -31,6 +31,20 @@ def taken(view: View, node: Node, length: int, axis: int) -> tuple[int, int] | N
     return None
 
 
+def whole_along(view: View, node: Node, axis: int) -> bool:
+    """Whether ``x[..]`` takes all of an axis, one after the other, and puts no new axis before it."""
+    shape, specs = view.shape(*node.inputs[0]), view.shape(*node.inputs[1])
+    if not shape or not specs or specs[0] < 0:
+        return False
+    begin_mask, end_mask, ellipsis, new_axis, shrink = _masks(node)
+    bit = _position(specs[0], ellipsis, new_axis, len(shape), axis)
+    if new_axis & ((1 << (specs[0] if bit is None else bit)) - 1) or (bit is not None and shrink >> bit & 1):
+        return False
+    stride = view.integers(view.source(node, 3))
+    whole = bit is None or bool(begin_mask >> bit & end_mask >> bit & 1)
+    return whole and (bit is None or (stride is not None and stride[bit] == 1))
+
+
 def taken_count(view: View, node: Node, length: int, axis: int) -> int | None:
     """How many places of an axis a slice or a lookup takes for each place of the axes before it, wherever they are;
     None where that is not fixed, or may be all."""

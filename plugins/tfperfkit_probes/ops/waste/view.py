@@ -55,7 +55,8 @@ class View:
     whose values stay the same, from turn to turn of a loop (``in_loop``) or from call to call. ``zeros``: constants and
     placeholders that are nearly all zeros, with their share; ``separable``: those that are products of a column and a
     row. ``given``: what is known of the arguments. ``idle``: as
-    ``stays``, with the variables that only training changes."""
+    ``stays``, with the variables that only training changes. ``arguments``: the shapes of those with open sizes, in the
+    function's first call."""
 
     def __init__(
         self,
@@ -68,7 +69,9 @@ class View:
         separable: frozenset[str] = frozenset(),
         given: Given | None = None,
         idle: frozenset[str] = frozenset(),
+        arguments: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
+        self.arguments = arguments or {}
         self.given = given or Given()
         self.idle = idle
         self.zeros = zeros or {}
@@ -148,7 +151,10 @@ class View:
             for output, made in enumerate(node.outputs):
                 if made.shape is not None and -1 in made.shape:
                     inputs = [found.get(each) or size_of(self.graph.type_of(*each).shape) for each in node.inputs]
-                    found[node.name, output] = opened(node, made.shape, inputs, self.open_size)
+                    given = self.arguments.get(node.name) if node.type == "Placeholder" else None
+                    found[node.name, output] = (
+                        size_of(given) if given is not None else opened(node, made.shape, inputs, self.open_size)
+                    )
         return found
 
     def shapes(self, node: Node) -> list[tuple[int, ...] | None]:

@@ -15,17 +15,18 @@ def repeats(evidence: Evidence) -> Iterator[Finding]:
     for part in found(evidence, "repeats"):
         figures = part.waste.figures
         rows, times = figures["rows"], figures["times"]
+        which = {0: "Each row", 1: "One row"}.get(round(rows), f"Each of {often(rows)} rows")
         yield finding(
             evidence,
             part,
             codes.REPEATED_ROWS,
-            f"Each of {often(rows)} rows goes through the same layers {often(times)} times",
+            f"{which} goes through the same layers {often(times)} times",
             "Let the network see each row once, and repeat (tf.repeat, tf.tile, broadcasting) what comes out of it. "
             "For scores of all pairs no repetition is needed: tf.matmul(users, items, transpose_b=True) of what the "
             "two networks made.",
             "The copies of a row are equal, so are their results up to the first operation that joins them with "
             "something else. Nothing random is drawn between.",
-            count("rows", rows),
+            *([count("rows", rows)] if rows else []),
             count("copies of each", times),
         )
 

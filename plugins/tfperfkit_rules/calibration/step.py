@@ -50,6 +50,12 @@ MIN_SAMPLES = Calibration(
 ALONE = Calibration(
     0.6, "share", "of its function's time: a line with it is the place, else the loop", Chosen("clearly more than half")
 )
+MIN_TIMED_MS = Calibration(
+    0.1,
+    "ms",
+    "each time that a line of C code runs, from which on line_profiler's time for it is taken in place of samples",
+    Derived("measuring a line costs a microsecond at most (docs/overhead.md: 0.1 us become 1): a hundredth of it"),
+)
 LEFT_MIN = Calibration(
     0.05,
     "share",

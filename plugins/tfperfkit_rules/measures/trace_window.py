@@ -29,13 +29,13 @@ def traced(evidence: Evidence) -> Traced | None:
     after, by = evidence.offer(OperationsAfterSteps), evidence.offered_by(OperationsAfterSteps)
     if evidence.work is None or not evidence.step_ms:
         return None
-    if after is not None and after.wall_ms > 0 and _window(evidence, by) is not None:
+    if after is not None and after.wall_ms > 0 and window_in_work(evidence, by) is not None:
         return Traced(after.rows, evidence.step_ms / after.wall_ms, by)
     data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
     if data is None or data.steps or data.wall_ms <= 0:
         return None
     ran = evidence.offer(RanOperations)
-    if ran is None or _window(evidence, name) is None:
+    if ran is None or window_in_work(evidence, name) is None:
         return None
     return Traced(ran.rows, evidence.step_ms / data.wall_ms, name)
 
@@ -44,7 +44,7 @@ def waited_share(evidence: Evidence) -> float | None:
     """The share of a work's traced time in which the training thread waited for a batch; None where the trace is of
     something else, or there is none."""
     data, name = evidence.offer(TfprofData), evidence.offered_by(TfprofData)
-    if evidence.work is None or data is None or data.steps or _window(evidence, name) is None:
+    if evidence.work is None or data is None or data.steps or window_in_work(evidence, name) is None:
         return None
     whole = sum(data.window_ms.values())
     return data.window_ms.get("input", 0.0) / whole if whole > 0 else None
@@ -54,7 +54,7 @@ def reached(evidence: Evidence, file: str, first: int, last: int) -> float | Non
     """How often the seldomest of these lines ran in an iteration of the work, or in its longest stretch: the head of a
     loop runs more often than what stands around it. None when none was counted."""
     counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
-    span = _window(evidence, name) if counts is not None else None
+    span = window_in_work(evidence, name) if counts is not None else None
     if counts is None or span is None or not evidence.step_ms:
         return None
     hits = [row.hits for row in counts.rows if row.file == file and first <= row.line <= last and row.hits]
@@ -65,7 +65,7 @@ def entered(evidence: Evidence, file: str, function: Function) -> float | None:
     """How often a function was called in an iteration of the work, or in its longest stretch, at most; see ``reached``.
     Where only lines of loops in it ran in the window, that lay within one call: there was less than one in it."""
     counts, name = evidence.offer(LineCounts), evidence.offered_by(LineCounts)
-    span = _window(evidence, name) if counts is not None else None
+    span = window_in_work(evidence, name) if counts is not None else None
     if counts is None or span is None or not evidence.step_ms:
         return None
     ran = {
@@ -78,7 +78,7 @@ def entered(evidence: Evidence, file: str, function: Function) -> float | None:
     return hits * evidence.step_ms / ms(span[1] - span[0]) if ran else None
 
 
-def _window(evidence: Evidence, probe: str) -> Span | None:
+def window_in_work(evidence: Evidence, probe: str) -> Span | None:
     """The window of a probe, when this work was seen in most of it."""
     begin = None
     for event in of_kind(evidence.records("events"), "opened", "window_end"):

@@ -27,6 +27,7 @@ from tfperfkit_rules.measures.step_shares import (
     text_of,
     window,
 )
+from tfperfkit_rules.measures.timed_lines import timed_by, timed_share
 
 HOT, MIN_SAMPLES, ALONE = calibrated.HOT.value, calibrated.MIN_SAMPLES.value, calibrated.ALONE.value
 #: What is left of the work at best when it is moved or rewritten, and at worst.
@@ -39,6 +40,10 @@ _OF_DATA = ("keras data", "images", "reading")
 _ONCE = (
     "Line {line} calls {name} with the same constants each time, and it makes the same of them: call it once, before "
     "the loop, keep what it returns, and use that in line {line}."
+)
+_ON_ONE_LINE = "on one line"
+_FALLS_LATE = (
+    "\nTimed by line_profiler: the line keeps the interpreter's lock, and samples fall on later ones, which give it up."
 )
 #: NumPy that calls back for each element (``np.vectorize``) is the person's to write otherwise; TensorFlow's and Keras'
 #: Python have a part of their own.
@@ -53,7 +58,7 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
         ("python", "dispatch"),
         lambda stack: None if stack.frames and stack.frames[-1] in drivers else _place(evidence, stack),
     )
-    rows = [row for row in rows if not _is_plain_call(evidence, row)]
+    rows = [_timed(evidence, row) for row in rows if not _is_plain_call(evidence, row)]
     functions: dict[tuple[str, str, int], list[LineShare]] = defaultdict(list)
     for row in rows:
         function = enclosing(evidence, *row.place)
@@ -64,6 +69,12 @@ def hot_python(evidence: Evidence) -> Iterable[Finding]:
             continue
         if not _done_once(evidence, own):
             yield _finding(evidence, own)
+
+
+def _timed(evidence: Evidence, row: LineShare) -> LineShare:
+    """With the share that was timed, where samples fall beside the line."""
+    share = timed_share(evidence, row.place)
+    return row if share is None else LineShare(row.place, row.samples, share)
 
 
 def _drivers(evidence: Evidence) -> frozenset[Frame]:
@@ -153,7 +164,10 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     if around is not None and kind in (NUMPY, PYTHON):
         advice = f"{advice}: what is to go is the loop in line {around.line}"
     called = [span(evidence, *same.place)] if same is not None else []
-    what, within = _words(evidence, kind, frames), f" of {name}" if name else ""
+    alone = frames_at(evidence, hottest.place, "python") if whose == _ON_ONE_LINE else frames
+    timed = timed_share(evidence, hottest.place) is not None
+    measured_in = timed_by(evidence) if timed else window(evidence)
+    what, within = _words(evidence, kind, alone or frames), f" of {name}" if name else ""
     outside = ", outside of TensorFlow" if kind in (NUMPY, PYTHON) else ""  # the others' words say so
     step_ms = evidence.step_ms or 0.0
     return Finding(
@@ -166,14 +180,14 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         predicted_range=bounds,
         where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),
         evidence=(
-            Measurement("share of step", share, "share", window(evidence)),
-            Measurement("time per step", share * step_ms, "ms", window(evidence)),
+            Measurement("share of step", share, "share", measured_in),
+            Measurement("time per step", share * step_ms, "ms", measured_in),
             Measurement("samples in it", float(count), "count", "baseline"),
             Measurement("samples", float(total), "count", "baseline"),
         ),
         advice=f"{advice}." if same is None else _ONCE.format(name=same.name, line=same.place[1]),
-        detail=_detail(evidence, own),
-        parts=("python", "gc", "other", *(("dispatch",) if kind.word in _OF_DATA else ())),
+        detail=(_detail(evidence, own) + (_FALLS_LATE if timed else "")).strip(),
+        parts=("python", "gc", "other", *(("dispatch",) if timed or kind.word in _OF_DATA else ())),
     )
 
 
@@ -213,7 +227,7 @@ def _first_place(evidence: Evidence, own: list[LineShare], hottest: LineShare, s
     if mine < shared.MOSTLY.value * share:
         inside, mine = own, share
     if hottest.share >= ALONE * mine:
-        return span(evidence, *hottest.place), "on one line"
+        return span(evidence, *hottest.place), _ON_ONE_LINE
     loop = heaviest_loop(evidence, inside, lambda row: True)
     if loop is not None and not _is_training_loop(evidence, loop):
         return loop, "in a loop"
@@ -233,9 +247,10 @@ def _turned_around(evidence: Evidence, row: LineShare) -> Loop | None:
 def _detail(evidence: Evidence, own: list[LineShare]) -> str:
     if len(own) < 2:
         return ""
+    told = [row for row in own[:4] if round(100 * row.share)]
     rows = [
         f"  line {row.place[1]}: {100 * row.share:.0f} %  {text_of(evidence, row.place)[: calibrated.MAX_LINE.value]}"
-        for row in own[:4]
+        for row in told
     ]
     unit = evidence.unit.the
     return f"Of {unit}:\n" + "\n".join(rows)

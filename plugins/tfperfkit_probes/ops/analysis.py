@@ -16,6 +16,7 @@ from tfperfkit.records.convert import read
 from tfperfkit.records.graph_contents import GraphContents
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
+from tfperfkit_probes.ops.copied_layers import copied_layers
 from tfperfkit_probes.ops.exchange import exchanged, tables
 from tfperfkit_probes.ops.fixed import fixed_work
 from tfperfkit_probes.ops.graph import Damaged, Graph
@@ -221,6 +222,7 @@ def _function(
             records.calls.get(record.graph),
             _opened(graph, run),
         ),
+        copied_layers=copied_layers(summary.graphs),
         callers=callers,
         lines_known=summary.lines_known,
         half_flops_share=sized.half / sized.flops if sized.flops else None,

@@ -60,6 +60,7 @@ def brief(function: Function) -> Brief:
             exchanged=function.exchanged,
             tables=function.tables,
             wasted=function.wasted,
+            copied_layers=function.copied_layers,
         ),
     )
 

@@ -169,6 +169,15 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     updates: list[str] = []
 
 
+class CopiedLayer(msgspec.Struct, frozen=True, kw_only=True):
+    """A Keras layer whose operations stand in the graph once for each step of a sequence. ``layer``: the scope of its
+    names; ``operations``: all of its copies, gradients among them."""
+
+    layer: str
+    copies: int
+    operations: int
+
+
 class SideEffect(msgspec.Struct, frozen=True, kw_only=True):
     """Python in a traced function that runs only while it is traced."""
 
@@ -269,6 +278,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     exchanged: list[Exchanged] = []
     tables: list[Table] = []
     wasted: list[Wasted] = []
+    copied_layers: list[CopiedLayer] = []
     callers: list[SourceSpan] = []  # of the traces: the line of the person's that called it
     lines_known: float
     half_flops_share: float | None  # of 16-bit operations, 0 to 1
@@ -297,6 +307,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     exchanged: list[Exchanged] = []
     tables: list[Table] = []
     wasted: list[Wasted] = []
+    copied_layers: list[CopiedLayer] = []
 
 
 class Brief(FunctionCost, frozen=True, kw_only=True):

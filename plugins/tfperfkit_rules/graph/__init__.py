@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.apart_turns import apart_turns
 from tfperfkit_rules.graph.big_constants import big_constants
+from tfperfkit_rules.graph.copied_layers import copied_layers
 from tfperfkit_rules.graph.dense_updates import dense_updates
 from tfperfkit_rules.graph.fixed_work import fixed_work
 from tfperfkit_rules.graph.float64 import float64
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     padding,
     padded_calls,
     unrolled_loops,
+    copied_layers,
     big_constants,
     float64,
     python_calls,

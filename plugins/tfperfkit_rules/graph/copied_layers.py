@@ -1,0 +1,106 @@
+"""Keras' TimeDistributed, which puts a copy of a layer into the graph for each step of a sequence (OPS001)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import msgspec
+from tfperfkit_probes.ops.model import Brief
+
+from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import Syntax
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
+from tfperfkit_rules.measures.source_calls import files
+
+_WRAPPER = "keras.layers.TimeDistributed"
+#: Layers that do the same to each step by themselves, whatever axes stand before the last one.
+_BY_THEMSELVES = frozenset(
+    {"Dense", "LayerNormalization", "RMSNormalization", "UnitNormalization", "Embedding", "Activation", "ReLU"}
+    | {"LeakyReLU", "ELU", "Softmax", "Dropout", "GaussianNoise", "GaussianDropout", "Rescaling"}
+)
+
+
+def copied_layers(evidence: Evidence) -> Iterator[Finding]:
+    """OPS001, of all such layers together: their part of the traces and the first runs, as a share of the run."""
+    functions = [each for each in largest_first(evidence) if each.marks.copied_layers]
+    ran = [each for each in functions if each.first_execution_ms is not None]
+    wrapped = [
+        (file, call, _inner(syntax, call)) for file, syntax in files(evidence) for call in syntax.named(_WRAPPER)
+    ]
+    if not ran or not wrapped:
+        return
+    largest = ran[0]
+    layers = largest.marks.copied_layers
+    operations = sum(each.operations for each in layers)
+    if operations < calibrated.UNROLLED_OPERATIONS.value:
+        return
+    copies = max(each.copies for each in layers)
+    often = f"{copies:,}" if all(each.copies == copies for each in layers) else f"up to {copies:,}"
+    which = "A TimeDistributed layer stands" if len(layers) == 1 else f"{len(layers)} TimeDistributed layers stand"
+    finding = Finding(
+        code=codes.UNROLLED_LOOP,
+        family="graph",
+        severity="low",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"{which} in the graph once for each time step, {often} times: {operations:,} operations",
+        where=places([*(SourceSpan(file, call.lineno) for file, call, _ in wrapped), *largest.callers]),
+        evidence=(
+            counted("operations of these layers", operations),
+            counted("copies of a layer, at most", copies),
+            counted("operations", largest.operations),
+            counted("tracing", largest.trace_ms, "ms"),
+            counted("first execution", largest.first_execution_ms or 0.0, "ms"),
+        ),
+        advice=_advice(list(dict.fromkeys(inner for _, _, inner in wrapped))),
+        detail="Where it knows the number of time steps, TimeDistributed takes them apart, calls the layer on each and "
+        "stacks the results. Tracing, Grappler and the first run grow with that number, gradients included, and each "
+        "batch starts as many times the small operations.",
+    )
+    lost = sum(map(_lost_ms, ran))
+    yield msgspec.structs.replace(
+        of_run(evidence, finding, lost, "tracing and first run of these layers"), absorbs=("CMP004",)
+    )
+
+
+def _lost_ms(function: Brief) -> float:
+    """What one copy of each layer would spare of a function's traces and its first run, by operations."""
+    spared = sum(each.operations * (1 - 1 / each.copies) for each in function.marks.copied_layers)
+    took = max(function.traces, 1) * function.trace_ms + (function.first_execution_ms or 0.0)
+    return min(1.0, spared / max(function.operations, 1)) * took
+
+
+def _inner(syntax: Syntax, call: ast.Call) -> str:
+    """The layer that is wrapped, as Keras calls it; "" for one that is not Keras' own."""
+    layer = next((word.value for word in call.keywords if word.arg == "layer"), call.args[0] if call.args else None)
+    name = syntax.name(layer) if layer is not None else ""
+    return name.removesuffix("()").removeprefix("keras.layers.") if name.startswith("keras.layers.") else ""
+
+
+def _advice(inner: list[str]) -> str:
+    alone = [name for name in inner if name in _BY_THEMSELVES]
+    others = [name for name in inner if name not in _BY_THEMSELVES]
+    parts = []
+    if alone:
+        them, take = ("it", "takes") if len(alone) == 1 else ("they", "take")
+        parts.append(
+            f"Leave TimeDistributed out around {_joined(alone)}: {them} {take} each time step alone anyway, whatever "
+            f"axes stand before the last one, so layers.{alone[0]}(...)(x) in place of layers.TimeDistributed("
+            f"layers.{alone[0]}(...))(x) gives the same, with the same weights."
+        )
+    if others:
+        named = [name for name in others if name]
+        around = f"Around {_joined(named)}" if named and len(named) == len(others) else "Around other layers and models"
+        parts.append(
+            f"{around} make one batch of all time steps: keras.ops.reshape(x, (-1, ...)) with the shape of one, the "
+            "layer, and keras.ops.reshape(y, (-1, steps, ...)) with that of its result."
+        )
+    return " ".join(parts)
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -16,6 +16,7 @@ from tfperfkit_rules.measures.awaited import Awaited, awaited
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api, kind_of
+from tfperfkit_rules.measures.standing import Standing, standing
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
 from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_collections
@@ -50,6 +51,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     bounds = speedups(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else None
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
     other = awaited(evidence) if kind.word == "threads" else None
+    limited = standing(evidence) if kind.word == "threads" and other is None else None
     if other is not None:
         # A turn takes as long as the thread needs for it: the wait goes as far as that gets shorter.
         worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else of_input.PYTHON_LEFT.value
@@ -58,7 +60,8 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         code="STP004",
         family="step",
         title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
-        + (_reported(evidence, found, kind) if other is None else _busy_with(evidence, other)),
+        + (_reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
+        + (f", while {limited.frame.name} waits with a time limit" if limited is not None else ""),
         severity=severity(found.share if bounds is None else 1 - 1 / middle(bounds)),
         basis=basis(evidence, found.turns.turn_ms),
         share_of_step=found.share,
@@ -69,6 +72,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
             dict.fromkeys(
                 (
                     *(span(evidence, *place) for place, _ in (other.at.most_common(2) if other is not None else ())),
+                    *(span(evidence, *place) for place in _stands(limited)),
                     *(span(evidence, *place) for place in lines),
                     *callers(evidence, lines[0]),
                 )
@@ -78,11 +82,12 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
             Measurement("share of the time", found.share, "share", "samples"),
             Measurement("time per step", found.share * found.turns.turn_ms, "ms", "samples"),
             *([Measurement("samples of that thread", float(other.samples), "count", "samples")] if other else []),
+            *(_seen(limited) if limited is not None else ()),
             Measurement("samples in it", float(found.samples), "count", "baseline"),
             Measurement("samples", float(len(found.turns.found)), "count", "baseline"),
         ),
-        advice=f"{kind.advice if other is None else other.kind.advice}.",
-        detail="Meanwhile the training thread does nothing."
+        advice=f"{kind.advice if other is None else other.kind.advice}." if limited is None else _TAKE_WHAT_IS_THERE,
+        detail=("Meanwhile the training thread does nothing." if limited is None else _NOBODY_WORKS)
         + (_IN_TURNS if other is not None and other.kind.role != "wait" else ""),
         absorbs_here=("LIN001", "SYN001", "STP008"),
         parts=("python", "dispatch", "other") if found.share >= shared.MOSTLY.value else ("python", "other"),
@@ -94,6 +99,27 @@ _IN_TURNS = (
     " Threads take turns at Python: more of them prepare no more, processes of their own (multiprocessing) do, as far "
     "as there are processors."
 )
+
+
+_TAKE_WHAT_IS_THERE = (
+    "Don't wait for more than will come: who waits for an answer asks nothing meanwhile. Take what is there "
+    "(get_nowait() until queue.Empty) and go on, or make the limit as short as what it saves: a millisecond or so."
+)
+_NOBODY_WORKS = (
+    "No thread of the script works meanwhile. A wait with a time limit may last as long as that says; whether it ended "
+    "by it, samples don't tell."
+)
+
+
+def _stands(limited: Standing | None) -> Iterable[tuple[str, int]]:
+    if limited is None:
+        return ()
+    return (limited.place, limited.above) if limited.above is not None else (limited.place,)
+
+
+def _seen(limited: Standing) -> Iterable[Measurement]:
+    yield Measurement("of the moments in which nobody worked, at that line", limited.part, "share", "samples")
+    yield Measurement("such moments", float(limited.moments), "count", "samples")
 
 
 def _busy_with(evidence: Evidence, other: Awaited) -> str:

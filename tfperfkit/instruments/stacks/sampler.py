@@ -108,7 +108,7 @@ class Sampler:
     mode two numbers follow: when that was read just before, and what it was then.
     ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running;
     ``["busy", …]`` the same of one that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread
-    waits.
+    waits, ``["standing", …]`` of each that waits too while nobody works.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -200,6 +200,11 @@ class Sampler:
         other = self._workers.instead_of(thread, sys._current_frames(), get_ident())
         if other != thread:
             self.beside(when_ns, (other,), "awaited")
+
+    def standing(self, when_ns: int, thread: int) -> None:
+        """Sample the threads that wait too while ``thread`` waits for another one and nobody works; as ``beside``."""
+        if waiting := self._workers.standing(thread, sys._current_frames(), get_ident()):
+            self.beside(when_ns, waiting, "standing")
 
     def _look(self, thread: int) -> _Known:
         found = look(thread, self._known)

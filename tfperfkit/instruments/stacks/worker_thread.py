@@ -18,6 +18,8 @@ _WAITS = {
 }
 #: So many other threads are looked at, whether they wait; of those that don't, so many, and so many frames of each.
 _MAX_THREADS, _MAX_AT_WORK, _MAX_FRAMES = 500, 16, 60
+#: Of those that wait too, so many.
+_MAX_STANDING = 8
 
 
 class Workers:
@@ -46,6 +48,19 @@ class Workers:
                 self._last = ident
                 return ident
         return thread
+
+    def standing(self, thread: int, frames: dict[int, FrameType], own: int) -> list[int]:
+        """The other threads that wait in the person's code, some of them at most, while ``thread`` waits and nobody
+        works; else none. As ``instead_of``."""
+        frame = frames.get(thread)
+        if frame is None or not self._is_wait(frame.f_code):
+            return []
+        others = [ident for ident in islice(frames, _MAX_THREADS) if ident not in (thread, own)]
+        working = (ident for ident in others if not self._is_wait(frames[ident].f_code))
+        if any(self._works(frames[ident]) for ident in islice(working, _MAX_AT_WORK)):
+            return []
+        waiting = (ident for ident in others if self._is_wait(frames[ident].f_code) and self._works(frames[ident]))
+        return list(islice(waiting, _MAX_STANDING))
 
     def _is_wait(self, code: CodeType) -> bool:
         known = self._waits.get(code)

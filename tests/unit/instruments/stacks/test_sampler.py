@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import sys
 import threading
 import time
@@ -339,3 +340,27 @@ def test_of_a_thread_that_waits_the_one_that_works_meanwhile_is_a_row() -> None:
     assert [row[1] for row in rows_of(rows, "awaited")] == [5]
     ((_, stack),) = read_log(rows, "awaited").inside([(0, 9)])
     assert stack.frames[-1].name == "works"
+
+
+def test_of_threads_that_all_wait_those_beside_are_rows() -> None:
+    rows: list[Any] = []
+    sampler, box = Sampler(rows.append, lambda name: name == __file__), queue.Queue[int]()
+
+    def gathers() -> None:
+        box.get(timeout=100)
+
+    gathering = threading.Thread(target=gathers)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        settled(thread, "inner")
+        gathering.start()
+        for when in range(10_000):
+            sampler.standing(when, thread)
+            if rows_of(rows, "standing"):
+                break
+            time.sleep(0.001)
+        box.put(1)
+        gathering.join()
+    ((_, stack),) = read_log(rows, "standing").inside([(0, 10_000)])
+    assert stack.frames[-1].name == "gathers" and stack.frames[-1].calls == ("queue:get", "threading:wait")
+    assert sampler.samples == 0

@@ -119,3 +119,36 @@ def test_one_that_sleeps_until_the_other_has_done_waits_too(rests: bool) -> None
         until.set()
         worker.join()
     assert found == (worker.ident if rests else me)
+
+
+def test_where_nobody_works_those_that_wait_too_are_looked_at() -> None:
+    until, answers = threading.Event(), queue.Queue[int]()
+
+    def batches() -> None:
+        try:
+            answers.get(timeout=100)
+        except queue.Empty:
+            return
+
+    threads = [threading.Thread(target=until.wait), threading.Thread(target=batches)]
+    for thread in threads:
+        thread.start()
+    waiting, batcher = (thread.ident or 0 for thread in threads)
+    workers, found = Workers(is_user), list[int]()
+    worker = threading.Thread(target=busy, args=(until,))
+    try:
+        for _ in range(10_000):
+            time.sleep(0.01)
+            frames = {ident: frame for ident, frame in sys._current_frames().items() if ident in (waiting, batcher)}
+            found = workers.standing(waiting, frames, threading.get_ident())
+            if found:
+                break
+        worker.start()
+        at_work = workers.standing(waiting, sys._current_frames(), threading.get_ident())
+    finally:
+        until.set()
+        answers.put(1)
+        for thread in (*threads, worker):
+            thread.join()
+    # ``until.wait`` has no frame of the person's: it is who waits, not one that is looked at.
+    assert found == [batcher] and at_work == []

@@ -99,6 +99,59 @@ def test_of_a_thread_that_was_hardly_seen_or_that_computes_nothing_more_is_told(
     assert found.predicted_range is None and found.where[0] == SourceSpan(FILE, 2)
 
 
+SERVER = """\
+for i in r:
+    q.get()
+    step(x)
+def serve():
+    while True:
+        collect()
+def collect():
+    while True:
+        batch.append(inbox.get(timeout=left))
+"""
+
+
+def stood(source: str = SERVER, *, moments: int = 60, limited: int = 50) -> Any:
+    """A queue that is waited for while nobody works: two others wait too, of which one waits in line 9."""
+    given = looped("q.get()", "queue:get")
+    end = given.steps.clean[-1].end_ns
+    waits = [FILE, 7, "collect", 9, [9, 9, 21, 44], "queue:get"]
+    rows: list[Any] = [
+        ["stack", 1, [[FILE, 4, "serve", 6, None], waits], "", "python", ""],
+        ["stack", 2, [[FILE, 20, "client", 21, None, "threading:wait"]], "", "python", ""],
+    ]
+    for n in range(moments):
+        when = end * (n + 1) // (moments + 1)
+        rows += [["standing", when, number, 6 + number] for number in ((1, 2) if n < limited else (2,))]
+    return make_evidence(
+        parts_ms={"python": 4.0, "graph": 6.0},
+        steps=given.steps,
+        source=source,
+        samples=given.samples,
+        log=given.log,
+        records={**sites(site(1, "call", 3, loops=(1,))), "samples": rows},
+    )
+
+
+@pytest.mark.parametrize("call", ["inbox.get(timeout=left)", "inbox.get(True,   left)"])
+def test_where_nobody_works_the_wait_with_a_time_limit_is_named(call: str) -> None:
+    (found,) = on_purpose.waits(stood(SERVER.replace("inbox.get(timeout=left)", call)))
+    assert found.title.endswith("while collect waits with a time limit") and "get_nowait()" in found.advice
+    assert found.where[:3] == (SourceSpan(FILE, 9, "collect"), SourceSpan(FILE, 6, "serve"), SourceSpan(FILE, 2))
+    assert found.predicted_range is None and found.ceiling and "No thread of the script works" in found.detail
+
+
+@pytest.mark.parametrize(
+    "given",
+    [stood(SERVER.replace("timeout=left", "timeout=None")), stood(limited=20), stood(moments=10, limited=10)],
+    ids=["no limit", "seldom", "few"],
+)
+def test_else_the_line_that_waits_comes_first(given: Any) -> None:
+    (found,) = on_purpose.waits(given)
+    assert found.where[0] == SourceSpan(FILE, 2) and "time limit" not in found.title + found.detail
+
+
 def test_a_rare_or_short_wait_is_left_in_peace() -> None:
     assert not list(on_purpose.waits(looped("time.sleep(1)", share=3)))
     assert not list(on_purpose.waits(looped("time.sleep(1)", rare=True)))

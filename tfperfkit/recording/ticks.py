@@ -104,9 +104,7 @@ class Ticks:
             self._sampler.beside(now, [thread for thread in others if thread != self._driver])
         if busy := self._busy.look(now, self._driver):
             self._sampler.beside(now, busy, "busy")
-        if self._markers.thread is not None:  # else that thread is sampled instead
-            self._sampler.awaited(now, self._driver)
-        self._sampler.standing(now, self._driver)
+        self._sampler.awaited(now, self._driver, anyone=self._markers.thread is None)
 
     def _write(self, now: int) -> None:
         window = self._long.window if self._long is not None else None

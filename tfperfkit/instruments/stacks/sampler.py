@@ -195,16 +195,15 @@ class Sampler:
             if self._functions.get(known.stack):
                 self._write([kind, when_ns, known.stack, thread])
 
-    def awaited(self, when_ns: int, thread: int) -> None:
-        """Sample the thread that works while ``thread`` waits for another one, where there is such; as ``beside``."""
-        other = self._workers.instead_of(thread, sys._current_frames(), get_ident())
-        if other != thread:
+    def awaited(self, when_ns: int, thread: int, anyone: bool = False) -> None:
+        """Sample the thread that works while ``thread`` waits for another one, where there is such, or, where nobody
+        works, those that wait too; as ``beside``. ``anyone``: ``take`` samples the one that works."""
+        frames, own = sys._current_frames(), get_ident()
+        other = self._workers.instead_of(thread, frames, own)
+        if other == thread:
+            self.beside(when_ns, self._workers.standing(thread, frames, own), "standing")
+        elif not anyone:
             self.beside(when_ns, (other,), "awaited")
-
-    def standing(self, when_ns: int, thread: int) -> None:
-        """Sample the threads that wait too while ``thread`` waits for another one and nobody works; as ``beside``."""
-        if waiting := self._workers.standing(thread, sys._current_frames(), get_ident()):
-            self.beside(when_ns, waiting, "standing")
 
     def _look(self, thread: int) -> _Known:
         found = look(thread, self._known)

@@ -355,7 +355,7 @@ def test_of_threads_that_all_wait_those_beside_are_rows() -> None:
         settled(thread, "inner")
         gathering.start()
         for when in range(10_000):
-            sampler.standing(when, thread)
+            sampler.awaited(when, thread)
             if rows_of(rows, "standing"):
                 break
             time.sleep(0.001)

@@ -2,7 +2,6 @@
 
 Effective batch 8192 = 32 micro-batches of 256. BPR loss, momentum SGD.
 """
-
 import argparse
 import time
 
@@ -84,10 +83,8 @@ def main():
             trainer.apply()
             upd = k // a.accumulate
             if upd % 4 == 0 or upd == a.updates:
-                print(
-                    "update %3d  bpr %.5f  %.1f s"
-                    % (upd, np.mean([r.numpy() for r in running]), time.perf_counter() - start)
-                )
+                print("update %3d  bpr %.5f  %.1f s" % (
+                    upd, np.mean([r.numpy() for r in running]), time.perf_counter() - start))
             running.clear()
     print("norm of user table: %.4f" % float(tf.norm(model.user)))
 

@@ -2,7 +2,6 @@
 
 Effective batch 8192 = 32 micro-batches of 256. BPR loss, momentum SGD.
 """
-
 import argparse
 import time
 
@@ -52,7 +51,7 @@ class AccumulatingTrainer:
         grads = tape.gradient(loss, self.vars)
         for total, g in zip(self.sums, grads):
             if isinstance(g, tf.IndexedSlices):
-                total.scatter_add(g)  # only the rows this micro-batch looked up
+                total.scatter_add(g)          # only the rows this micro-batch looked up
             else:
                 total.assign_add(g)
         return loss
@@ -87,10 +86,8 @@ def main():
             trainer.apply()
             upd = k // a.accumulate
             if upd % 4 == 0 or upd == a.updates:
-                print(
-                    "update %3d  bpr %.5f  %.1f s"
-                    % (upd, np.mean([r.numpy() for r in running]), time.perf_counter() - start)
-                )
+                print("update %3d  bpr %.5f  %.1f s" % (
+                    upd, np.mean([r.numpy() for r in running]), time.perf_counter() - start))
             running.clear()
     print("norm of user table: %.4f" % float(tf.norm(model.user)))
 

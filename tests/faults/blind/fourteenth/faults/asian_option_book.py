@@ -2,7 +2,6 @@
 
 Every contract of the book is an object; its price() is a compiled simulation.
 """
-
 import time
 
 import numpy as np
@@ -12,7 +11,8 @@ import tensorflow as tf
 class AsianOption:
     """Arithmetic average call or put under geometric Brownian motion."""
 
-    def __init__(self, spot, strike, vol, rate, maturity, kind="call", paths=2000, steps=52, seed=0):
+    def __init__(self, spot, strike, vol, rate, maturity, kind="call",
+                 paths=2000, steps=52, seed=0):
         self.spot = float(spot)
         self.strike = float(strike)
         self.vol = float(vol)
@@ -26,13 +26,13 @@ class AsianOption:
     @tf.function
     def price(self):
         dt = self.maturity / self.steps
-        drift = (self.rate - 0.5 * self.vol**2) * dt
+        drift = (self.rate - 0.5 * self.vol ** 2) * dt
         scale = self.vol * np.sqrt(dt)
         log_s = tf.fill([self.paths], tf.math.log(tf.constant(self.spot)))
         total = tf.zeros([self.paths])
         for k in range(self.steps):
             z = tf.random.stateless_normal([self.paths // 2], seed=[self.seed, k])
-            z = tf.concat([z, -z], 0)  # antithetic pairs
+            z = tf.concat([z, -z], 0)                     # antithetic pairs
             log_s = log_s + drift + scale * z
             total = total + tf.exp(log_s)
         mean = total / self.steps
@@ -48,17 +48,14 @@ def make_book(n, seed=8):
     rng = np.random.default_rng(seed)
     book = []
     for i in range(n):
-        book.append(
-            AsianOption(
-                spot=100.0,
-                strike=rng.uniform(80, 120),
-                vol=rng.uniform(0.1, 0.5),
-                rate=rng.uniform(0.0, 0.05),
-                maturity=rng.choice([0.25, 0.5, 1.0, 2.0]),
-                kind=rng.choice(["call", "put"]),
-                seed=i,
-            )
-        )
+        book.append(AsianOption(
+            spot=100.0,
+            strike=rng.uniform(80, 120),
+            vol=rng.uniform(0.1, 0.5),
+            rate=rng.uniform(0.0, 0.05),
+            maturity=rng.choice([0.25, 0.5, 1.0, 2.0]),
+            kind=rng.choice(["call", "put"]),
+            seed=i))
     return book
 
 
@@ -77,6 +74,6 @@ def value_book(book):
 if __name__ == "__main__":
     book = make_book(34)
     prices, errors = value_book(book)
-    print("value of the book: %.4f +- %.4f" % (prices.sum(), np.sqrt((errors**2).sum())))
+    print("value of the book: %.4f +- %.4f" % (prices.sum(), np.sqrt((errors ** 2).sum())))
     calls = np.array([o.kind == "call" for o in book])
     print("calls %.4f, puts %.4f" % (prices[calls].sum(), prices[~calls].sum()))

@@ -2,7 +2,6 @@
 
 Simulates six clients that each wait for their answer before they ask again.
 """
-
 import queue
 import threading
 import time
@@ -14,9 +13,9 @@ import keras
 from keras import layers
 
 MAX_BATCH = 32
-MAX_WAIT = 0.08  # seconds
+MAX_WAIT = 0.08          # seconds
 CLIENTS = 6
-REQUESTS = 200  # of each client
+REQUESTS = 200           # of each client
 
 
 def build_model():
@@ -100,7 +99,8 @@ def main():
     took = time.time() - t0
     server.stop()
     n = CLIENTS * REQUESTS
-    print("%d requests in %.2f s: %.0f per second, mean batch %.1f" % (n, took, n / took, np.mean(server.sizes)))
+    print("%d requests in %.2f s: %.0f per second, mean batch %.1f"
+          % (n, took, n / took, np.mean(server.sizes)))
     print("sum of answers:", np.round(sum(results[i] for i in range(CLIENTS)), 3))
 
 

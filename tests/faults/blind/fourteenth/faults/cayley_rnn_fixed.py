@@ -24,9 +24,9 @@ class OrthogonalRNN(tf.Module):
         rng = np.random.default_rng(seed)
         self.units = units
         self.raw = tf.Variable(rng.uniform(-0.3, 0.3, (units, units)).astype(np.float32), name="raw")
-        self.v = tf.Variable(rng.normal(0, n_in**-0.5, (n_in, units)).astype(np.float32), name="v")
+        self.v = tf.Variable(rng.normal(0, n_in ** -0.5, (n_in, units)).astype(np.float32), name="v")
         self.bias = tf.Variable(tf.zeros(units), name="bias")
-        self.out = tf.Variable(rng.normal(0, units**-0.5, (units, n_out)).astype(np.float32), name="out")
+        self.out = tf.Variable(rng.normal(0, units ** -0.5, (units, n_out)).astype(np.float32), name="out")
         self.out_b = tf.Variable(tf.zeros(n_out), name="out_b")
 
     def rotation(self):
@@ -71,7 +71,8 @@ moments = [tf.Variable(tf.zeros_like(v), trainable=False) for v in rnn.trainable
 def train_step(x, y):
     with tf.GradientTape() as tape:
         logits = rnn(x)
-        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
     grads = tape.gradient(loss, rnn.trainable_variables)
     grads, _ = tf.clip_by_global_norm(grads, 1.0)
     # RMSprop by hand

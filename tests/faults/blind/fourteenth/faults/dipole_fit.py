@@ -2,9 +2,7 @@
 
 scipy's L-BFGS-B drives a compiled TensorFlow forward model.
 """
-
 import os
-
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import time
 
@@ -52,7 +50,8 @@ def true_parameters(rng):
     return p
 
 
-@tf.function(input_signature=[tf.TensorSpec((N_DIPOLES * 6,), tf.float64), tf.TensorSpec((None,), tf.float64)])
+@tf.function(input_signature=[tf.TensorSpec((N_DIPOLES * 6,), tf.float64),
+                              tf.TensorSpec((None,), tf.float64)])
 def misfit(theta, observed):
     res = field(theta) - observed
     ridge = 1e-5 * tf.reduce_sum(tf.square(tf.reshape(theta, (N_DIPOLES, 6))[:, 3:]))
@@ -86,17 +85,10 @@ def main():
         if state["n"] % 15 == 0:
             print("iteration %d, %d calls, %.1f s" % (state["n"], obj.calls, time.time() - t0))
 
-    res = minimize(
-        obj,
-        start.ravel(),
-        method="L-BFGS-B",
-        callback=report,
-        options={"maxiter": MAX_ITER, "maxfun": 10**6, "maxcor": 20},
-    )
-    print(
-        "%s; misfit %.5f after %d iterations, %d calls"
-        % ("converged" if res.success else "stopped", res.fun, res.nit, obj.calls)
-    )
+    res = minimize(obj, start.ravel(), method="L-BFGS-B", callback=report,
+                   options={"maxiter": MAX_ITER, "maxfun": 10 ** 6, "maxcor": 20})
+    print("%s; misfit %.5f after %d iterations, %d calls" % (
+        "converged" if res.success else "stopped", res.fun, res.nit, obj.calls))
     shift = np.abs(res.x.reshape(N_DIPOLES, 6)[:, :2] - truth[:, :2]).mean()
     print("mean error of horizontal position: %.3f" % shift)
 

@@ -1,14 +1,13 @@
 # EM for a Gaussian mixture with full covariances, all in TensorFlow.
 # Question: sklearn needs a second for this, my tf.function needs half a minute. Why?
 import os, time
-
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 import numpy as np
 import tensorflow as tf
 
-K = 10  # components
-D = 12  # dimensions
-N = 3500  # points
+K = 10         # components
+D = 12         # dimensions
+N = 3500       # points
 ITERS = 60
 
 
@@ -46,7 +45,7 @@ def em_step(x, pi, mu, cov):
     covs = []
     for k in range(K):
         d = x - new_mu[k]
-        c = tf.matmul(d * resp[:, k : k + 1], d, transpose_a=True) / nk[k]
+        c = tf.matmul(d * resp[:, k:k + 1], d, transpose_a=True) / nk[k]
         covs.append(c + 1e-3 * tf.eye(D))
     return new_pi, new_mu, tf.stack(covs), tf.reduce_mean(norm)
 

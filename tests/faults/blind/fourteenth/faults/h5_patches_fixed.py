@@ -1,5 +1,4 @@
 """Train on image patches kept in a compressed HDF5 file, by way of keras PyDataset."""
-
 import argparse
 import math
 import os
@@ -18,7 +17,8 @@ def build_file(path, n, side, seed=0):
     rng = np.random.default_rng(seed)
     yy, xx = np.mgrid[0:side, 0:side].astype(np.float32)
     with h5py.File(path, "w") as f:
-        x = f.create_dataset("patches", (n, side, side, 1), "u1", chunks=(512, side, side, 1), compression="gzip")
+        x = f.create_dataset("patches", (n, side, side, 1), "u1",
+                             chunks=(512, side, side, 1), compression="gzip")
         y = f.create_dataset("label", (n,), "u1")
         for i in range(0, n, 512):
             m = min(512, n - i)
@@ -28,8 +28,8 @@ def build_file(path, n, side, seed=0):
             wave = np.sin(freq * (np.cos(ang) * xx + np.sin(ang) * yy))
             noise = rng.normal(0, 0.6, wave.shape)
             img = np.clip((wave + noise) * 40 + 128, 0, 255).astype(np.uint8)
-            x[i : i + m] = img[..., None]
-            y[i : i + m] = lab
+            x[i:i + m] = img[..., None]
+            y[i:i + m] = lab
 
 
 class PatchSequence(keras.utils.PyDataset):
@@ -48,7 +48,7 @@ class PatchSequence(keras.utils.PyDataset):
 
     def __getitem__(self, i):
         # h5py wants increasing indices
-        idx = np.sort(self.order[i * self.batch_size : (i + 1) * self.batch_size])
+        idx = np.sort(self.order[i * self.batch_size:(i + 1) * self.batch_size])
         x = self.x[idx].astype(np.float32) / 255.0
         return x, self.y[idx].astype(np.float32)
 
@@ -60,15 +60,12 @@ class PatchSequence(keras.utils.PyDataset):
 
 
 def model_fn(side):
-    m = keras.Sequential(
-        [
-            keras.Input((side, side, 1)),
-            layers.Conv2D(8, 3, strides=2, activation="relu"),
-            layers.Conv2D(16, 3, strides=2, activation="relu"),
-            layers.GlobalAveragePooling2D(),
-            layers.Dense(1, activation="sigmoid"),
-        ]
-    )
+    m = keras.Sequential([
+        keras.Input((side, side, 1)),
+        layers.Conv2D(8, 3, strides=2, activation="relu"),
+        layers.Conv2D(16, 3, strides=2, activation="relu"),
+        layers.GlobalAveragePooling2D(),
+        layers.Dense(1, activation="sigmoid")])
     m.compile("adam", "binary_crossentropy", metrics=["accuracy"])
     return m
 

@@ -3,7 +3,6 @@
 I wrote my own cell because I need the gate values later. Everything is inside the
 Keras model, fit() compiles it, so I expected about the speed of layers.GRU.
 """
-
 import numpy as np
 import tensorflow as tf
 import keras
@@ -37,8 +36,8 @@ class MinimalGatedUnit(layers.Layer):
         gates = tf.TensorArray(tf.float32, size=steps)
         for t in tf.range(steps):
             p = proj[:, t, :]
-            f = tf.sigmoid(p[:, : self.units] + tf.matmul(h, self.uf))
-            cand = tf.tanh(p[:, self.units :] + tf.matmul(f * h, self.uh))
+            f = tf.sigmoid(p[:, :self.units] + tf.matmul(h, self.uf))
+            cand = tf.tanh(p[:, self.units:] + tf.matmul(f * h, self.uh))
             h = (1.0 - f) * h + f * cand
             gates = gates.write(t, tf.reduce_mean(f, axis=-1))
         return h, tf.transpose(gates.stack())
@@ -71,8 +70,7 @@ def build():
     model.compile(
         optimizer=keras.optimizers.Adam(2e-3),
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
-    )
+        metrics=["accuracy"])
     return model, probe
 
 

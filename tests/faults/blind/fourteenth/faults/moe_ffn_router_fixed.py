@@ -1,9 +1,8 @@
 #!/usr/bin/env python
 """Top-1 mixture-of-experts feed-forward block, GradientTape training loop.
 
-python moe_ffn_router.py --experts 8 --steps 60
+    python moe_ffn_router.py --experts 8 --steps 60
 """
-
 import argparse
 import time
 
@@ -14,9 +13,9 @@ import tensorflow as tf
 class Expert(tf.Module):
     def __init__(self, d, hidden, rng, name=None):
         super().__init__(name=name)
-        self.w1 = tf.Variable(rng.normal(0, d**-0.5, (d, hidden)).astype(np.float32))
+        self.w1 = tf.Variable(rng.normal(0, d ** -0.5, (d, hidden)).astype(np.float32))
         self.b1 = tf.Variable(tf.zeros(hidden))
-        self.w2 = tf.Variable(rng.normal(0, hidden**-0.5, (hidden, d)).astype(np.float32))
+        self.w2 = tf.Variable(rng.normal(0, hidden ** -0.5, (hidden, d)).astype(np.float32))
         self.b2 = tf.Variable(tf.zeros(d))
 
     def __call__(self, x):
@@ -27,7 +26,7 @@ class MoELayer(tf.Module):
     def __init__(self, n_experts, d, hidden, rng):
         super().__init__()
         self.n_experts = n_experts
-        self.gate = tf.Variable(rng.normal(0, d**-0.5, (d, n_experts)).astype(np.float32))
+        self.gate = tf.Variable(rng.normal(0, d ** -0.5, (d, n_experts)).astype(np.float32))
         self.experts = [Expert(d, hidden, rng, name=f"expert{i}") for i in range(n_experts)]
 
     def __call__(self, x):
@@ -105,7 +104,7 @@ def main():
     t0 = time.time()
     for i in range(a.steps):
         k = (i % 8) * a.tokens
-        ce = step(x[k : k + a.tokens], y[k : k + a.tokens])
+        ce = step(x[k:k + a.tokens], y[k:k + a.tokens])
         if i % 20 == 0 or i == a.steps - 1:
             print(f"step {i:4d}  ce {float(ce):.4f}  {time.time() - t0:.1f}s")
 

@@ -1,5 +1,4 @@
 """Regression of wine-like quality scores; I like to see val_loss often, so an "epoch" is 10 steps."""
-
 import numpy as np
 import tensorflow as tf
 import keras

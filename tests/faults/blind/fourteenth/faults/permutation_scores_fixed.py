@@ -3,39 +3,24 @@
 The network was trained elsewhere; here its weights are made with a fixed seed, and the
 "labels" are its own noisy answers, so that the importances are meaningful.
 """
-
 import numpy as np
 import tensorflow as tf
 import keras
 
 ROWS = 30_000
-FEATURES = [
-    "tenure",
-    "calls",
-    "bill",
-    "age",
-    "visits",
-    "roaming",
-    "tickets",
-    "discount",
-    "data_gb",
-    "night",
-    "weekend",
-    "devices",
-]
+FEATURES = ["tenure", "calls", "bill", "age", "visits", "roaming",
+            "tickets", "discount", "data_gb", "night", "weekend", "devices"]
 REPEATS = 1
 
 
 def load_network():
     keras.utils.set_random_seed(123)
-    net = keras.Sequential(
-        [
-            keras.Input((len(FEATURES),)),
-            keras.layers.Dense(32, activation="tanh"),
-            keras.layers.Dense(16, activation="tanh"),
-            keras.layers.Dense(1, activation="sigmoid"),
-        ]
-    )
+    net = keras.Sequential([
+        keras.Input((len(FEATURES),)),
+        keras.layers.Dense(32, activation="tanh"),
+        keras.layers.Dense(16, activation="tanh"),
+        keras.layers.Dense(1, activation="sigmoid"),
+    ])
     w = net.get_weights()
     # some columns matter more than others
     w[0] *= np.linspace(0.1, 2.0, len(FEATURES))[:, None]

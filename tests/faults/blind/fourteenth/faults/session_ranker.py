@@ -5,7 +5,6 @@ looked at), score a few hundred candidate articles and return the ten best.
 The scoring graph is compiled with tf.function and has a fixed input signature.
 This file replays a log of requests and prints the latency.
 """
-
 import time
 from dataclasses import dataclass
 
@@ -31,7 +30,8 @@ def session_encoder(cfg):
     for i in range(2):
         att = layers.MultiHeadAttention(4, cfg.dim // 4, name=f"att{i}")(x, x)
         x = layers.LayerNormalization()(x + att)
-        ff = layers.Dense(cfg.dim, name=f"ff{i}_b")(layers.Dense(2 * cfg.dim, activation="relu", name=f"ff{i}_a")(x))
+        ff = layers.Dense(cfg.dim, name=f"ff{i}_b")(
+            layers.Dense(2 * cfg.dim, activation="relu", name=f"ff{i}_a")(x))
         x = layers.LayerNormalization()(x + ff)
     return keras.Model(s, layers.GlobalAveragePooling1D()(x), name="session_encoder")
 
@@ -48,7 +48,8 @@ class Ranker(tf.Module):
     def __init__(self, cfg):
         super().__init__()
         self.cfg = cfg
-        self.items = tf.Variable(tf.random.stateless_normal((cfg.n_items, cfg.dim), seed=(1, 2)), trainable=False)
+        self.items = tf.Variable(
+            tf.random.stateless_normal((cfg.n_items, cfg.dim), seed=(1, 2)), trainable=False)
         self.encoder = session_encoder(cfg)
         self.scorer = scorer(cfg)
 
@@ -86,9 +87,11 @@ def main():
         times.append(time.perf_counter() - t)
         check += answer[0][1]
         if k % 60 == 0:
-            print("request %3d: best article %5d (%.4f), %.1f ms" % (k, answer[0][0], answer[0][1], 1e3 * times[-1]))
+            print("request %3d: best article %5d (%.4f), %.1f ms"
+                  % (k, answer[0][0], answer[0][1], 1e3 * times[-1]))
     lat = np.array(times[1:]) * 1e3
-    print("p50 %.1f ms, p95 %.1f ms, sum of best scores %.4f" % (np.percentile(lat, 50), np.percentile(lat, 95), check))
+    print("p50 %.1f ms, p95 %.1f ms, sum of best scores %.4f"
+          % (np.percentile(lat, 50), np.percentile(lat, 95), check))
 
 
 if __name__ == "__main__":

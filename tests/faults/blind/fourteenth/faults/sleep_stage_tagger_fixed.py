@@ -3,7 +3,6 @@
 Features per second are ready (24 band powers), the model is CNN + per-step heads.
 From a course notebook; only the data are replaced by synthetic ones.
 """
-
 import argparse
 
 import numpy as np

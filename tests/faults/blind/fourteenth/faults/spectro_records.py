@@ -2,7 +2,6 @@
 
 usage: spectro_records.py [--clips N] [--shards M]
 """
-
 import argparse
 import os
 import shutil
@@ -19,7 +18,7 @@ FRAME, HOP, MELS = 512, 100, 128
 def clip(rng, seconds=3.0):
     t = np.arange(int(RATE * seconds)) / RATE
     f0 = rng.uniform(90, 500)
-    sweep = f0 * t + rng.uniform(-30, 30) * t**2
+    sweep = f0 * t + rng.uniform(-30, 30) * t ** 2
     wave = sum(np.sin(2 * np.pi * k * sweep) / k for k in (1, 2))
     return (0.3 * wave + 0.02 * rng.normal(size=t.size)).astype(np.float32)
 
@@ -76,7 +75,8 @@ def main():
             path = os.path.join(out, f"part-{s:02d}.tfrecord")
             write_shard(path, np.random.default_rng(100 + s), a.clips // a.shards)
             paths.append(path)
-            print("%s  %.1f MB  %.1f s" % (os.path.basename(path), os.path.getsize(path) / 1e6, time.time() - t0))
+            print("%s  %.1f MB  %.1f s" % (os.path.basename(path),
+                                           os.path.getsize(path) / 1e6, time.time() - t0))
         total = n = 0.0
         for spec, label in tf.data.TFRecordDataset(paths).map(decode).prefetch(4):
             total += float(tf.reduce_mean(spec))

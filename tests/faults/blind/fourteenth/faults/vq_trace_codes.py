@@ -4,9 +4,7 @@ Hi all, this is my whole script. It learns 512 codewords for little windows of
 synthetic recordings. The net is tiny, but one epoch takes for ever on my laptop
 and memory use is huge. Any ideas?
 """
-
 import os
-
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import numpy as np
@@ -27,7 +25,7 @@ def make_traces(n, length, rng):
         centre = rng.uniform(0, length, (n, 1)).astype(np.float32)
         width = rng.uniform(2, 14, (n, 1)).astype(np.float32)
         height = rng.normal(0, 1, (n, 1)).astype(np.float32)
-        out += height * np.exp(-(((t - centre) / width) ** 2))
+        out += height * np.exp(-((t - centre) / width) ** 2)
     out += 0.05 * rng.standard_normal(out.shape).astype(np.float32)
     return out[..., None]
 
@@ -41,10 +39,8 @@ class Quantizer(layers.Layer):
 
     def build(self, shape):
         self.codebook = self.add_weight(
-            shape=(self.n_codes, self.dim),
-            name="codebook",
-            initializer=keras.initializers.RandomUniform(-0.5, 0.5, seed=3),
-        )
+            shape=(self.n_codes, self.dim), name="codebook",
+            initializer=keras.initializers.RandomUniform(-0.5, 0.5, seed=3))
 
     def call(self, z):
         flat = tf.reshape(z, (-1, self.dim))
@@ -63,21 +59,15 @@ class Quantizer(layers.Layer):
 class VQVAE(keras.Model):
     def __init__(self):
         super().__init__()
-        self.enc = keras.Sequential(
-            [
-                layers.Conv1D(32, 5, strides=2, padding="same", activation="relu"),
-                layers.Conv1D(64, 5, strides=2, padding="same", activation="relu"),
-                layers.Conv1D(CODE_DIM, 1),
-            ]
-        )
+        self.enc = keras.Sequential([
+            layers.Conv1D(32, 5, strides=2, padding="same", activation="relu"),
+            layers.Conv1D(64, 5, strides=2, padding="same", activation="relu"),
+            layers.Conv1D(CODE_DIM, 1)])
         self.vq = Quantizer(N_CODES, CODE_DIM)
-        self.dec = keras.Sequential(
-            [
-                layers.Conv1DTranspose(64, 5, strides=2, padding="same", activation="relu"),
-                layers.Conv1DTranspose(32, 5, strides=2, padding="same", activation="relu"),
-                layers.Conv1D(1, 3, padding="same"),
-            ]
-        )
+        self.dec = keras.Sequential([
+            layers.Conv1DTranspose(64, 5, strides=2, padding="same", activation="relu"),
+            layers.Conv1DTranspose(32, 5, strides=2, padding="same", activation="relu"),
+            layers.Conv1D(1, 3, padding="same")])
         self.rec = keras.metrics.Mean(name="rec")
 
     def call(self, x):
@@ -99,7 +89,8 @@ class VQVAE(keras.Model):
 
 
 data = make_traces(N_TRACES, LENGTH, np.random.default_rng(0))
-ds = tf.data.Dataset.from_tensor_slices(data).shuffle(1024, seed=5).batch(BATCH, drop_remainder=True).prefetch(2)
+ds = (tf.data.Dataset.from_tensor_slices(data)
+      .shuffle(1024, seed=5).batch(BATCH, drop_remainder=True).prefetch(2))
 model = VQVAE()
 model.compile(optimizer=keras.optimizers.Adam(1e-3))
 hist = model.fit(ds, epochs=EPOCHS, verbose=2)

@@ -1,5 +1,4 @@
 """Predict machine failure from a big log in csv form (tf.data + Keras)."""
-
 import os
 import tempfile
 
@@ -50,15 +49,13 @@ def make_dataset(path):
 
 
 def make_model():
-    model = keras.Sequential(
-        [
-            keras.Input((COLS,)),
-            keras.layers.BatchNormalization(),
-            keras.layers.Dense(64, activation="relu"),
-            keras.layers.Dense(32, activation="relu"),
-            keras.layers.Dense(1),
-        ]
-    )
+    model = keras.Sequential([
+        keras.Input((COLS,)),
+        keras.layers.BatchNormalization(),
+        keras.layers.Dense(64, activation="relu"),
+        keras.layers.Dense(32, activation="relu"),
+        keras.layers.Dense(1),
+    ])
     model.compile(
         optimizer=keras.optimizers.Adam(1e-3),
         loss=keras.losses.BinaryCrossentropy(from_logits=True),

@@ -1,5 +1,4 @@
 """Character-level transformer language model on generated text (model.fit)."""
-
 import argparse
 
 import numpy as np
@@ -66,19 +65,13 @@ def main():
         lut[ord(c)] = i
     ids = lut[np.frombuffer(text.encode(), np.uint8)]
     n = (len(ids) - 1) // a.length
-    x = ids[: n * a.length].reshape(n, a.length)
-    y = ids[1 : n * a.length + 1].reshape(n, a.length)
-    ds = (
-        tf.data.Dataset.from_tensor_slices((x, y))
-        .shuffle(n, seed=2)
-        .repeat()
-        .batch(a.batch, drop_remainder=True)
-        .prefetch(2)
-    )
+    x = ids[:n * a.length].reshape(n, a.length)
+    y = ids[1:n * a.length + 1].reshape(n, a.length)
+    ds = (tf.data.Dataset.from_tensor_slices((x, y)).shuffle(n, seed=2).repeat()
+          .batch(a.batch, drop_remainder=True).prefetch(2))
     model = build(len(chars), a)
-    model.compile(
-        keras.optimizers.AdamW(1e-3, weight_decay=0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    )
+    model.compile(keras.optimizers.AdamW(1e-3, weight_decay=0.01),
+                  keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.fit(ds, steps_per_epoch=a.steps // 2, epochs=2, verbose=2)
     probs = tf.nn.softmax(model(x[:1])[0, -1]).numpy()
     print("most likely next character: %r (%.3f)" % (chars[probs.argmax()], probs.max()))

@@ -1,5 +1,4 @@
 """Convolutional VAE, custom loop with GradientTape inside tf.function."""
-
 import argparse
 import time
 
@@ -24,27 +23,21 @@ class VAE(keras.Model):
     def __init__(self, side, latent):
         super().__init__()
         self.latent = latent
-        self.encoder = keras.Sequential(
-            [
-                keras.Input((side, side, 1)),
-                layers.Conv2D(32, 3, strides=2, padding="same", activation="relu"),
-                layers.Conv2D(64, 3, padding="same", activation="relu"),
-                layers.Conv2D(64, 3, strides=2, padding="same", activation="relu"),
-                layers.Flatten(),
-                layers.Dense(2 * latent),
-            ]
-        )
+        self.encoder = keras.Sequential([
+            keras.Input((side, side, 1)),
+            layers.Conv2D(32, 3, strides=2, padding="same", activation="relu"),
+            layers.Conv2D(64, 3, padding="same", activation="relu"),
+            layers.Conv2D(64, 3, strides=2, padding="same", activation="relu"),
+            layers.Flatten(),
+            layers.Dense(2 * latent)])
         q = side // 4
-        self.decoder = keras.Sequential(
-            [
-                keras.Input((latent,)),
-                layers.Dense(q * q * 64, activation="relu"),
-                layers.Reshape((q, q, 64)),
-                layers.Conv2DTranspose(64, 3, strides=2, padding="same", activation="relu"),
-                layers.Conv2DTranspose(32, 3, strides=2, padding="same", activation="relu"),
-                layers.Conv2D(1, 3, padding="same"),
-            ]
-        )
+        self.decoder = keras.Sequential([
+            keras.Input((latent,)),
+            layers.Dense(q * q * 64, activation="relu"),
+            layers.Reshape((q, q, 64)),
+            layers.Conv2DTranspose(64, 3, strides=2, padding="same", activation="relu"),
+            layers.Conv2DTranspose(32, 3, strides=2, padding="same", activation="relu"),
+            layers.Conv2D(1, 3, padding="same")])
         self.noise = tf.random.Generator.from_seed(10)
 
     def elbo(self, x):
@@ -52,7 +45,7 @@ class VAE(keras.Model):
         z = mean + tf.exp(0.5 * logvar) * self.noise.normal(tf.shape(mean))
         logits = self.decoder(z, training=True)
         rec = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=logits), axis=[1, 2, 3])
-        kl = -0.5 * tf.reduce_sum(1 + logvar - mean**2 - tf.exp(logvar), axis=1)
+        kl = -0.5 * tf.reduce_sum(1 + logvar - mean ** 2 - tf.exp(logvar), axis=1)
         return tf.reduce_mean(rec + kl), tf.reduce_mean(kl)
 
 
@@ -65,13 +58,8 @@ def main():
     a = p.parse_args()
     keras.utils.set_random_seed(6)
     data = shapes(2048, a.side, 0)
-    ds = iter(
-        tf.data.Dataset.from_tensor_slices(data)
-        .shuffle(2048, seed=0)
-        .repeat()
-        .batch(a.batch, drop_remainder=True)
-        .prefetch(2)
-    )
+    ds = iter(tf.data.Dataset.from_tensor_slices(data).shuffle(2048, seed=0).repeat()
+              .batch(a.batch, drop_remainder=True).prefetch(2))
     vae = VAE(a.side, a.latent)
     opt = keras.optimizers.Adam(1e-3)
     opt.build(vae.trainable_variables)

@@ -1,5 +1,4 @@
 """Exact nearest neighbours of many queries in a big table of embeddings: matmul + top_k in blocks."""
-
 import argparse
 import time
 
@@ -12,7 +11,8 @@ def table(n, d, seed):
     return tf.math.l2_normalize(g.normal((n, d)), axis=1)
 
 
-@tf.function(input_signature=[tf.TensorSpec((None, None)), tf.TensorSpec((None, None)), tf.TensorSpec([], tf.int32)])
+@tf.function(input_signature=[tf.TensorSpec((None, None)), tf.TensorSpec((None, None)),
+                              tf.TensorSpec([], tf.int32)])
 def search_block(queries, base, k):
     """Cosine similarities of one block of queries; both sides already have length one."""
     sim = tf.matmul(queries, base, transpose_b=True)
@@ -22,7 +22,7 @@ def search_block(queries, base, k):
 def search(queries, base, k, block):
     values, ids = [], []
     for i in range(0, queries.shape[0], block):
-        top = search_block(queries[i : i + block], base, k)
+        top = search_block(queries[i:i + block], base, k)
         values.append(top.values)
         ids.append(top.indices)
     return tf.concat(values, 0).numpy(), tf.concat(ids, 0).numpy()
@@ -52,10 +52,8 @@ def main():
     for part, (lo, hi) in enumerate([(0, half), (half, a.queries)]):
         values, ids = search(queries[lo:hi], base, a.k, a.block)
         hits.append(recall(ids, truth[lo:hi]))
-        print(
-            "part %d: recall@%d %.4f, mean best similarity %.4f, %.1f s"
-            % (part, a.k, hits[-1], values[:, 0].mean(), time.time() - t0)
-        )
+        print("part %d: recall@%d %.4f, mean best similarity %.4f, %.1f s"
+              % (part, a.k, hits[-1], values[:, 0].mean(), time.time() - t0))
     print("recall %.4f" % np.mean(hits))
 
 

@@ -1,5 +1,4 @@
 """Describe a gallery of pictures with a convnet backbone and find near-duplicates (no training)."""
-
 import os
 import tempfile
 import time
@@ -54,12 +53,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         names = write_gallery(folder)
         print("gallery written, %.1f s" % (time.time() - t0))
-        ds = (
-            tf.data.Dataset.from_tensor_slices(names)
-            .map(load, num_parallel_calls=tf.data.AUTOTUNE)
-            .batch(BATCH)
-            .prefetch(tf.data.AUTOTUNE)
-        )
+        ds = (tf.data.Dataset.from_tensor_slices(names)
+              .map(load, num_parallel_calls=tf.data.AUTOTUNE)
+              .batch(BATCH).prefetch(tf.data.AUTOTUNE))
         model = backbone()
         desc = model.predict(ds, verbose=0)
     print("descriptors", desc.shape, "%.1f s" % (time.time() - t0))

@@ -11,7 +11,7 @@ CHUNK, CHUNKS = 400, 10
 def basin():
     y, x = np.mgrid[0:NY, 0:NX].astype(np.float32)
     depth = 40.0 + 20.0 * np.sin(x / 90.0) * np.cos(y / 70.0)
-    island = (x - 400) ** 2 + (y - 260) ** 2 < 60**2
+    island = (x - 400) ** 2 + (y - 260) ** 2 < 60 ** 2
     depth[island] = 0.0
     bump = np.exp(-((x - 160) ** 2 + (y - 380) ** 2) / 400.0)
     bump[island] = 0.0
@@ -54,8 +54,6 @@ start = time.time()
 for c in range(CHUNKS):
     eta, u, v = advance(eta, u, v)
     e = float(energy(eta, u, v))
-    print(
-        f"t = {(c + 1) * CHUNK * DT:6.0f} s   energy/first {e / e0:.4f}   "
-        f"max height {float(tf.reduce_max(eta)):.4f}   {time.time() - start:.1f} s"
-    )
+    print(f"t = {(c + 1) * CHUNK * DT:6.0f} s   energy/first {e / e0:.4f}   "
+          f"max height {float(tf.reduce_max(eta)):.4f}   {time.time() - start:.1f} s")
 print("volume change: %.2e" % (float(tf.reduce_sum(eta)) / volume0 - 1.0))

@@ -1,5 +1,4 @@
 """A small ResNet on synthetic 32x32 pictures, plain Keras."""
-
 import numpy as np
 import tensorflow as tf
 import keras
@@ -48,18 +47,13 @@ def augment(x, y):
 
 x, y = pictures(N, 0)
 xv, yv = pictures(256, 1)
-train = (
-    tf.data.Dataset.from_tensor_slices((x, y))
-    .shuffle(N, seed=1)
-    .batch(BATCH, drop_remainder=True)
-    .map(augment, num_parallel_calls=tf.data.AUTOTUNE)
-    .prefetch(tf.data.AUTOTUNE)
-)
+train = (tf.data.Dataset.from_tensor_slices((x, y)).shuffle(N, seed=1)
+         .batch(BATCH, drop_remainder=True)
+         .map(augment, num_parallel_calls=tf.data.AUTOTUNE)
+         .prefetch(tf.data.AUTOTUNE))
 model = build()
-model.compile(
-    keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
-    keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-    metrics=["accuracy"],
-)
+model.compile(keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
+              keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+              metrics=["accuracy"])
 model.fit(train, epochs=EPOCHS, validation_data=(xv, yv), verbose=2)
 print("validation:", model.evaluate(xv, yv, batch_size=128, verbose=0))

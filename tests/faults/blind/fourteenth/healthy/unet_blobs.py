@@ -2,7 +2,7 @@
 import numpy as np
 import tensorflow as tf
 import keras
-from keras.layers import Conv2D, Conv2DTranspose, Concatenate, Input, MaxPooling2D
+from keras.layers import (Conv2D, Conv2DTranspose, Concatenate, Input, MaxPooling2D)
 
 SIDE = 96
 keras.utils.set_random_seed(8)
@@ -56,20 +56,10 @@ x, y = cells(256, 0)
 xv, yv = cells(64, 1)
 net = unet()
 print("parameters:", net.count_params())
-net.compile(
-    keras.optimizers.Adam(2e-3),
-    loss,
-    metrics=[keras.metrics.BinaryIoU(target_class_ids=[1], threshold=0.0, name="iou")],
-)
-net.fit(
-    x,
-    y,
-    batch_size=16,
-    epochs=3,
-    verbose=2,
-    validation_data=(xv, yv),
-    validation_batch_size=32,
-    callbacks=[keras.callbacks.EarlyStopping(patience=3, restore_best_weights=True)],
-)
+net.compile(keras.optimizers.Adam(2e-3), loss,
+            metrics=[keras.metrics.BinaryIoU(target_class_ids=[1], threshold=0.0, name="iou")])
+net.fit(x, y, batch_size=16, epochs=3, verbose=2, validation_data=(xv, yv),
+        validation_batch_size=32,
+        callbacks=[keras.callbacks.EarlyStopping(patience=3, restore_best_weights=True)])
 mask = net.predict(xv, batch_size=32, verbose=0) > 0
 print("cell area, true %.4f found %.4f" % (yv.mean(), mask.mean()))

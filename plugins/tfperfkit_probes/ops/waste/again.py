@@ -3,7 +3,7 @@ longer; and what each turn of a loop computes of what all turns are given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from tfperfkit.model import SourceSpan
@@ -209,25 +209,38 @@ def _common(
     weights = {node.name: (cost(view.graph, node, view.open_size) or 0.0) + inner.get(node.name, 0.0) for node in found}
     below = [node for node in found if node.stack]
     every = [node for node in view.forward if node.stack and node.type not in _FREE] if same is not None else []
+    stacks = _aligned([*below, *every])
     place = None
-    for depth in range(max((len(node.stack) for node in below), default=0)):
+    for depth in range(max((len(stacks[node.name]) for node in below), default=0)):
         held: dict[tuple[str, int, str], float] = {}
         for node in below:
-            if len(node.stack) > depth:
-                at = node.stack[-1 - depth]
+            if len(stacks[node.name]) > depth:
+                at = stacks[node.name][-1 - depth]
                 held[at] = held.get(at, 0.0) + weights[node.name]
         largest = max(held, key=lambda at: held[at], default=None)
         if largest is None or held[largest] < numbers.AT_A_LINE.value * sum(weights.values()):
             break
         place = SourceSpan(*largest)
         below, every = (
-            [node for node in nodes if len(node.stack) > depth and node.stack[-1 - depth] == largest]
+            [node for node in nodes if len(stacks[node.name]) > depth and stacks[node.name][-1 - depth] == largest]
             for nodes in (below, every)
         )
-        called = [node for node in every if len(node.stack) > depth + 1]
+        called = [node for node in every if len(stacks[node.name]) > depth + 1]
         if same is not None and called and all(same[node.name] for node in called):
             break
     return place
+
+
+def _aligned(nodes: list[Node]) -> dict[str, Sequence[tuple[str, int, str]]]:
+    """The stacks of operations, each from an outermost frame that the deepest have: of those the outer ones are not
+    kept, and two stacks of one call would begin at different frames."""
+    longest = max((len(node.stack) for node in nodes), default=0)
+    outer = {node.stack[-1] for node in nodes if len(node.stack) == longest}
+    found: dict[str, Sequence[tuple[str, int, str]]] = {}
+    for node in nodes:
+        at = next((index for index, frame in enumerate(node.stack) if frame in outer), len(node.stack) - 1)
+        found[node.name] = node.stack[: at + 1]
+    return found
 
 
 def _where(view: View, found: list[Node], inner: dict[str, float]) -> SourceSpan | None:

@@ -6,12 +6,12 @@ from scipy.optimize import minimize
 
 PLUMES, SIDE = 16, 128
 axis = np.linspace(-1, 1, SIDE, dtype="float32")
-grid = tf.constant(np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2))
+east, north = (tf.constant(part.reshape(-1, 1)) for part in np.meshgrid(axis, axis))
 
 
 def readings(parameters):
     plumes = tf.reshape(parameters, (PLUMES, 3))
-    away = tf.reduce_sum((grid[:, None] - plumes[None, :, :2]) ** 2, axis=-1)
+    away = (east - plumes[:, 0]) ** 2 + (north - plumes[:, 1]) ** 2
     return tf.linalg.matvec(tf.exp(-20 * away), plumes[:, 2])
 
 

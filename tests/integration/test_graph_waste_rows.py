@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -91,6 +92,14 @@ def test_rows_that_must_be_repeated_first(function: Makes) -> None:
     assert "repeats" not in kinds(function, FEW)
 
 
+@functools.cache
+def attention() -> Any:
+    """Its variables are made before the function is traced."""
+    layer = tf.keras.layers.MultiHeadAttention(2, 8)
+    layer.build((50, 20, 16), (50, 20, 16))
+    return layer
+
+
 def attended(x: Any) -> Any:
     x = dense(16)(x)
     return tf.reduce_mean(tf.nn.softmax(tf.matmul(x, x, transpose_b=True)) @ x, axis=1)
@@ -102,7 +111,7 @@ def attended(x: Any) -> Any:
         lambda x: attended(tf.tile(x[None], [50, 1, 1])),
         lambda x: attended(tf.repeat(x[None], 50, axis=0)),
         lambda x: attended(tf.broadcast_to(x, [50, 20, 16])),
-        lambda x: tf.keras.layers.MultiHeadAttention(2, 8)(t := tf.tile(x[None], [50, 1, 1]), t),
+        lambda x: attention()(t := tf.tile(x[None], [50, 1, 1]), t),
     ],
 )
 def test_copies_of_a_sequence_that_go_through_attention(function: Makes) -> None:

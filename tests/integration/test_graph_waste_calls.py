@@ -139,6 +139,27 @@ def test_what_is_the_same_in_each_turn_of_a_loop() -> None:
     assert one.where is not None and one.where.function == "<lambda>"  # it calls ``read``, of which all stays
 
 
+def test_a_matrix_that_a_cell_makes_of_its_weights_in_each_turn() -> None:
+    raw = tf.Variable(tf.random.stateless_uniform((256, 256), (1, 2)))
+
+    def rotation() -> Any:
+        skew = raw - tf.transpose(raw)
+        return tf.linalg.solve(tf.eye(256) + skew, tf.eye(256) - skew)
+
+    def step(text: Any, state: Any) -> Any:
+        def turn(n: Any, state: Any) -> Any:
+            return n + 1, tf.tanh(state @ rotation())
+
+        with tf.GradientTape() as tape:
+            result = tf.while_loop(lambda n, x: n < 20, turn, (tf.constant(0), state))[1]
+        return tape.gradient(result, raw)
+
+    made = called(step, [0, 0], [0, 0], specs()[0], tf.TensorSpec((8, 256), tf.float32, name="state"))
+    one = made["again"]
+    assert any(name.endswith("MatrixSolve") for name in one.operations) and "solve" not in made
+    assert one.where is not None and one.where.function == "turn"
+
+
 @pytest.mark.parametrize("inside", [False, True], ids=["in the turn", "in a function that it calls"])
 def test_a_variable_that_a_turn_assigns_to_is_not(inside: bool) -> None:
     matrix, offset = tf.Variable(tf.ones((64, 64))), tf.Variable(tf.ones(64))

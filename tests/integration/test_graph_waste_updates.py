@@ -178,3 +178,31 @@ def test_what_another_result_or_a_variable_needs_is_not_for_one_alone() -> None:
 
     assert "result_1" not in results_of(function)
     assert not results_of(lambda x: tf.linalg.svd(x, compute_uv=False))  # its only result
+
+
+def summed(add: Callable[[Any, Any, Any], Any]) -> set[str]:
+    """What is wasted in a step that adds the gradient of a lookup to a variable in one of several ways."""
+    table, total = tf.Variable(tf.ones((5000, 8))), tf.Variable(tf.zeros((5000, 8)))
+
+    @tf.function(autograph=False)
+    def step(ids: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.gather(table, ids) ** 2)
+        add(total, table, tape.gradient(loss, table))
+        return loss
+
+    return {each.kind for each in waste_of(step.get_concrete_function(tf.TensorSpec([64], tf.int32)))}
+
+
+@pytest.mark.parametrize(
+    ("add", "expected"),
+    [
+        (lambda total, table, g: total.assign_add(tf.convert_to_tensor(g)), True),
+        (lambda total, table, g: total.assign(total + tf.convert_to_tensor(g)), True),
+        (lambda total, table, g: table.assign_sub(0.1 * tf.convert_to_tensor(g)), True),
+        (lambda total, table, g: total.scatter_add(g), False),
+        (lambda total, table, g: total.assign(0.9 * total + tf.convert_to_tensor(g)), False),
+    ],
+)
+def test_a_gradient_of_few_rows_that_is_added_as_a_table(add: Callable[[Any, Any, Any], Any], expected: bool) -> None:
+    assert ("dense_sum" in summed(add)) is expected

@@ -199,6 +199,7 @@ class Sampler:
         """Sample the thread that works while ``thread`` waits for another one, where there is such, or, where nobody
         works, those that wait too; as ``beside``. ``anyone``: ``take`` samples the one that works."""
         frames, own = sys._current_frames(), get_ident()
+        del frames[own]  # this frame holds them: a cycle would keep what the script's frames hold until it is collected
         other = self._workers.instead_of(thread, frames, own)
         if other == thread:
             self.beside(when_ns, self._workers.standing(thread, frames, own), "standing")

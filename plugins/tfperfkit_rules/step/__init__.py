@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.step.collected_by_hand import collects
 from tfperfkit_rules.step.collected_in_input import collected_in_input
 from tfperfkit_rules.step.data_steps import steps_beyond_data
 from tfperfkit_rules.step.epoch_ends import after_epochs
 from tfperfkit_rules.step.fit_calls import one_call_a_step
 from tfperfkit_rules.step.joined_steps import several_steps
 from tfperfkit_rules.step.measured_again import measured_again
-from tfperfkit_rules.step.on_purpose import collects, waits
+from tfperfkit_rules.step.on_purpose import waits
 from tfperfkit_rules.step.own_validation import validated_by_hand
 from tfperfkit_rules.step.periodic import every_nth
 from tfperfkit_rules.step.python_time import hot_python

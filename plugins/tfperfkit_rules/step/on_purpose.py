@@ -1,4 +1,4 @@
-"""Time that the script spends on purpose: waiting (STP004), and collecting garbage by hand (STP005)."""
+"""STP004: time that the script waits on purpose: it sleeps, or waits for threads, queues, other programs."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.awaited import Awaited, awaited
 from tfperfkit_rules.measures.beside import Beside, beside
-from tfperfkit_rules.measures.by_hand import collected_by_hand
 from tfperfkit_rules.measures.kinds import KINDS, PYTHON, Kind, api, kind_of
 from tfperfkit_rules.measures.standing import Standing, standing
 from tfperfkit_rules.measures.step_shares import callers, span
 from tfperfkit_rules.measures.turns import basis
-from tfperfkit_rules.step.uncollected import as_broken_down, shares, without_collections
 
-_BY_WORD = {kind.word: kind for kind in KINDS}
+BY_WORD = {kind.word: kind for kind in KINDS}
 #: What is left of it at best and at worst. Of the others nobody knows: what another thread or program does may have to
 #: be waited for all the same.
 _LEFT = dict.fromkeys(("sleep", "starting"), (0.0, calibrated.PAUSE_LEFT.value))
 
 
 def waits(evidence: Evidence) -> Iterable[Finding]:
-    """STP004: sleeping, waiting for threads, queues, other programs."""
-    for found in beside(evidence, partial(_kind, evidence, "wait"))[:2]:
+    """The findings: of the two kinds that take most."""
+    for found in beside(evidence, partial(kind_in, evidence, "wait"))[:2]:
         once = evidence.work is not None and evidence.work.kind == "call"
         if found.share >= MEDIUM and (found.often or once) and found.samples >= calibrated.MIN_SAMPLES.value:
             yield _wait(evidence, found)
 
 
-def _kind(evidence: Evidence, role: str, stack: Stack) -> str:
+def kind_in(evidence: Evidence, role: str, stack: Stack) -> str:
+    """The word for what a stack's innermost line does, where that has this role; "" otherwise."""
     leaf = stack.frames[-1] if stack.frames else None
     if leaf is None or stack.activity not in ("python", "dispatch", "waiting"):
         return ""
@@ -44,7 +43,7 @@ def _kind(evidence: Evidence, role: str, stack: Stack) -> str:
 
 
 def _wait(evidence: Evidence, found: Beside) -> Finding:
-    kind = _BY_WORD[found.kind]
+    kind = BY_WORD[found.kind]
     low, high = interval(found.share, len(found.turns.found))
     left = _LEFT.get(kind.word)
     upper = min(high, shared.MAX_STEP_SHARE.value)
@@ -60,7 +59,7 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
         code="STP004",
         family="step",
         title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
-        + (_reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
+        + (reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
         + (f", while {limited.frame.name} waits with a time limit" if limited is not None else ""),
         severity=severity(found.share if bounds is None else 1 - 1 / middle(bounds)),
         basis=basis(evidence, found.turns.turn_ms),
@@ -128,48 +127,7 @@ def _busy_with(evidence: Evidence, other: Awaited) -> str:
     return f"waiting for another thread of the script, of which {100 * other.part:.0f} % is {doing}"
 
 
-def _reported(evidence: Evidence, found: Beside, kind: Kind) -> str:
+def reported(evidence: Evidence, found: Beside, kind: Kind) -> str:
+    """What is done there, with the function that does it."""
     name = api(evidence, found.frames, kind)
     return f"{kind.words} ({name})" if name else kind.words
-
-
-def collects(evidence: Evidence) -> Iterable[Finding]:
-    """STP005: ``gc.collect()`` on the way of the steps, or in a work's loop."""
-    seen = {found.kind: found for found in beside(evidence, partial(_kind, evidence, "collect"))}
-    if not seen or (evidence.work is not None and evidence.work.kind == "call"):
-        return
-    kind = _BY_WORD[max(seen, key=lambda word: seen[word].samples)]
-    found = seen[kind.word]
-    timed = collected_by_hand(evidence)
-    sampled = sum(item.share for item in seen.values())
-    # The samples in a collection come behind it, one for each, however long it took: its own time tells more.
-    by_time = timed.times >= shared.MOSTLY.value * found.samples
-    share = min(timed.share if by_time else sampled, shared.MAX_STEP_SHARE.value)
-    if share < MEDIUM or not (found.often or timed.times >= calibrated.SIDE_STEPS.value):
-        return
-    of_step = shares(share, 0 if by_time else len(found.turns.found))
-    if by_time:
-        share, of_step = as_broken_down(share, of_step, evidence.share("gc"))
-    bounds = without_collections(of_step, evidence.share("graph"))
-    lines = [place for place, _ in (timed.at + found.at if not by_time else timed.at).most_common(2) if place[1]]
-    step_ms = evidence.step_ms or found.turns.turn_ms
-    yield Finding(
-        code="STP005",
-        family="step",
-        title=f"{100 * share:.0f} % of {evidence.unit.a} is {_reported(evidence, found, kind)}",
-        severity=severity(1 - 1 / middle(bounds)),
-        share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
-        where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
-        evidence=(
-            Measurement("share of the time", share, "share", "baseline" if by_time else "samples"),
-            Measurement("time per step", share * step_ms, "ms", "baseline" if by_time else "samples"),
-            *([Measurement("collections that were seen", float(timed.times), "count", "baseline")] * bool(timed.times)),
-            Measurement("samples in it", float(found.samples), "count", "baseline"),
-        ),
-        advice=f"{kind.advice}.",
-        detail="A collection holds the interpreter's lock: no other thread's Python runs meanwhile.",
-        absorbs_here=("LIN001", "SYN001", "STP008"),
-        parts=("gc", "other"),
-    )

@@ -8,7 +8,7 @@ import pytest
 from eager_builder import leaf, seen, site, sites
 from evidence_builder import FILE, MS, make_evidence, make_steps
 from tfperfkit_rules.calibration.step import COLD_CALLS_MAX, COLD_CALLS_MIN
-from tfperfkit_rules.step import on_purpose, python_time, side_work, uncollected
+from tfperfkit_rules.step import collected_by_hand, on_purpose, python_time, side_work, uncollected
 from tfperfkit_rules.step.uncollected import without_collections
 
 from tfperfkit.model import Finding, SourceSpan, Work
@@ -185,7 +185,7 @@ def collecting(each_ms: float = 4.0, line: str = "gc.collect()") -> Any:
 
 def test_collections_by_hand_are_told_with_their_own_time() -> None:
     given = collecting()
-    (finding,) = on_purpose.collects(given)
+    (finding,) = collected_by_hand.collects(given)
     assert (finding.code, finding.where[0]) == ("STP005", SourceSpan(FILE, 2))
     assert finding.share_of_step == pytest.approx(0.4, abs=0.01) and "gc" in finding.parts
     assert finding.predicted_range and 1.6 < finding.predicted_range[0] < 1.71 <= finding.predicted_range[1] < 1.8
@@ -199,7 +199,7 @@ def test_a_full_collection_behind_which_no_sample_fell_is_the_lines_too() -> Non
     at_line = [(when, stack) for when, stack in given.log.inside(given.log.whole)]
     sixth = {when for n, (when, _) in enumerate(item for item in at_line if item[1].activity == "python") if n % 6 == 0}
     given.log = SampleLog(stacks, [(when, numbers[id(stack)]) for when, stack in at_line if when not in sixth])
-    (finding,) = on_purpose.collects(given)
+    (finding,) = collected_by_hand.collects(given)
     assert finding.share_of_step == pytest.approx(0.4, abs=0.01)
     assert next(item.value for item in finding.evidence if item.name == "collections that were seen") <= 50
 
@@ -231,8 +231,8 @@ def test_the_breakdowns_figure_is_reported_and_the_range_has_both_accounts() -> 
 
 
 def test_pythons_own_collections_are_not_by_hand() -> None:
-    assert not list(on_purpose.collects(collecting(line="collect()")))
-    assert not list(on_purpose.collects(collecting(each_ms=0.1)))
+    assert not list(collected_by_hand.collects(collecting(line="collect()")))
+    assert not list(collected_by_hand.collects(collecting(each_ms=0.1)))
 
 
 def of_work(given: Any, *, kind: Any = "loop", iterations: int | None = None) -> Any:

@@ -159,5 +159,5 @@ def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int 
 
 
 def _title(parameters: int | None) -> str:
-    each = f"{parameters + 1:,} evaluations" if parameters is not None else "one evaluation per parameter"
-    return f"SciPy's minimize gets no gradient, and estimates each by {each} of the function"
+    each = f"each of {parameters:,} parameters" if parameters is not None else "each parameter"
+    return f"SciPy's minimize gets no gradient, and evaluates the function for {each} to estimate it"

@@ -59,8 +59,7 @@ def headroom_section(report: Report, screen: Screen) -> list[Text]:
     """What other choices would gain, where no finding comes first: a few lines each."""
     if not report.headroom:
         return []
-    beside = any(finding.severity != "info" for finding in report.findings)
-    lines = heading("headroom", f"{'' if beside else 'no faults: '}choices that would be faster", screen)
+    lines = heading("headroom", "choices that would be faster", screen)
     for finding in report.headroom:
         title = f"{name(with_short_paths(finding.title, screen.folder), screen)}  {name(finding.code, screen)}"
         lines += [Text(), *prose(title, screen, indent=_INDENT, style="bold"), *_room(finding, screen)]

@@ -33,14 +33,15 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
     rows, whole = count * sum(map(_rows_bytes, tables)), sum(_summed_bytes(table, count) for table in tables)
     if rows < calibrated.GATHERED_TIMES.value * whole:
         return
-    share = evidence.share("collectives") + _updates(evidence)
+    updates = _updates(evidence)
+    share = evidence.share("collectives") + updates
     bounds = speedups(calibrated.GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
     yield _finding(
         evidence,
         codes.GATHERED,
         f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
         f"{size(rows)} a step, where summing the whole table takes {size(whole)}",
-        share if share > 0 else 0.0,
+        (share if share > 0 else 0.0, updates),
         bounds if share > 0 else None,
         [*applied(evidence), gathers[0].where, *(table.where for table in tables)],
         (
@@ -75,14 +76,15 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     if whole < calibrated.DENSE_TIMES.value * rows:
         return
     part = sum(table.rows * table.width * table.number_bytes for table in tables) / sent
-    share = evidence.share("collectives") * min(part, 1.0) + _updates(evidence)
+    updates = _updates(evidence)
+    share = evidence.share("collectives") * min(part, 1.0) + updates
     bounds = speedups(calibrated.DENSE_EXCHANGE_MIN.value * share, share)
     yield _finding(
         evidence,
         codes.MADE_DENSE,
         f"The gradient of an embedding is exchanged whole, {size(whole)} a step, of which {count} replicas need "
         f"{size(rows)}",
-        share,
+        (share, updates),
         bounds if share > 0 else None,
         [tables[0].made_dense, *(table.where for table in tables)],
         (
@@ -119,14 +121,15 @@ def _finding(
     evidence: Evidence,
     code: str,
     title: str,
-    share: float,
+    shares: tuple[float, float],
     bounds: tuple[float, float] | None,
     where: list[SourceSpan | None],
     measured: tuple[Measurement, ...],
     advice: str,
     detail: str,
 ) -> Finding:
-    share = min(share, shared.MAX_STEP_SHARE.value)
+    """``shares``: of the step in the exchange and in updates by rows together, and in these updates alone."""
+    share, updates = min(shares[0], shared.MAX_STEP_SHARE.value), shares[1]
     if share > 0:
         measured = (*measured, Measurement("share of the step in the exchange", share, "share", "breakdown"))
     return Finding(
@@ -141,5 +144,5 @@ def _finding(
         evidence=measured,
         advice=advice,
         detail=detail,
-        parts=("collectives",),
+        parts=("collectives", "graph") if updates > 0 else ("collectives",),
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from computed_builder import ran
 from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.ops.model import Exchanged, Marks, Table
 from tfperfkit_rules.distribution import RULES, codes
 from tfprof_builder import brief, graphs
 
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import ComputedStep
 
 RUN, LOOKUP, DENSE = SourceSpan(FILE, 40, "train_step"), SourceSpan(FILE, 32, "call"), SourceSpan(FILE, 35, "step")
 SMALL = Table(rows=1000, width=64, number_bytes=4, taken=10_240, where=LOOKUP)
@@ -41,6 +43,18 @@ def test_rows_that_are_more_than_their_table() -> None:
     assert found.share_of_step == pytest.approx(0.2) and found.predicted_range is not None
     assert [place.line for place in found.where] == [40, 32]
     assert {each.name: each.value for each in found.evidence}["replicas"] == 2
+
+
+def test_updates_by_rows_are_a_part_of_what_is_computed() -> None:
+    rows = (ran("ResourceScatterAdd", 20.0, "update"), ran("MatMul", 60.0))
+    step = ComputedStep(ms=80.0, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=rows)
+    data = {"ops": graphs(brief(parameter_bytes=0, marks=Marks(exchanged=[GATHER, sums()], tables=[SMALL])))}
+    parts = {"graph": 80.0, "collectives": 10.0, "python": 10.0}
+    evidence = make_evidence(parts_ms=parts, data=data, offers={"lines": (step,)})
+    (found,) = [finding for rule in RULES for finding in rule(evidence)]
+    assert found.share_of_step == pytest.approx(0.3) and found.parts == ("collectives", "graph")
+    (found,) = findings(GATHER, sums(), tables=(SMALL,))
+    assert found.parts == ("collectives",)
 
 
 def test_without_a_trace_it_is_a_remark() -> None:

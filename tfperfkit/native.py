@@ -7,14 +7,14 @@ import importlib
 from typing import Any
 
 #: What ``_quiet.c`` and ``_look.c`` call theirs: another number where what they do for Python changes.
-ABI = 1
+ABI = 2
 MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
 
 
 def built(name: str) -> Any:
     """The module of this name. Raises ImportError, which says why, where it is not there or not ours to use."""
     found = importlib.import_module(name)
-    number = getattr(found, "ABI", ABI)  # before there was a number
+    number = getattr(found, "ABI", 0)  # before there was a number
     if number != ABI:
         raise ImportError(f"it was built from another version's sources ({number}, not {ABI}): install tfperf again")
     return found

@@ -14,6 +14,7 @@ from time import monotonic_ns, process_time_ns, sleep  # bound now: a script may
 TYPE_CHECKING = False  # the name that mypy looks for, without importing typing into the script
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from tfperfkit.launch.child_stacks import Stacks
 
@@ -52,6 +53,22 @@ def encoded(value: object) -> str:
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _frames() -> "dict[int, FrameType]":
+    """The innermost frame of each thread. No garbage may be collected meanwhile: see ``instruments.stacks.look``."""
+    known = "gc" in sys.modules
+    import gc
+
+    if not known:
+        del sys.modules["gc"]  # built in, as ``atexit`` below
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        if collects:
+            gc.enable()
 
 
 class Recorder:
@@ -198,7 +215,7 @@ class Recorder:
         return 0.2 if self.quiet else _of(_PAUSES, age, _LAST_PAUSE)
 
     def _sample(self, now: int) -> None:
-        number = self._stacks.number(sys._current_frames().get(self._thread))
+        number = self._stacks.number(_frames().get(self._thread))
         passed, self._last_ns = now - self._last_ns, now
         if not self.part:
             leaf = self._stacks.leaves.get(number)

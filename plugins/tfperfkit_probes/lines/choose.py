@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.instruments.profiled import PROFILED
+from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.probe import Recording
 
 #: A function on less than this share of the sampled stacks is not worth its tracing.
@@ -76,7 +77,7 @@ def _running(recording: Recording) -> list[CodeType]:
 def running_frames(recording: Recording, thread: int) -> list[tuple[str, int, str, int]]:
     """The person's frames on a thread's stack now, outermost first: ``(file, first line, function, line)``."""
     frames = []
-    frame: FrameType | None = sys._current_frames().get(thread)
+    frame: FrameType | None = frames_now().get(thread)
     while frame is not None:
         code = frame.f_code
         if recording.is_user_code(code.co_filename):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from types import FrameType
 
 from tfperfkit.instruments.hooks.frame_locals import local
 from tfperfkit.instruments.hooks.notes import remark
+from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.model import SourceSpan
 from tfperfkit.user_code import is_machinery as is_machinery
 from tfperfkit.user_code import package_root as package_root
@@ -74,7 +74,7 @@ def _replica_parent() -> tuple[int, FrameType] | None:
     if not in_replica_thread():
         return None
     mine, own_ident = threading.current_thread(), threading.get_ident()
-    for ident, top in sys._current_frames().items():
+    for ident, top in frames_now().items():
         frame: FrameType | None = top if ident != own_ident else None
         while frame is not None:
             if frame.f_code.co_name == "_call_for_each_replica" and mine in local(frame, "threads", ()):

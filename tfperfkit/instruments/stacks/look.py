@@ -3,6 +3,7 @@ built, else by Python's."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from array import array
 from types import CodeType, FrameType
@@ -15,6 +16,21 @@ Known = TypeVar("Known")
 New = tuple[bytes, list[CodeType], list[int]]
 
 
+def _frames_by_python() -> dict[int, FrameType]:
+    """The innermost frame of each thread, by its number.
+
+    Python 3.11 makes frame objects while it holds its list of threads. A garbage collection that sets in there and
+    frees a ``threading.local`` would wait for that list, and so the script for ever: none may.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _by_python(thread: int, known: dict[bytes, Known]) -> Known | New:
     """What is known of the stack of a thread, by its key; else that, what it is made of.
 
@@ -23,7 +39,7 @@ def _by_python(thread: int, known: dict[bytes, Known]) -> Known | New:
     codes: list[CodeType] = []
     instructions: list[int] = []
     places = array("q")
-    frame: FrameType | None = sys._current_frames().get(thread)
+    frame: FrameType | None = _frames_by_python().get(thread)
     while frame is not None:
         code = frame.f_code
         codes.append(code)
@@ -37,9 +53,10 @@ def _by_python(thread: int, known: dict[bytes, Known]) -> Known | New:
 
 
 if TYPE_CHECKING:
-    look = _by_python
+    look, frames = _by_python, _frames_by_python
 else:
     try:
-        look = native.built("tfperfkit.instruments.stacks._look").look
+        _native = native.built("tfperfkit.instruments.stacks._look")
+        look, frames = _native.look, _native.frames
     except ImportError:
-        look = _by_python
+        look, frames = _by_python, _frames_by_python

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import linecache
-import sys
 from collections.abc import Callable
 from types import FrameType
 
+from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops
 
@@ -23,7 +23,7 @@ def user_frames(frame: FrameType | None, is_user: Callable[[str], bool]) -> list
 
 def thread_frame(thread_id: int) -> FrameType | None:
     """The frame that another thread is in, or None."""
-    return sys._current_frames().get(thread_id)
+    return frames_now().get(thread_id)
 
 
 class LoopFinder:

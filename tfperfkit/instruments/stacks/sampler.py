@@ -1,6 +1,6 @@
 """A sampler of the training thread's Python stack: which of the person's lines are being executed.
 
-It runs on the session's pulse thread, reads ``sys._current_frames()`` and keeps one short row per sample; stacks are
+It runs on the session's pulse thread, reads the threads' frames and keeps one short row per sample; stacks are
 interned. The rate falls once the shares are known, and with the length of the run.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import opcode
-import sys
 import threading
 from _thread import get_ident
 from collections import Counter
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.instruments.stacks.activity import TENSORFLOW, FileFacts, activity, context, facts
+from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.instruments.stacks.look import look
 from tfperfkit.instruments.stacks.positions import Span, line_of, span_of
 from tfperfkit.instruments.stacks.worker_thread import Workers
@@ -178,7 +178,7 @@ class Sampler:
         # seen before is known by its code objects and instructions, and only a new one is read.
         if anyone:
             rests = functools.partial(self._rests, when_ns, thread)
-            thread = self._workers.instead_of(thread, sys._current_frames(), get_ident(), rests)
+            thread = self._workers.instead_of(thread, frames_now(), get_ident(), rests)
         known = self._look(thread)
         if known.stack:
             idle = known.waiting and thread == self._main and self._waits(when_ns, known.waiting)
@@ -198,7 +198,7 @@ class Sampler:
     def awaited(self, when_ns: int, thread: int, anyone: bool = False) -> None:
         """Sample the thread that works while ``thread`` waits for another one, where there is such, or, where nobody
         works, those that wait too; as ``beside``. ``anyone``: ``take`` samples the one that works."""
-        frames, own = sys._current_frames(), get_ident()
+        frames, own = frames_now(), get_ident()
         del frames[own]  # this frame holds them: a cycle would keep what the script's frames hold until it is collected
         other = self._workers.instead_of(thread, frames, own)
         if other == thread:

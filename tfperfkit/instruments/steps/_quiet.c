@@ -605,7 +605,7 @@ PyMODINIT_FUNC PyInit__quiet(void)
     if (made == NULL)
         return NULL;
     if (PyModule_AddType(made, &QueueType) < 0 || PyModule_AddType(made, &CallsType) < 0 ||
-        PyModule_AddType(made, &SeamType) < 0 || PyModule_AddIntConstant(made, "ABI", 1) < 0) { /* see native.py */
+        PyModule_AddType(made, &SeamType) < 0 || PyModule_AddIntConstant(made, "ABI", 2) < 0) { /* see native.py */
         Py_DECREF(made);
         return NULL;
     }

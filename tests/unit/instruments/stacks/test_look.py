@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -130,3 +131,42 @@ def test_threads_that_come_go_and_raise_meanwhile(look: Look) -> None:
         for worker in workers:
             worker.join()
     assert {"work", "run"} <= names and known
+
+
+_COLLECTED_MEANWHILE = """
+import gc, sys, threading
+from tfperfkit.instruments.stacks import look
+from tfperfkit.launch import child
+
+class Ring:
+    pass
+
+def litter():
+    ring = Ring()
+    ring.itself, ring.local = ring, threading.local()
+
+def wait(event, depth):
+    return event.wait() if depth == 0 else wait(event, depth - 1)
+
+for frames in (look.frames, look._frames_by_python, child._frames):
+    event = threading.Event()
+    threads = [threading.Thread(target=wait, args=(event, 3), daemon=True) for _ in range(60)]
+    for thread in threads:
+        thread.start()
+    gc.collect()
+    gc.set_threshold(40)
+    litter()
+    found = frames()
+    gc.set_threshold(700)
+    assert gc.isenabled() and {thread.ident for thread in threads} <= set(found)
+    gc.disable()
+    frames()
+    assert not gc.isenabled()
+    gc.enable()
+    event.set()
+"""
+
+
+def test_no_garbage_is_collected_while_python_holds_its_list_of_threads() -> None:
+    """Python 3.11 would wait for ever where a ``threading.local`` is in it."""
+    subprocess.run([sys.executable, "-c", _COLLECTED_MEANWHILE], check=True, timeout=60)

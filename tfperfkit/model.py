@@ -110,6 +110,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: float | None = None
     #: At least this factor is to be gained, where ``predicted_speedup`` is not known.
     at_least: float | None = None
+    #: Its remedy is code to be written anew, and the run shows nothing of how fast that is. What the old code takes
+    #: bounds the gain from below only: of ``predicted_range`` the report keeps ``at_least``.
+    open_ended: bool = False
     #: No cause, but room: what another choice would gain (``Report.headroom``).
     headroom: bool = False
     #: The parts of the account (``records.parts``) that it explains; empty: those of its family.

@@ -30,9 +30,12 @@ def _with(item: Finding, earlier: Sequence[Finding]) -> Finding:
         return item
     if sum(other.share_of_step for other in (*before, item)) > 1:
         return item  # some of it is the same time
-    low, high = (_factor(item, before, at) for at in (_low, _high))
-    if low is None or item.predicted_speedup is None or low <= item.predicted_speedup:
+    low = _factor(item, before, _low)
+    alone = item.predicted_speedup or item.at_least
+    if low is None or alone is None or low <= alone:
         return item
+    ranged = all(each.predicted_range is not None for each in (*before, item))
+    high = _factor(item, before, _high) if ranged else None
     # What is left is a small difference of large shares: a figure within a range without an end would be chance.
     bounds = (low, high) if high is not None and high <= WIDEST * low else None
     codes = tuple(dict.fromkeys(other.code for other in before))
@@ -48,7 +51,7 @@ def _factor(item: Finding, before: Sequence[Finding], at: Callable[[Finding], fl
 
 
 def _low(item: Finding) -> float:
-    return item.predicted_range[0] if item.predicted_range is not None else 1.0
+    return item.predicted_range[0] if item.predicted_range is not None else item.at_least or 1.0
 
 
 def _high(item: Finding) -> float:
@@ -56,8 +59,9 @@ def _high(item: Finding) -> float:
 
 
 def _counts(item: Finding) -> bool:
-    """Whether it has a range, of the steps' time."""
-    return item.predicted_range is not None and item.basis in _OF_STEPS and item.severity != "info"
+    """Whether it has a range, or its lower end, of the steps' time."""
+    known = item.predicted_range is not None or item.at_least is not None
+    return known and item.basis in _OF_STEPS and item.severity != "info"
 
 
 def _same_time(one: Finding, other: Finding) -> bool:

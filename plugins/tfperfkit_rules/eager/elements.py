@@ -146,6 +146,7 @@ def _finding(
         ),
         advice=advice,
         detail=detail,
+        open_ended=True,
         absorbs_here=("LIN001", "SYN001"),
         parts=("eager_ops", "dispatch", "host_sync"),
     )

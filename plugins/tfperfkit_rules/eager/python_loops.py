@@ -43,6 +43,7 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
     name = _name(evidence, found.file, found.loop.line)
     yield Finding(
         code="EAG005",
+        open_ended=True,
         family="eager",
         title=f"A Python loop runs the same operations {found.turns:,.0f} times over, one by one",
         severity=severity(1 - 1 / bounds[0]),

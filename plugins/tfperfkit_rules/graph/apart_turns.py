@@ -72,6 +72,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
     finding = Finding(
         code=codes.APART_TURNS,
+        open_ended=True,
         family="graph",
         title=f"The {_name(loop)} in {loop.function} puts {loop.copies:,} copies of its body into the graph, and none "
         "needs another",

@@ -97,6 +97,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     goes = f"{round(turns):,} turns" if turns is not None else "turns"
     yield Finding(
         code=codes.SMALL_LOOP,
+        open_ended=True,
         family="graph",
         title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
         severity=gain.severity(1 - 1 / gain.middle(bounds)),

@@ -50,6 +50,7 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     line = _line(evidence, stage, source)
     yield Finding(
         code="INP005",
+        open_ended=True,
         family="input",
         severity="low",
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
@@ -82,6 +83,7 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     bounds = step_ms / (step_ms - held.lower_ms), step_ms / held.left(step_ms)
     yield Finding(
         code="INP005",
+        open_ended=True,
         family="input",
         severity="low",
         title=f"Python prepares the batches, beside the step's own: {python_words(stage, source)}",

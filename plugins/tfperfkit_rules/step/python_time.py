@@ -172,6 +172,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     step_ms = evidence.step_ms or 0.0
     return Finding(
         code="LIN001",
+        open_ended=True,
         family="step",
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {whose}{within}{outside}",
         severity=severity(1 - 1 / middle(bounds)) if _is_worth_it(evidence, share) else "info",

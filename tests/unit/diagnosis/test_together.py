@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import pytest
 
 from tfperfkit.diagnosis.together import together
@@ -44,6 +45,16 @@ def test_where_nothing_may_be_left_only_the_lower_end_is_reported() -> None:
     assert eager.once is not None
     assert eager.once.range is None and eager.once.speedup is None
     assert once_words(eager.once) == "at least 2.0x once INP002 is fixed"
+
+
+def test_of_what_is_known_from_below_only_the_lower_end_is_reported() -> None:
+    load = costs("INP002", 0.65, 0.6, 0.7)
+    lines = msgspec.structs.replace(
+        costs("LIN001", 0.2, 0.2, 0.3, family="lines"), predicted_range=None, predicted_speedup=None, at_least=1.25
+    )
+    _, found = together((load, lines))
+    assert found.once is not None and found.once.range is None
+    assert found.once.at_least == pytest.approx(2.0)
 
 
 def test_all_those_before_it_count() -> None:

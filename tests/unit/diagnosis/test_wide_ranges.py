@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tfperfkit_rules.calibration import shared
 
@@ -55,3 +56,12 @@ def test_every_form_of_a_report_says_at_least() -> None:
     assert "Fixed, that gets at least 3.1x faster." in of_finding(told).text
     assert gain_words(told) == ("at least 3.1x faster", "the step")
     assert gain(told) == "predicted at least 3.1x, not measured"
+
+
+def test_of_code_to_be_written_anew_the_lower_end_is_told() -> None:
+    narrow = msgspec.structs.replace(gains(2.0, 3.0), open_ended=True, saves_s=(5.0, 6.7))
+    (told,) = without_wide_ranges((narrow,))
+    assert (told.predicted_speedup, told.predicted_range, told.at_least, told.ceiling) == (None, None, 2.0, None)
+    assert told.saves_s == (5.0, 6.7)  # these are known better than the factor
+    (nothing,) = without_wide_ranges((msgspec.structs.replace(gains(1.0, 3.0), open_ended=True),))
+    assert (nothing.at_least, nothing.ceiling) == (None, 3.0)

@@ -113,6 +113,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         many = f"runs as {_number(evidence, rest.operations)}," if known else "runs eagerly, its operations"
     return Finding(
         code="EAG008",
+        open_ended=True,
         family="eager",
         title=f"{what} {many} called one by one from Python",
         severity=severity(1 - 1 / middle(bounds)),

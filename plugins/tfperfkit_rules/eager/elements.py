@@ -146,7 +146,7 @@ def _finding(
         ),
         advice=advice,
         detail=detail,
-        open_ended=True,
+        open_ended=code == "EAG010",  # of elements that are read it is known what is left
         absorbs_here=("LIN001", "SYN001"),
         parts=("eager_ops", "dispatch", "host_sync"),
     )

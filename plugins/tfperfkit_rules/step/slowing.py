@@ -165,7 +165,6 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     part = "steps that were kept" if _in_gaps(evidence) else "third"
     return Finding(
         code="STP007",
-        open_ended=True,
         family="step",
         title=f"{unit} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
         severity=severity(1 - 1 / middle(bounds)),

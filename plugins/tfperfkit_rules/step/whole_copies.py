@@ -108,7 +108,6 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
     them = "them" if names[1:] else "it"
     return Finding(
         code="STP014",
-        open_ended=True,
         family="step",
         title=f"{some} copied whole each time to make {them} longer: {100 * share:.0f} % of {unit.a}",
         severity=severity(1 - 1 / middle(bounds)),

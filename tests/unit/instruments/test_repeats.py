@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfperfkit.instruments.graphs.repeats import Called, assigns, draws, layer_calls
-from tfperfkit.records.graphs import LayerCall
+from tfperfkit.records.graphs import BACKWARD, FORWARD, UPDATE, LayerCall
 
 #: x, a variable, and two calls of one function on both.
 NAMES = ["x", "weights", "call", "call_1"]
@@ -60,3 +60,23 @@ def test_a_layer_within_two_models_is_seen() -> None:
 def test_types_that_draw_or_assign() -> None:
     assert draws(["MatMul", "StatefulUniform"]) and draws(["EagerPyFunc"]) and not draws(["StatefulPartitionedCall"])
     assert assigns(["AssignAddVariableOp"]) and assigns(["RngReadAndSkip"]) and not assigns(["StatefulPartitionedCall"])
+
+
+def test_updates_of_the_same_variables_are_one_optimizer_s() -> None:
+    """A critic that a loop updates three times serves one optimizer each time; a generator has another."""
+    names = ["x", "w", "v", "call", "call_1", "grad", "grad_1", "adam/Assign", "adam_1/Assign"]
+    kinds = [*KINDS[:2], "Placeholder", *KINDS[2:], "Grad", "Grad", "AssignSubVariableOp", "AssignSubVariableOp"]
+    stages = "".join([FORWARD] * 5 + [BACKWARD] * 2 + [UPDATE] * 2)
+
+    def serves(second: int) -> list[int]:
+        inputs = [[], [], [], [0, 1], [0, 1], [3], [4], [1, 5], [second, 6]]
+        functions, optimizers = called(3, 4), {"adam", "adam_1"}
+        calls = layer_calls(
+            names, kinds, [0] * 9, inputs, stages, {5: 3, 6: 4}, {}, optimizers, [0], functions, {1, 2}
+        )  # fmt: skip
+        return [call.serves for call in calls]
+
+    first, other = serves(2)
+    assert first and other and not first & other
+    first, again = serves(1)
+    assert first == again == 1

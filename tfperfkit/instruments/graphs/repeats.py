@@ -4,14 +4,14 @@ Two calls have the same ``structure`` when what goes into them was computed by t
 lines: one piece of code that ran twice, called from one place or from two. They have the same ``inputs`` when the very
 same tensors go in, and no variable that they use was assigned to in between: not by an optimizer, not by the first call
 itself (batch normalisation, the seeds of dropout). ``serves`` tells which optimizers, in the end, use the gradients
-through a call.
+through a call: updates of the same variables, one after the other, are one optimizer's.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfperfkit.records.graphs import BACKWARD, UPDATE, LayerCall
@@ -59,11 +59,13 @@ def layer_calls(
     wanted = {scope for scope in repeated if not _enclosed(scope, repeated)}
     if not wanted:
         return []
-    calls = _Scopes(wanted)
+    calls, scopes = _Scopes(wanted), _Scopes(optimizers)
     inside = [name if name in by_name and name in wanted else calls.of(name) for name in names]
     inside = [scope if scope in wanted else "" for scope in inside]
     shapes = _structures(kinds, [lines[stack] if stack >= 0 else -1 for stack in stacks], inputs, names)
-    serving = _serving(names, kinds, stacks, inputs, stages, optimizers)
+    updates = {index for index, stage in enumerate(stages) if stage == UPDATE and _updates(kinds[index])}
+    keys: dict[int, Any] = {index: scopes.of(names[index]) or stacks[index] for index in sorted(updates)}
+    serving = _serving(inputs, _bits(inputs, keys, variables))
     entering: dict[str, list[int]] = {scope: [] for scope in wanted}
     used: dict[str, set[tuple[int, int]]] = {scope: set() for scope in wanted}
     versions = _versions(kinds, inputs, set(variables), {item.operation for item in functions if item.assigns})
@@ -158,22 +160,37 @@ def _structures(
     return found
 
 
-def _serving(
-    names: Sequence[str],
-    kinds: Sequence[str],
-    stacks: Sequence[int],
-    inputs: Sequence[Sequence[int]],
-    stages: str,
-    optimizers: set[str],
-) -> list[int]:
+def _updates(kind: str) -> bool:
+    return kind.startswith(("Assign", "Resource"))
+
+
+def _bits(inputs: Sequence[Sequence[int]], keys: Mapping[int, Any], variables: Collection[int]) -> dict[int, int]:
+    """For each update of a variable the bit of its optimizer. ``keys``: what it is part of, an optimizer's scope or a
+    line. Two of these that assign to one variable are one optimizer at two times, as in a loop of updates."""
+    first: dict[Any, Any] = {}  # key -> one that stands for it
+    writer: dict[int, Any] = {}  # variable -> key
+
+    def stands(key: Any) -> Any:
+        while first.setdefault(key, key) != key:
+            key = first[key]
+        return key
+
+    for index, key in keys.items():
+        for item in inputs[index]:
+            if item in variables:
+                first[stands(writer.setdefault(item, key))] = stands(key)
+    numbers: dict[Any, int] = {}
+    return {
+        index: 1 << numbers.setdefault(stands(key), min(len(numbers), _MAX_UPDATES))
+        for index, key in sorted(keys.items(), reverse=True)
+    }
+
+
+def _serving(inputs: Sequence[Sequence[int]], bits: Mapping[int, int]) -> list[int]:
     """For each operation, as bits, the updates of variables that its result goes into."""
-    scopes = _Scopes(optimizers)
-    bits: dict[Any, int] = {}
-    found = [0] * len(names)
-    for index in reversed(range(len(names))):
-        if stages[index] == UPDATE and kinds[index].startswith(("Assign", "Resource")):
-            key: Any = scopes.of(names[index]) or stacks[index]
-            found[index] |= 1 << bits.setdefault(key, min(len(bits), _MAX_UPDATES))
+    found = [0] * len(inputs)
+    for index in reversed(range(len(inputs))):
+        found[index] |= bits.get(index, 0)
         if found[index]:
             for item in inputs[index]:
                 found[item] |= found[index]

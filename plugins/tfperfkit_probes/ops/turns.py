@@ -13,7 +13,7 @@ _MAX_DEPTH = 16
 def turns_of(graph: Graph, node: Node) -> int | None:
     """The turns of a counting loop, as ``for i in tf.range(5)`` makes it; None if they depend on data.
 
-    Such a loop goes on while a counter is less than a limit, and adds a constant to it.
+    Such a loop goes on while a counter is less than a limit, and adds a constant to it; or greater, and takes from it.
     """
     functions = node.functions()
     condition, body = (graph.body(functions.get(attribute, [""])[0]) for attribute in ("cond", "body"))
@@ -29,8 +29,9 @@ def turns_of(graph: Graph, node: Node) -> int | None:
 
 
 def _counted(graph: Graph, node: Node, condition: Graph, body: Graph, less: Node | None) -> int | None:
-    if less is None or less.type != "Less" or len(less.inputs) != 2:
+    if less is None or less.type not in _GOES_ON or len(less.inputs) != 2:
         return None
+    up, beyond = _GOES_ON[less.type]
     counter, limit = (_slot(condition, owner) for owner, _ in less.inputs)
     known = min(len(node.inputs), len(body.record.results))
     if counter is None or counter >= known:
@@ -39,11 +40,27 @@ def _counted(graph: Graph, node: Node, condition: Graph, body: Graph, less: Node
         end = _integer(condition, less.inputs[1][0], 0)
     else:
         kept = limit < known and _slot_of_result(body, limit) == limit
-        end = _integer(graph, node.inputs[limit][0], 0) if kept else None
+        end = _end(graph, *node.inputs[limit]) if kept else None
     start, step = _integer(graph, node.inputs[counter][0], 0), _step(graph, node, body, counter)
-    if start is None or end is None or not step or step < 0:
+    if start is None or end is None or not step or (step > 0) != (up > 0):
         return None
-    return max(0, -((start - end) // step))
+    return max(0, -(up * (start - end - beyond) // abs(step)))
+
+
+def _end(graph: Graph, name: str, output: int) -> int | None:
+    """A limit that is known before the loop: the gradient of a loop goes as far as that one's counter went."""
+    loop = _behind(graph, name)
+    if loop is None or loop.type not in ("While", "StatelessWhile"):
+        return _integer(graph, name, 0)
+    body = graph.body(loop.functions().get("body", [""])[0])
+    if body is None or output >= min(len(loop.inputs), len(body.record.results)):
+        return None
+    turns, start, step = (
+        turns_of(graph, loop),
+        _integer(graph, loop.inputs[output][0], 0),
+        _step(graph, loop, body, output),
+    )
+    return None if turns is None or start is None or step is None else start + turns * step
 
 
 def _slots(graph: Graph) -> list[str]:
@@ -102,6 +119,8 @@ def _integer(graph: Graph, name: str, depth: int) -> int | None:
         if tensor.content:
             return int.from_bytes(tensor.content, "little", signed=True)
         return 0  # protobuf leaves a zero out
+    if node.type == "Max" and node.inputs and graph.type_of(*node.inputs[0]).shape == ():
+        return _integer(graph, node.inputs[0][0], depth + 1)  # of one number, as Keras takes it of a length
     values = [_integer(graph, owner, depth + 1) for owner, _ in node.inputs]
     known = [value for value in values if value is not None]
     if not known or len(known) != len(values):
@@ -112,6 +131,8 @@ def _integer(graph: Graph, name: str, depth: int) -> int | None:
     return _ARITHMETIC[node.type](first, second) if node.type in _ARITHMETIC else None
 
 
+#: How a counter may be compared with a limit: its direction, and how far beyond the limit it ends.
+_GOES_ON = {"Less": (1, 0), "LessEqual": (1, 1), "Greater": (-1, 0), "GreaterEqual": (-1, -1)}
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "Identity": lambda a, b: a,
     "Cast": lambda a, b: a,

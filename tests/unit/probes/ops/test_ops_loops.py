@@ -10,25 +10,34 @@ F = "float32"
 HERE = (("train.py", 7, "prepare"),)
 
 
-def counting(body_type: str, kind: str = "Sin", *, end: int | None = 9, twice: bool = False) -> list[Builder]:
+def counting(
+    body_type: str,
+    kind: str = "Sin",
+    *,
+    end: int | None = 9,
+    twice: bool = False,
+    kind_of_limit: str = "Less",
+    start: int = 0,
+    step: int = 1,
+) -> list[Builder]:
     """``for i in tf.range(end): x = sin(x)``; ``twice``: with the check of a most number of turns as well."""
     condition, body, outer = Builder("cond_1"), Builder("body_1"), Builder()
     for each in (condition, body):
         each.add("Placeholder", "i", makes="int32[]")
         each.add("Placeholder", "n", makes="int32[]")
         each.add("Placeholder", "x", makes=body_type)
-    condition.add("Less", "less", ("i", "n"), "bool[]")
+    condition.add(kind_of_limit, "less", ("i", "n"), "bool[]")
     if twice:
         condition.add("Const", "most", (), "int32[]", value=5)
         condition.add("Less", "less_1", ("i", "most"), "bool[]")
         condition.add("LogicalAnd", "both", ("less", "less_1"), "bool[]")
     condition.results.append("both" if twice else "less")
-    body.add("Const", "one", (), "int32[]", value=1)
+    body.add("Const", "one", (), "int32[]", value=step)
     body.add("AddV2", "add", ("i", "one"), "int32[]")
     body.add(kind, "work", ("x",), body_type)
     body.results.extend(("add", "n", "work"))
     outer.add("Placeholder", "x", makes=body_type)
-    outer.add("Const", "start", (), "int32[]", value=0)
+    outer.add("Const", "start", (), "int32[]", value=start)
     if end is None:
         outer.add("Placeholder", "end", makes="int32[]")
     else:
@@ -67,3 +76,23 @@ def test_what_sizes_do_not_tell() -> None:
 def test_a_loop_that_trains() -> None:
     outer, *bodies = counting(f"{F}[10]", "IteratorGetNext")
     assert loops_of(outer.graph(*bodies), None)[0][0].trains
+
+
+@pytest.mark.parametrize(("kind", "turns"), [("Greater", 8), ("GreaterEqual", 9), ("Less", None)])
+def test_a_loop_that_counts_down(kind: str, turns: int | None) -> None:
+    """``for t in tf.range(8, 0, -1)``, as sums over what follows go through time."""
+    outer, condition, body = counting(f"{F}[10]", kind_of_limit=kind, start=8, end=0, step=-1)
+    assert loops_of(outer.graph(condition, body), None)[0][0].turns == turns
+
+
+def test_a_length_that_keras_takes_the_largest_of_and_the_loop_of_its_gradient() -> None:
+    outer, *bodies = counting(f"{F}[10]", end=None)
+    outer.definition.node[2].op = b"Const"
+    outer.definition.node[2].attr.add(key=b"value").value.tensor.int_val.append(40)
+    outer.add("Range", "none", (), "int32[0]")
+    outer.add("Max", "largest", ("end", "none"), "int32[]")
+    outer.definition.node[3].input[1] = b"largest"
+    most = ("start", "while:0", "x")
+    outer.add("While", "while_grad", most, f"int32[];int32[];{F}[10]", HERE, cond="cond_1", body="body_1")
+    found, _ = loops_of(outer.graph(*bodies), None)
+    assert [loop.turns for loop in found] == [40, 40]

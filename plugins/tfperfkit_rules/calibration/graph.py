@@ -141,6 +141,16 @@ SMALL_LOOP_OPERATION_MAX_MS = Calibration(
         "0.6 to 2.3 us, median of six loops of 7 to 16 operations a turn 1.5; at a load of 6 up to 4.7", MEASURED_ON, 6
     ),
 )
+KERNEL_START_MAX_MS = Calibration(
+    0.1,
+    "ms",
+    "a run of a kernel on next to nothing, at most",
+    Measured(
+        "62 us for oneDNN's softmax of 12 x 12 numbers in a trace; a whole turn of tf.map_fn with it 70",
+        MEASURED_ON,
+        2,
+    ),
+)
 MIN_SMALL_LOOP = Calibration(
     calibration.SEVERITY_MEDIUM.value,
     "share",

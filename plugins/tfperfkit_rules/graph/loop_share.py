@@ -39,20 +39,23 @@ def turns_of(loop: GraphLoop) -> float | None:
 def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
     """Whether the arithmetic of a turn, at the slowest rate, takes less than the runtime does over it: at its quickest,
     or, where a trace shows that the loop's operations take the lesser part of what passes in it, at its slowest. Where
-    sizes are open, whether the trace says so."""
+    sizes are open, whether the trace says so. A kernel that takes long to start is no work."""
     turns, trace = turns_of(loop), seen(evidence)
     if loop.trains or not evidence.machine_gflops:
         return False
     if turns is not None and turns < calibrated.SMALL_LOOP_TURNS.value:
         return False
-    if trace is not None and trace.own_ms(loop) > calibrated.SMALL_LOOP_OWN.value * trace.wall_ms:
-        return False
-    waits = trace is not None and _mostly_waits(trace, loop)
-    if not loop.measured:
-        return waits
     slowest = calibrated.SMALL_LOOP_RATE.value * evidence.machine_gflops * 1e6  # a ms
-    each = calibrated.SMALL_LOOP_OPERATION_MAX_MS.value if waits else shared.GRAPH_OP_MIN_MS.value
-    return max(loop.flops, loop.elements) / slowest <= calibrated.SMALL_LOOP_OWN.value * loop.operations * each
+    work_ms = max(loop.flops, loop.elements) / slowest
+    runtime_ms = calibrated.SMALL_LOOP_OWN.value * loop.operations * shared.GRAPH_OP_MIN_MS.value
+    if loop.measured and work_ms <= runtime_ms and (trace is None or trace.starts(loop)):
+        return True
+    if trace is None or trace.own_ms(loop) > calibrated.SMALL_LOOP_OWN.value * trace.wall_ms:
+        return False
+    if not _mostly_waits(trace, loop):
+        return loop.measured and work_ms <= runtime_ms
+    slower = calibrated.SMALL_LOOP_OPERATION_MAX_MS.value / shared.GRAPH_OP_MIN_MS.value
+    return not loop.measured or work_ms <= slower * runtime_ms
 
 
 def _mostly_waits(trace: Seen, loop: GraphLoop) -> bool:

@@ -9,6 +9,7 @@ from tfperfkit_probes.ops.model import GraphLoop
 
 from tfperfkit.offers import RanOperation, RanOperations, StepBreakdown
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.trace_window import traced
 
@@ -24,6 +25,11 @@ class Seen(NamedTuple):
     def own_ms(self, loop: GraphLoop) -> float:
         """The own time of the loop's operations."""
         return sum(row.self_ms for row in self.rows if _is_of(row, loop))
+
+    def starts(self, loop: GraphLoop) -> bool:
+        """Whether no operation of the loop takes longer than a kernel may take to start."""
+        runs = ((row.self_ms, row.count) for row in self.rows if _is_of(row, loop))
+        return all(took <= calibrated.KERNEL_START_MAX_MS.value * count for took, count in runs)
 
     def count(self, loop: GraphLoop) -> int:
         """How often its most frequent operation was seen."""

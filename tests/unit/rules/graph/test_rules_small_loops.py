@@ -122,7 +122,16 @@ def test_a_trace_tells_where_sizes_are_open() -> None:
     assert finding.share_of_step > 0.8
     busy = [op("Mean", 1500.0, count=50_000, name="map/while/body/_1/map/while/Mean")]
     assert found(a_function(loop, flops=None), ops=busy) == []
-    assert found(a_function(a_loop()), ops=busy) == [], "what ran counts for more than what sizes say"
+    slow = [op("Mean", 1500.0, count=5_000, name="map/while/body/_1/map/while/Mean")]
+    assert found(a_function(a_loop()), ops=slow) == [], "what ran counts for more than what sizes say"
+
+
+def test_a_kernel_that_takes_long_to_start_is_no_work() -> None:
+    """30 us for 400 numbers, as oneDNN's softmax takes: a whole batch of them takes no longer."""
+    starts = [op("Softmax", 1500.0, count=50_000, name="map/while/body/_1/map/while/Softmax")]
+    (finding,) = found(a_function(a_loop()), ops=starts)
+    assert finding.code == "GRF005"
+    assert found(a_function(a_loop(flops=3.3e7)), ops=starts) == [], "a product of 256 x 256"
 
 
 def test_a_trace_tells_where_the_runtime_may_be_slow_or_quick() -> None:

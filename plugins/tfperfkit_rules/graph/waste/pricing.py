@@ -15,6 +15,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph.functions import definition, largest_first, places
+from tfperfkit_rules.graph.untraced import untraced_runs
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import ran
 from tfperfkit_rules.measures.room import priced
@@ -158,7 +159,8 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         updating = [row for row in step.operations if row.stage == "update" and row.of in waste.updates]
         updates = scale * sum(row.ms for row in updating)
         every = scale * sum(row.ms for row in step.operations)
-        gaps = scale * step.idle_ms * max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
+        gaps = scale * _idle_ms(evidence, step)
+        gaps *= max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
         saved = scale * _saved(step, [*rows, *updating])
         if waste.kind in _EACH_VARIABLE:
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
@@ -205,6 +207,12 @@ def _saved(step: ComputedStep, rows: list[ComputedOperation]) -> float:
     width = (kept_busy - wide * with_them) / without
     left = kept_busy / width if width >= 1 else kept_ms + mixed
     return max(took - mixed, min(took, took + kept_ms - left))
+
+
+def _idle_ms(evidence: Evidence, step: ComputedStep) -> float:
+    """Of the time between operations, what is between those that are in the trace."""
+    runs, hidden = sum(row.runs for row in step.operations), untraced_runs(evidence, step)
+    return step.idle_ms * runs / (runs + hidden) if hidden else step.idle_ms
 
 
 def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Wasted) -> float:

@@ -1,0 +1,46 @@
+"""Time between operations is that of loops whose turns the trace leaves out, not of what else is small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from computed_builder import compiled, ran
+from evidence_builder import FILE
+from tfperfkit_probes.ops.model import GraphLoop, Marks, OpsData, Wasted
+from tfperfkit_rules.graph.waste.updates import updates
+from tfprof_builder import brief
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import FunctionCalls
+
+LOOP = GraphLoop(
+    name="rnn/while", where=None, turns=400, goes=1.0, operations=24.0, flops=1.0, elements=1.0, measured=True
+)
+
+
+def found(*loops: GraphLoop) -> list[Any]:
+    """A step of 20 ms in which 40 operations of an optimizer take 0.4 ms, and between operations pass 18."""
+    many = [f"adam/Mul_{number}" for number in range(40)]
+    small = Wasted(
+        kind="update",
+        where=SourceSpan(FILE, 9),
+        operations=["adam/none"],
+        updates=many,
+        left=0.1,
+        figures={"variables": 4, "operations": 10, "numbers": 64, "alike": 1, "shapes": 4},
+    )
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[small], loops=list(loops)))
+    rows = [msgspec.structs.replace(ran("Mul", 0.01, "update"), of=name) for name in many]
+    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))
+    return list(updates(compiled([*rows, ran("MatMul", 1.0)], idle_ms=18.0, more=more)))
+
+
+def test_updates_take_their_part_of_the_time_between_operations() -> None:
+    (finding,) = found()
+    assert finding.code == "GRF032" and finding.share_of_step > 0.4
+
+
+def test_a_loop_of_tiny_turns_takes_it_though_no_trace_has_them() -> None:
+    assert found(LOOP) == []
+    assert found(msgspec.structs.replace(LOOP, turns=None)), "how many turns is not known"

@@ -135,7 +135,7 @@ def wasted(
 def _measured(view: View, each: Wasted, times: float) -> Wasted:
     """With the lines of all its operations, and what they take beside the bodies that they call, in all their runs of a
     call."""
-    nodes = [view.nodes[name] for name in each.operations]
+    nodes = [view.nodes[name] for name in each.operations if name in view.nodes]  # others are in bodies
     lines = [node.place for node in nodes if node.place is not None]
     return msgspec.structs.replace(
         each,

@@ -5,26 +5,31 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
 from tfperfkit_probes.ops.graph import Node
+from tfperfkit_probes.ops.waste.in_turns import Following, SecondAxis
 from tfperfkit_probes.ops.waste.sizes import BINARY, SAME, UNARY
 from tfperfkit_probes.ops.waste.slices import whole_along
-from tfperfkit_probes.ops.waste.view import SIZES, View
+from tfperfkit_probes.ops.waste.view import SIZES, Use, View
 
 _ON_FIRST = ("Conv", "DepthwiseConv", "MaxPool", "AvgPool", "Pad", "MirrorPad")
 _REDUCTIONS = frozenset({"Sum", "Mean", "Max", "Min", "Prod", "Any", "All"})
 _DEEPEST = 8
 
 
-def following(view: View, start: Node) -> list[Node]:
-    """The forward operations after a tensor of which each place along the first axis (or as many in a row) follows from
-    one place of that tensor, and from what is the same for all; in order."""
-    places = (view.shape(start.name) or (-1,))[0]
-    found = {start.name}
-    pending = [(view.order[use.node.name], use.node.name) for use in view.uses(start)]
+def following(view: View, starts: list[Node]) -> Following:
+    """The forward operations after tensors of which each place along the first axis (or as many in a row) follows from
+    one place of those, and from what is the same for all; in order. In a loop over the steps of sequences, too."""
+    places = (view.shape(starts[0].name) or (-1,))[0] if starts else -1
+    real = {node.name for node in starts}
+    # What starts as one number has the same at each place: it follows with what it is joined with.
+    found = real | {node.name for node in view.forward if _is_filled(view, node, places)}
+    pending = [(view.order[use.node.name], use.node.name) for name in found for use in _uses(view, view.nodes[name])]
     heapq.heapify(pending)
-    made = []
+    made: list[Node] = []
+    second = SecondAxis(view)
+    flops = bytes_ = 0.0
     last = -1
     while pending:
         number, name = heapq.heappop(pending)
@@ -33,13 +38,40 @@ def following(view: View, start: Node) -> list[Node]:
         last = number
         node = view.nodes[name]
         given = [at for at in range(len(node.inputs)) if getattr(view.source(node, at), "name", "") in found]
-        if _keeps(view, node, given, places, found):
+        outputs: Iterable[int] = range(len(node.outputs))
+        loop = second.turns(node, found, following)
+        if loop is not None:
+            inside = loop.inside
+            made += inside.nodes
+            flops, bytes_ = flops + inside.flops, bytes_ + inside.bytes
+            outputs = [*loop.states, *loop.lists]
+        elif second.takes(node, found) or second.stacks(node):
+            pass
+        elif second.gives_back(node) or _keeps(view, node, given, places, found):
             found.add(name)
+        else:
+            continue
+        if loop is not None and loop.states:
+            found.add(name)
+        owners = [getattr(view.source(node, at), "name", "") for at in range(len(node.inputs))]
+        if loop is not None or real.intersection(owners):
+            real.add(name)
             made.append(node)
-            for output in range(len(node.outputs)):
-                for use in view.uses(node, output):
-                    heapq.heappush(pending, (view.order[use.node.name], use.node.name))
-    return made
+        for use in (use for output in outputs for use in view.uses(node, output)):
+            heapq.heappush(pending, (view.order[use.node.name], use.node.name))
+    return Following(made, flops, bytes_)
+
+
+def _uses(view: View, node: Node) -> list[Use]:
+    return [use for output in range(len(node.outputs)) for use in view.uses(node, output)]
+
+
+def _is_filled(view: View, node: Node, places: int) -> bool:
+    """Whether a tensor has the same number everywhere, and a first axis of that size."""
+    shape = view.shape(node.name)
+    if not shape or len(shape) < 2 or shape[0] != places:
+        return False
+    return node.type in ("Fill", "ZerosLike", "OnesLike") or (node.type == "Const" and view.filled(node) is not None)
 
 
 def _keeps(view: View, node: Node, given: list[int], places: int, found: Set[str]) -> bool:
@@ -61,6 +93,11 @@ def _keeps(view: View, node: Node, given: list[int], places: int, found: Set[str
     if kind == "ConcatV2":
         axis = view.integers(view.source(node, len(node.inputs) - 1))
         return axis is not None and axis[0] % len(made) != 0 and len(given) == len(node.inputs) - 1
+    if kind in ("ResourceGather", "GatherV2") and given == [1]:
+        return _looks_up(view, node)
+    if kind == "Split" and given == [1]:
+        axis = view.integers(view.source(node, 0))
+        return axis is not None and axis[0] % len(made) != 0
     return given == [0] and _keeps_one(view, node, made, places, found)
 
 
@@ -94,6 +131,12 @@ def _keeps_one(view: View, node: Node, made: tuple[int, ...], places: int, found
     if kind.startswith("FusedBatchNorm"):
         return node.attr("is_training") is not None and not node.flag("is_training")
     return kind.startswith(_ON_FIRST)
+
+
+def _looks_up(view: View, node: Node) -> bool:
+    """Whether indices name whole rows of a table that is the same for all."""
+    axis, batched = view.integers(view.source(node, 2)), node.attr("batch_dims")
+    return (node.type == "ResourceGather" or axis == [0]) and not (batched is not None and batched.i)
 
 
 def _in_batch(shape: tuple[int, ...] | None, rank: int, follows: bool) -> bool:

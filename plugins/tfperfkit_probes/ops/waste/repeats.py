@@ -18,6 +18,8 @@ from tfperfkit_probes.ops.waste.view import Use, View
 KIND = "repeats"
 _MIN_TIMES = 4
 _MAX_OPERATIONS = 500
+#: Numbers, and the indices that an embedding looks up.
+_NUMBERS = frozenset({"float16", "bfloat16", "float32", "float64", "int32", "int64"})
 _REPEATS = frozenset({"Tile", "BroadcastTo"})
 
 
@@ -83,17 +85,20 @@ def _whole(view: View, node: Node) -> Wasted | None:
     if first is None:
         return None
     start, rows, times = first
-    through = following(view, start)
-    if times < _MIN_TIMES or not any(is_heavy(each.type) for each in through):
+    if times < _MIN_TIMES:
         return None
-    return _wasted(node, through if start is node else [start, *through], rows, times)
+    through = following(view, [start])
+    if not any(is_heavy(each.type) for each in through.nodes):
+        return None
+    made = _wasted(node, through.nodes if start is node else [start, *through.nodes], rows, times)
+    return msgspec.structs.replace(made, takes_flops=through.flops, takes_bytes=through.bytes)
 
 
 def _copies(view: View, node: Node) -> tuple[Node, int, float] | None:
     """What has copies of examples along its first axis, how many examples there were (0: open), and copies of each: of
     ``tf.tile(x, [n, 1, 1])``, and of ``tf.repeat(x, n, axis=0)``, which tiles a new axis and joins it to the first."""
     before, made = view.shape(*node.inputs[0]), view.shape(node.name)
-    if node.type not in _REPEATS or not before or not made or not node.outputs[0].dtype.startswith(("float", "bfloat")):
+    if node.type not in _REPEATS or not before or not made or node.outputs[0].dtype not in _NUMBERS:
         return None
     sizes = view.integers(view.source(node, 1))
     if sizes is None or len(sizes) != len(made):

@@ -221,6 +221,8 @@ class View:
             return self.elements(*node.inputs[0])
         if node.type == "StridedSlice":
             return self._extent(node)
+        if node.type == "Reshape":  # as tf.repeat makes a number of its count
+            return self._folded(self.source(node, 0), depth + 1) if node.outputs[0].elements == 1 else None
         fold = _FOLDS.get(node.type)
         given = [self._folded(self.source(node, number), depth + 1) for number in range(len(node.inputs))]
         values = [value for value in given if value is not None]

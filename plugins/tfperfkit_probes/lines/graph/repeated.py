@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -15,6 +16,7 @@ from tfperfkit_probes.lines.graph.tree import Branch, FunctionTime
 
 #: Parts of a step that the training itself does not need.
 _BESIDE = ("metrics", "summaries")
+_CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
 
 
 class RepeatedPass(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +43,13 @@ class BesideTime(msgspec.Struct, frozen=True, kw_only=True):
 def repeated_passes(lines: GraphLines, function: FunctionTime, to_ms: float) -> tuple[RepeatedPass, ...]:
     """Those of one function; ``to_ms`` makes ms of a step from ps of the window."""
     found = []
+    seen: set[tuple[int, tuple[tuple[int, str], ...]]] = set()
     for number, graph, calls in _groups(lines, function):
+        # Keras traces a step for each of two functions around it: the same calls are in both graphs, and one ran.
+        key = number, tuple((call.layer, call.scope) for call in calls)
+        if key in seen:
+            continue
+        seen.add(key)
         built = next(item for item in lines.built if item.number == number)
         wall = 0.0
         own: dict[Node, None] = {}
@@ -124,13 +132,19 @@ def _forward(
     lines: dict[Node, None] = {}
     above: dict[Node, None] = {}
     for (built, _, name), (spent, origin) in function.operations.items():
-        if built != number or not name.startswith(f"{call.scope}/") or origin.stage != FORWARD:
+        if built != number or origin.stage != FORWARD or not _is_in(name, call.scope):
             continue
         wall += spent
         way = list(itertools.takewhile(lambda node: node.kind == "line", origin.path))
         if way:
             lines[way[-1]] = above[way[0]] = None
     return wall, list(lines), list(above)
+
+
+def _is_in(name: str, scope: str) -> bool:
+    """The runtime puts a called function in the place of the call, whose name then stands before: of Keras' steps, say,
+    ``StatefulPartitionedCall/generator/Conv2D``."""
+    return name.startswith(f"{scope}/") or _CALLS.sub("", name).startswith(f"{scope}/")
 
 
 def beside(function: FunctionTime, to_ms: float) -> tuple[BesideTime, ...]:

@@ -18,6 +18,7 @@ from tfperfkit_rules.eager.gain import waiting
 from tfperfkit_rules.eager.small_batches import EACH_BATCH, larger_batches
 from tfperfkit_rules.measures.bounds import Bounds
 from tfperfkit_rules.measures.called import EVALUATE, PREDICT, called_at, calls, receiver
+from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.own_passes import at_epoch_end
 from tfperfkit_rules.measures.predicting import predicting
 from tfperfkit_rules.measures.source_text import enclosing, loops
@@ -94,7 +95,9 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
             *figures,
             Measurement("samples", float(len(turns.found)), "count", "baseline"),
         ),
-        advice=larger_batches(model, name) if rounds else _advice(model, name, batches, fits=bool(fits)),
+        advice=larger_batches(model, name)
+        if rounds
+        else _advice(evidence, place, model, name, batches, fits=bool(fits)),
         detail=(
             EACH_BATCH
             if rounds
@@ -153,7 +156,7 @@ def _rounds(evidence: Evidence, place: Place, batches: float) -> float:
     return share if share >= shared.MOSTLY.value else 0.0
 
 
-def _advice(model: str, name: str, batches: float, *, fits: bool) -> str:
+def _advice(evidence: Evidence, place: Place, model: str, name: str, batches: float, *, fits: bool) -> str:
     if batches >= 2:
         return (
             f"Where several calls get the same data and the weights are the same, {name} once and keep the result. "
@@ -161,8 +164,8 @@ def _advice(model: str, name: str, batches: float, *, fits: bool) -> str:
         )
     update = ", and update with one train_on_batch for all of them" if fits else ""
     return (
-        f"Call the model itself: {model}(x) on a tensor, compiled once before the loop with "
-        f"call = tf.function({model}). Or collect the inputs and {name} them in one batch{update}."
+        f"Call the model itself, {model}(x) on a tensor, in place of {name}. "
+        f"{compile_once(evidence, *place, model, name)}. Or collect the inputs and {name} them in one batch{update}."
     )
 
 

@@ -19,7 +19,7 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.called import COMPILED, TRAINER, Api, call_of, callee, calls, frames_at
-from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.measures.making import making, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loops
 from tfperfkit_rules.measures.source_text import loops
 from tfperfkit_rules.measures.step_place import sites
@@ -69,7 +69,8 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     for stack, count in samples.stacks.items():
         if stack.frames and stack.activity in ("graph", "dispatch") and stack.context != "evaluate":
             leaf = stack.frames[-1]
-            if calls(evidence, leaf, api) and not any(calls(evidence, frame, TRAINER) for frame in stack.frames):
+            own = own_frames(evidence, stack)
+            if calls(evidence, leaf, api) and not any(calls(evidence, frame, TRAINER) for frame in own):
                 at[leaf.file, leaf.line] += count
     share = at.total() / samples.count
     if share < MEDIUM:

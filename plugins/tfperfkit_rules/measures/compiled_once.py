@@ -9,13 +9,15 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_text import loops
 
 
-def compile_once(evidence: Evidence, file: str, line: int, name: str) -> str:
-    """Without its end: ``, and`` may follow. ``name``: what is called at the line, as it is written there.
+def compile_once(evidence: Evidence, file: str, line: int, name: str, method: str = "") -> str:
+    """Without its end: ``, and`` may follow. ``name``: what is called at the line, as it is written there; ``method``:
+    of it that is called there, in whose place the call comes.
 
     A ``tf.function`` made in a loop, or in a function that one calls, is traced anew each time; so the line is named
     behind which it belongs, where the source has but one that binds the name."""
-    call = next((item for item in _calls(evidence, file, line) if ast.unparse(item.func) == name), None)
-    made = _made(evidence, file, line, call)
+    written = f"{name}.{method}" if method else name
+    call = next((item for item in _calls(evidence, file, line) if ast.unparse(item.func) == written), None)
+    made = _made(evidence, file, line, call, method)
     if call is None or made is None:
         return (
             f"Compile the call once, where {name} is made, not in a loop or in a function that one calls, which "
@@ -25,6 +27,7 @@ def compile_once(evidence: Evidence, file: str, line: int, name: str) -> str:
     compiled = f"{owner}.{last}_compiled" if owner else f"{last}_compiled"
     after = ast.unparse(ast.Call(ast.parse(compiled, mode="eval").body, call.args, call.keywords))
     after = after if len(after) <= shared.MAX_LINE.value else f"{compiled}(...)"
+    after = f"{compiled}(x).numpy(), x a tensor" if method else after
     return (
         f"Compile the call once, behind line {made}, which sets {name}: {compiled} = tf.function({name}, "
         f"reduce_retracing=True). Line {line} then calls {after}"
@@ -36,13 +39,15 @@ def _calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
     return syntax.calls_at(line) if syntax is not None else []
 
 
-def _made(evidence: Evidence, file: str, line: int, call: ast.Call | None) -> int | None:
+def _made(evidence: Evidence, file: str, line: int, call: ast.Call | None, method: str) -> int | None:
     """The last line of the one statement that binds what is called; None where there are several, where it is an
     argument, or where it stands in a loop around the call."""
     syntax = evidence.syntax(file)
-    if syntax is None or call is None or not isinstance(call.func, (ast.Name, ast.Attribute)):
+    called = call.func.value if call is not None and method and isinstance(call.func, ast.Attribute) else None
+    called = called or (call.func if call is not None and not method else None)
+    if syntax is None or not isinstance(called, (ast.Name, ast.Attribute)):
         return None
-    bound = syntax.bound_to(call.func)
+    bound = syntax.bound_to(called)
     if len(bound) != 1:
         return None
     first, last = bound[0].lineno, bound[0].end_lineno or bound[0].lineno

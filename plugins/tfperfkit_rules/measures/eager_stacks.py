@@ -16,7 +16,7 @@ from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
-from tfperfkit_rules.measures.making import LOADING, MAKING
+from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION
 from tfperfkit_rules.measures.source_text import loops
 
@@ -107,7 +107,7 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
     for stack, count in evidence.samples.stacks.items():
         if not stack.frames or stack.context in ("evaluate", "build"):
             continue
-        if any(calls(evidence, frame, api) for frame in stack.frames for api in _OTHERS):
+        if any(calls(evidence, frame, api) for frame in own_frames(evidence, stack) for api in _OTHERS):
             continue
         through = next((frame for frame in stack.frames if calls(evidence, frame, MAPS)), None)
         if through is not None and stack.activity in ("eager_ops", "dispatch", "host_sync", "tracing", "graph"):

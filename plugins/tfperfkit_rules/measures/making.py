@@ -133,7 +133,7 @@ def _called_once(evidence: Evidence, place: Place, calls_of: Counter[Stack]) -> 
 
 def _of_model(evidence: Evidence, stack: Stack) -> bool:
     """Whether a call of a model, or its ``predict``, called the compiled function; and traced it or bound arguments."""
-    return any(calls(evidence, frame, api) for frame in stack.frames for api in (TRAINER, LAYER))
+    return any(calls(evidence, frame, api) for frame in own_frames(evidence, stack) for api in (TRAINER, LAYER))
 
 
 def _symbolic(evidence: Evidence, stack: Stack) -> bool:
@@ -172,6 +172,14 @@ def frames_inside(evidence: Evidence, stack: Stack, *, itself: bool = False) -> 
             continue
         if inside:
             yield frame
+
+
+def own_frames(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+    """The frames from the one in which the work's loop or line stands; all of them where none is in it. What a callback
+    does in a loop of its own is none of the ``fit`` that called it."""
+    if evidence.work is None:
+        return stack.frames
+    return tuple(frames_inside(evidence, stack, itself=True)) or stack.frames
 
 
 def _episodes(evidence: Evidence, made: Counter[Stack]) -> int:

@@ -1,4 +1,5 @@
-"""Where the person's source copies the whole of an array to make it longer: by the syntax tree."""
+"""Where the person's source copies the whole of an array to make it longer, or to change a few elements: by the syntax
+tree."""
 
 from __future__ import annotations
 
@@ -29,6 +30,13 @@ BY_INDEX = {"numpy.r_": "np.concatenate", "numpy.c_": "np.column_stack"}
 _FLAT = {"numpy.append": "np.hstack", "keras.ops.append": "keras.ops.hstack"}
 #: Take the axis as their second argument.
 _AXIS_SECOND = ("numpy.concatenate", "tensorflow.concat", "keras.ops.concatenate")
+#: What makes a new tensor with some elements changed, and how an array of NumPy's has them changed in place.
+_CHANGES = {
+    "tensorflow.tensor_scatter_nd_update": "=",
+    "tensorflow.tensor_scatter_nd_add": "+=",
+    "tensorflow.tensor_scatter_nd_sub": "-=",
+}
+_TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array", "numpy.asarray")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -36,7 +44,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 class Copied(NamedTuple):
     """The expression that copies, what it is assigned to again (as written), and how to join parts once. ``kept``: only
     a part of the result is (``np.vstack([memory, row])[-size:]``), of which ``size`` is that many rows, "" where it is
-    not known. ``new``: what it is made longer by."""
+    not known. ``new``: what it is made longer by. ``written``: how an element of an array is changed in place, where that
+    is what it is copied for."""
 
     call: ast.expr
     name: str
@@ -44,6 +53,7 @@ class Copied(NamedTuple):
     kept: bool
     new: str = "new"
     size: str = ""
+    written: str = ""
 
 
 @lru_cache(maxsize=64)
@@ -67,6 +77,10 @@ def _found(syntax: Syntax) -> Iterator[Copied]:
             value = value.value
         if _api(syntax, value) and any(_holds(item, name) for item in _given(value)):
             yield Copied(value, name, _joined(_api(syntax, value), value), kept, _new(value, name), size)
+        elif isinstance(value, ast.Call) and syntax.name(value.func) in _CHANGES:
+            written = _written(syntax, value, name)
+            if written and value is whole:
+                yield Copied(value, name, "", False, written=written)
         elif isinstance(value, ast.Call):
             yield from _in_helper(syntax, value, name, kept)
 
@@ -83,6 +97,28 @@ def _given(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Call):
         return [*node.args[:2], *(word.value for word in node.keywords)]
     return [node.slice] if isinstance(node, ast.Subscript) else []
+
+
+def _written(syntax: Syntax, call: ast.Call, name: str) -> str:
+    """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``: where the call changes one element, or one row,
+    of what it is assigned to; else ""."""
+    given = dict(zip(("tensor", "indices", "updates"), call.args, strict=False))
+    given |= {word.arg: word.value for word in call.keywords if word.arg}
+    if len(given) < 3 or ast.unparse(given["tensor"]) != name:
+        return ""
+    at, new = _only(syntax, given["indices"]), _only(syntax, given["updates"])
+    if not isinstance(at, (ast.List, ast.Tuple)) or not at.elts:
+        return ""
+    index = ", ".join(map(ast.unparse, at.elts))
+    return f"{name}[{index}] {_CHANGES[syntax.name(call.func)]} {ast.unparse(new) if new is not None else 'new'}"
+
+
+def _only(syntax: Syntax, node: ast.expr) -> ast.expr | None:
+    """The one element of a list that is written out, also where a tensor is made of it."""
+    while isinstance(node, ast.Call) and node.args and syntax.name(node.func) in _TENSORS:
+        node = node.args[0]
+    one = isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 1
+    return node.elts[0] if one and not isinstance(node.elts[0], ast.Starred) else None
 
 
 def _in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool) -> Iterator[Copied]:

@@ -1,4 +1,4 @@
-"""STP014: an array is copied whole, turn by turn, to make it longer."""
+"""STP014: an array is copied whole, turn by turn, to make it longer or to change one of its elements."""
 
 from __future__ import annotations
 
@@ -61,13 +61,15 @@ def _in(evidence: Evidence, stack: Stack) -> Copied | None:
     if leaf is None or syntax is None:
         return None
     running = syntax.running(leaf.line, leaf.span)
-    return next((copied for copied in whole_copies(syntax) if copied.call in running), None)
+    found = next((copied for copied in whole_copies(syntax) if copied.call in running), None)
+    return None if found is not None and found.written and evidence.work is None else found  # gradients may go through
 
 
 def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> bool:
     """Whether it takes longer the longer the array is. What keeps a part only has reached its size. An operation that
-    is called from Python takes time for that alone, so there it must be seen."""
-    if copied.kept:
+    is called from Python takes time for that alone, so there it must be seen. To change one element in place takes next to
+    nothing, so there all of it is."""
+    if copied.kept or copied.written:
         return True
     clean, mine = evidence.steps.clean, set(stacks)
     if len(clean) < calibrated.TREND_GROUPS.value:
@@ -106,10 +108,11 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
     names = list(dict.fromkeys(copied.name for _, copied in places))
     some = f"{', '.join(names[:-1])} and {names[-1]} are" if names[1:] else f"{names[0]} is"
     them = "them" if names[1:] else "it"
+    made = f"make {them} longer" if not places[0][1].written else f"change one element of {them}"
     return Finding(
         code="STP014",
         family="step",
-        title=f"{some} copied whole each time to make {them} longer: {100 * share:.0f} % of {unit.a}",
+        title=f"{some} copied whole each time to {made}: {100 * share:.0f} % of {unit.a}",
         severity=severity(1 - 1 / middle(bounds)),
         share_of_step=share,
         predicted_speedup=middle(bounds),
@@ -120,7 +123,9 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
             Measurement("samples", float(evidence.samples.count), "count", "baseline"),
         ),
         advice=_advice([copied for _, copied in places]),
-        detail="A join makes a new array of all that it is given, so each turn copies all that came before it.",
+        detail="A join makes a new array of all that it is given, so each turn copies all that came before it."
+        if not places[0][1].written
+        else "A tensor never changes: each call makes a new one, and copies all of it.",
         absorbs_here=("LIN001", "EAG008", "STP003", "STP007"),
         parts=parts,
     )
@@ -128,6 +133,13 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
 
 def _advice(places: list[Copied]) -> str:
     copied = places[0]
+    if copied.written:
+        return (
+            f"Let {copied.name} be an array of NumPy's while it changes ({copied.name} = np.array({copied.name}) before "
+            f"the loop), write into it, {copied.written}, in line {copied.call.lineno}, and make a tensor of it once, "
+            f"behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make this call "
+            "once, behind the loop, with both."
+        )
     others = ", ".join(dict.fromkeys(item.name for item in places if item.name != copied.name))
     if copied.kept:
         owner, size = copied.name.rpartition(".")[0], copied.size or "size"

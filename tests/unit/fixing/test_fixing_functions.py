@@ -328,7 +328,7 @@ while True:
 
 def test_predict_becomes_a_compiled_call(tmp_path: Path) -> None:
     after = fixed(tmp_path, PREDICT, "EAG004")
-    wanted = PREDICT.replace("# small\n", "# small\nnet_call = tf.function(net)\n")
+    wanted = PREDICT.replace("# small\n", "# small\nnet_call = tf.function(net, reduce_retracing=True)\n")
     wanted = wanted.replace(
         "net.predict(state[None], verbose=0)", "net_call(tf.convert_to_tensor(state[None])).numpy()"
     )

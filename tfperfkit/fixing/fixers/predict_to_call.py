@@ -30,7 +30,9 @@ def fix(case: Case) -> list[Edit]:
         if any(isinstance(node, cst.Name) and node.value == name for node in module.nodes):
             raise NoFix(f"{name} is a name of the file already")
         function, tensor = (module.spelled(f"tensorflow.{word}", made) for word in ("function", "convert_to_tensor"))
-        compiled = cst.parse_statement(f"{name} = {module.tree.code_for_node(function)}({model.value})")
+        # The inputs may well get longer from call to call, as a text that is being made does.
+        made_of = f"{module.tree.code_for_node(function)}({model.value}, reduce_retracing=True)"
+        compiled = cst.parse_statement(f"{name} = {made_of}")
         return [
             Edit(module.file, made, partial(_followed, by=compiled)),
             Edit(module.file, call, partial(_called, name=name, tensor=tensor)),

@@ -48,6 +48,14 @@ def test_the_line_behind_which_a_compiled_call_belongs_is_named(source: str, lin
     assert compile_once(make_evidence(source=source), FILE, line, name) == f"Compile the call once, {said}"
 
 
+def test_a_method_gives_way_to_a_call_of_what_is_compiled() -> None:
+    source = IN_CLASS.replace("self.speller(tokens[-1])", "self.speller.predict(tokens[-1:], verbose=0)")
+    said = compile_once(make_evidence(source=source), FILE, 7, "self.speller", "predict")
+    assert said.startswith("Compile the call once, behind line 4, which sets self.speller: self.speller_compiled = ")
+    assert said.endswith("Line 7 then calls self.speller_compiled(x).numpy(), x a tensor")
+    assert "where self.speller is made" in compile_once(make_evidence(source=source), FILE, 7, "self.speller")
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -32,7 +32,7 @@ def test_predict_in_the_loop_is_reported_at_its_line() -> None:
     given = make_evidence(parts_ms={"dispatch": 9.0, "graph": 1.0}, steps=table, source=PREDICT, **spied._asdict())
     finding = one(model_calls.predict_in_loop(given))
     assert finding.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 2))
-    assert "tf.function(q_net)" in finding.advice
+    assert "tf.function(q_net, reduce_retracing=True)" in finding.advice
     assert finding.predicted_range and 2 < finding.predicted_range[0] < 10 < finding.predicted_range[1]
 
 

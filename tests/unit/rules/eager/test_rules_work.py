@@ -248,6 +248,29 @@ def test_a_model_that_is_called_directly_is_named() -> None:
     assert "tf.function(m" in found.advice
 
 
+IN_CALLBACK = """\
+import keras
+class Wrong(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        for x in xs:
+            y = self.model(x)
+m.fit(a, b, callbacks=[Wrong()])
+"""
+FIT = "keras.src.backend.tensorflow.trainer:fit"
+
+
+def test_what_a_callback_does_in_a_loop_of_its_own_is_none_of_fit() -> None:
+    called = frame(6, FIT), frame(5, LAYER, name="on_epoch_end")
+    stacks = [sampled(90, "eager_ops", *called), handed(*called)]
+    found = one(everything(work_evidence(IN_CALLBACK, stacks, loop=4)))
+    assert (found.code, found.where[0]) == ("EAG004", SourceSpan(FILE, 5, "on_epoch_end"))
+    in_loop = "import keras\nclass M(keras.Model):\n    def call(self, x):\n        return self.d(x)\n"
+    in_loop += "for x in xs:\n    M().fit(x)\n"
+    called = frame(6, FIT), frame(4, LAYER, name="call")
+    stacks = [sampled(90, "eager_ops", *called), handed(*called)]
+    assert not any(each.code in ("EAG004", "EAG008") for each in everything(work_evidence(in_loop, stacks, loop=5)))
+
+
 IN_TURNS = """\
 import keras
 m = keras.Sequential([])

@@ -9,7 +9,7 @@ from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
 from tfperfkit_rules.measures.whole_copies import whole_copies
 from tfperfkit_rules.step.whole_copies import copied_to_grow
 
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.syntax.names import parse
@@ -190,3 +190,38 @@ def test_other_ways_to_write_it(source: str, name: str, join: str) -> None:
 def test_what_does_not_get_longer_by_it(source: str) -> None:
     syntax = parse(tuple((HEAD + source).splitlines()))
     assert syntax is not None and not whole_copies(syntax)
+
+
+CHANGED = (
+    HEAD + "for i, t in enumerate(words):\n    seen = tf.tensor_scatter_nd_add(seen, [[t, i]], tf.constant([1.0]))\n"
+)
+
+
+def changed(source: str = CHANGED, *, work: bool = True) -> Any:
+    """A loop in one piece, all of it one operation of a tensor."""
+    taking = Stack((Frame(FILE, 1, "<module>", 4, (4, 4, 11, 71)),), "tensorflow", "eager_ops")
+    samples = make_samples([])
+    samples.add(taking, 100)
+    given = make_evidence(account=make_account({"eager_ops": 10.0}), source=source, samples=samples)
+    given.work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=3.0, share_of_run=0.5) if work else None
+    return given
+
+
+def test_a_tensor_that_is_copied_whole_to_change_one_element() -> None:
+    (finding,) = copied_to_grow(changed())
+    assert finding.title.startswith("seen is copied whole each time to change one element of it: 100 %")
+    assert "write into it, seen[t, i] += 1.0, in line 4" in finding.advice
+    assert not list(copied_to_grow(changed(work=False)))  # gradients may go through it
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for i in range(9):\n    seen = tf.tensor_scatter_nd_add(other, [[i]], [1.0])\n",
+        "for rows, new in data:\n    seen = tf.tensor_scatter_nd_update(seen, rows, new)\n",
+        "for i in range(9):\n    seen = tf.tensor_scatter_nd_add(seen, [[i], [i + 1]], [1.0, 2.0])\n",
+        "seen = tf.tensor_scatter_nd_add(seen, [[3]], [1.0])\n",
+    ],
+)
+def test_what_changes_much_of_a_tensor_or_once_may_well_copy_it(source: str) -> None:
+    test_what_does_not_get_longer_by_it(source)

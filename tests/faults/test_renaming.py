@@ -26,6 +26,7 @@ LONG = (
     "threshold_sweep",
     "plumes_located",
     "sensor_feed",
+    "sensor_extremes",
     "tokenise_in_the_loop",
     "loss_per_example",
     "streaming_fit",

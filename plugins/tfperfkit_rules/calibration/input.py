@@ -182,6 +182,18 @@ SMALL_BYTES = Calibration(
     "an example up to this size is little work itself",
     Chosen("1 us at 16 GB/s, the middle of MEMORY_*"),
 )
+ROWS = Calibration(
+    256,
+    "elements",
+    "to be handed to Python at a time in place of one",
+    Chosen("leaves a 256th of what each call takes; with SMALL_BYTES each, 4 MB"),
+)
+ROWS_LEFT_MAX = Calibration(
+    0.1,
+    "share",
+    "of being handed elements one by one, left where Python goes through the rows of batches, at most",
+    Derived("a 256th of the calls, and 0.1 to 1 us for the row of an array, of 50 us and more"),
+)
 MAP_MIN_BATCH = Calibration(
     8,
     "examples",

@@ -44,8 +44,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 class Copied(NamedTuple):
     """The expression that copies, what it is assigned to again (as written), and how to join parts once. ``kept``: only
     a part of the result is (``np.vstack([memory, row])[-size:]``), of which ``size`` is that many rows, "" where it is
-    not known. ``new``: what it is made longer by. ``written``: how an element of an array is changed in place, where that
-    is what it is copied for."""
+    not known. ``new``: what it is made longer by. ``written``: how an element of an array is changed in place, where
+    that is what it is copied for."""
 
     call: ast.expr
     name: str
@@ -100,8 +100,8 @@ def _given(node: ast.expr) -> list[ast.expr]:
 
 
 def _written(syntax: Syntax, call: ast.Call, name: str) -> str:
-    """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``: where the call changes one element, or one row,
-    of what it is assigned to; else ""."""
+    """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``: where the call changes one element, or one
+    row, of what it is assigned to; else ""."""
     given = dict(zip(("tensor", "indices", "updates"), call.args, strict=False))
     given |= {word.arg: word.value for word in call.keywords if word.arg}
     if len(given) < 3 or ast.unparse(given["tensor"]) != name:
@@ -117,8 +117,9 @@ def _only(syntax: Syntax, node: ast.expr) -> ast.expr | None:
     """The one element of a list that is written out, also where a tensor is made of it."""
     while isinstance(node, ast.Call) and node.args and syntax.name(node.func) in _TENSORS:
         node = node.args[0]
-    one = isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == 1
-    return node.elts[0] if one and not isinstance(node.elts[0], ast.Starred) else None
+    if not isinstance(node, (ast.List, ast.Tuple)) or len(node.elts) != 1:
+        return None
+    return None if isinstance(node.elts[0], ast.Starred) else node.elts[0]
 
 
 def _in_helper(syntax: Syntax, call: ast.Call, name: str, kept: bool) -> Iterator[Copied]:

@@ -67,8 +67,8 @@ def _in(evidence: Evidence, stack: Stack) -> Copied | None:
 
 def _is_the_copying(evidence: Evidence, copied: Copied, stacks: list[Stack]) -> bool:
     """Whether it takes longer the longer the array is. What keeps a part only has reached its size. An operation that
-    is called from Python takes time for that alone, so there it must be seen. To change one element in place takes next to
-    nothing, so there all of it is."""
+    is called from Python takes time for that alone, so there it must be seen. To change one element in place takes next
+    to nothing, so there all of it is."""
     if copied.kept or copied.written:
         return True
     clean, mine = evidence.steps.clean, set(stacks)
@@ -135,10 +135,10 @@ def _advice(places: list[Copied]) -> str:
     copied = places[0]
     if copied.written:
         return (
-            f"Let {copied.name} be an array of NumPy's while it changes ({copied.name} = np.array({copied.name}) before "
+            f"While it changes let {copied.name} be an array of NumPy's ({copied.name} = np.array({copied.name}) before "
             f"the loop), write into it, {copied.written}, in line {copied.call.lineno}, and make a tensor of it once, "
-            f"behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make this call "
-            "once, behind the loop, with both."
+            f"behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make this "
+            "call once, behind the loop, with both."
         )
     others = ", ".join(dict.fromkeys(item.name for item in places if item.name != copied.name))
     if copied.kept:

@@ -100,12 +100,19 @@ def test_a_function_of_a_loop_without_training_is_compiled(tmp_path: Path) -> No
         ("refine(matrix, 0.9**turn)", "turn"),
         ("refine(matrix, float(vector))", "float(...)"),
         ("refine(matrix, done); done += 1", "done"),
+        ("refine(matrix, t); u, t = vector, t + h; t, h = 0.0, 0.1", "t"),
+        ("refine(matrix, -t); t = -1.5; t = min(1.5 * t, 2.0)", "t"),
     ],
 )
 def test_a_function_that_is_given_numbers_stays(tmp_path: Path, call: str, given: str) -> None:
     """Each value would be a trace."""
     said = reason(tmp_path, REFINE.replace("refine(matrix, vector)\n", f"{call}\n"), "EAG008", function="refine")
     assert f"line 10 gives it {given}" in said
+
+
+def test_a_number_that_stays_is_one_trace(tmp_path: Path) -> None:
+    source = REFINE.replace("refine(matrix, vector)\n", "refine(matrix, h)\n").replace("for turn", "h = 0.1\nfor turn")
+    assert "@tf.function" in fixed(tmp_path, source, "EAG008", function="refine")
 
 
 @pytest.mark.parametrize("loop", ["for _ in range(9):", "for row in [a, b]:", "while product > 0:"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import libcst as cst
@@ -50,9 +51,9 @@ def _is_pythons(loop: cst.For | cst.While) -> bool:
 
 
 def _numbers(module: Module, call: cst.Call, given: cst.BaseExpression) -> Iterator[str]:
-    """What in an argument is a number of Python's that varies: a name that a loop around the call counts, or a
-    conversion."""
-    counted = set(_counted(module, call))
+    """What in an argument is a number of Python's that varies: a name that a loop around the call counts, or that is set
+    to a number as it is written and set again, or a conversion."""
+    counted = {*_counted(module, call), *_set_again(module, call)}
     for node in walk(given):
         if isinstance(node, cst.Name) and node.value in counted:
             yield node.value
@@ -72,6 +73,31 @@ def _counted(module: Module, call: cst.Call) -> Iterator[str]:
             for node in walk(around.body):
                 if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
                     yield node.target.value
+
+
+def _set_again(module: Module, call: cst.Call) -> Iterator[str]:
+    """The names of the function around the call that begin as a number and become something else: ``t, h = 0.0, 0.1``,
+    then ``t = t + h``."""
+    scope = next((node for node in module.around(call) if isinstance(node, cst.FunctionDef)), module.tree)
+    bound = [pair for node in walk(scope) if isinstance(node, (cst.Assign, cst.AugAssign)) for pair in _pairs(node)]
+    times = Counter(name for name, _ in bound)
+    for name, value in bound:
+        number = value.expression if isinstance(value, cst.UnaryOperation) else value
+        if isinstance(number, (cst.Integer, cst.Float)) and times[name] > 1:
+            yield name
+
+
+def _pairs(node: cst.Assign | cst.AugAssign) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """Each name that a statement sets, with what it is set to."""
+    targets = [node.target] if isinstance(node, cst.AugAssign) else [item.target for item in node.targets]
+    for target in targets:
+        if isinstance(target, cst.Name):
+            yield target.value, node.value
+        elif isinstance(target, (cst.Tuple, cst.List)):
+            values = node.value.elements if isinstance(node.value, (cst.Tuple, cst.List)) else ()
+            for at, item in enumerate(target.elements):
+                if isinstance(item.value, cst.Name):
+                    yield item.value.value, values[at].value if at < len(values) else node.value
 
 
 FIXER = Fixer(

@@ -10,7 +10,7 @@ from eager_builder import traced
 from evidence_builder import FILE, MS, make_account, make_samples, make_steps
 from input_builder import BATCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import InputData
-from tfperfkit_rules.input import reloading, sequential_stages, waiting
+from tfperfkit_rules.input import reloading, sequential_stages, single_elements, waiting
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.input.feed import feed
 
@@ -212,3 +212,45 @@ def test_the_pipeline_of_an_evaluate_in_a_function_is_found_by_its_line() -> Non
     given = evaluating()
     given.work = msgspec.structs.replace(given.work, where=SourceSpan(FILE, 3))
     assert one(sequential_stages.sequential(given)).code == "INP003"
+
+
+def single(*stages: Any, **fields: Any) -> Any:
+    """A loop over single elements that waits 0.6 ms of each millisecond."""
+    source = stage("TensorSlice", element="float32[8], int64[]", self_ms_per_output=0.05, bytes_per_element=40)
+    given = pipeline(*(stages or (stage("Shuffle", self_ms_per_output=0.05), source)), way="", line=30, **fields)
+    account = make_account({"input": 0.6, "other": 0.3, "python": 0.1})
+    samples = make_samples([])
+    samples.add(Stack((Frame(FILE, 1, "<module>", 30),), "tensorflow", "input"), 100)
+    return of_work(given, iterations=9000, account=account, samples=samples, **fields)
+
+
+def test_elements_that_are_handed_over_one_by_one() -> None:
+    finding = one(single_elements.one_by_one(single()))
+    assert (finding.code, finding.where[0].line) == ("INP015", 30)
+    assert "for rows in data.batch(256).as_numpy_iterator():" in finding.advice and "zip(*rows)" in finding.advice
+    low, high = ranged(finding)
+    assert 1.5 < low < 2.2 < 5 < high
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        (BATCH, stage("TensorSlice", self_ms_per_output=0.01)),
+        (mapped(own_ms=0.5, bytes_per_element=40), stage("TensorSlice", self_ms_per_output=0.01)),
+        (mapped(own_ms=None, bytes_per_element=40), stage("TensorSlice", self_ms_per_output=0.01)),
+        (stage("Generator", is_python=True, self_ms_per_output=0.01),),
+        (stage("TensorSlice", element="float32[?,8]", self_ms_per_output=0.01),),
+        (stage("TensorSlice", bytes_per_element=100_000, self_ms_per_output=0.01),),
+    ],
+)
+def test_batches_work_of_the_pipeline_and_what_makes_no_batch(stages: Any) -> None:
+    assert not list(single_elements.one_by_one(single(*stages)))
+
+
+def test_a_handful_of_elements_and_training_are_no_matter() -> None:
+    given = single()
+    assert given.work is not None
+    given.work = msgspec.structs.replace(given.work, iterations=300)
+    assert not list(single_elements.one_by_one(given))
+    given.work = None
+    assert not list(single_elements.one_by_one(given))

@@ -1,0 +1,106 @@
+"""INP015: Python goes through a dataset element by element, and being handed each takes longer than making it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tfperfkit_probes.input.bound import PARALLEL
+from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+
+from tfperfkit import gain
+from tfperfkit.model import Finding, Measurement, SourceSpan
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.feed import feeding, places
+from tfperfkit_rules.measures.source_text import loop_at
+
+_BATCHED = ("Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch", "RaggedBatch", "Window", "GroupByWindow", "Tensor")
+_NAME, _SHAPE, _OPEN = re.compile(r"[\w.]+"), re.compile(r"\[[^]]*\]"), re.compile(r"\?|\[…\]")
+_ROWS = int(calibrated.ROWS.value)
+
+
+def one_by_one(evidence: Evidence) -> Iterator[Finding]:
+    """Of a loop in which nothing is trained, over a pipeline that gives single elements of one shape."""
+    work, data, waited = evidence.work, evidence.offer(InputData), evidence.part("input")
+    if work is None or work.kind != "loop" or data is None or not evidence.step_ms or evidence.samples.count < MIN:
+        return
+    turns, share = work.iterations or 0, evidence.share("input")
+    pipelines = [item for item in feeding(evidence, data) if not item.way and not item.in_graph]
+    if share < gain.MEDIUM or len(pipelines) != 1 or turns < 2 * _ROWS:
+        return
+    pipeline = pipelines[0]
+    own_ms = _own_ms(pipeline) if _single(pipeline) else None
+    if pipeline.iterators >= calibrated.PER_STEP.value * turns or own_ms is None:
+        return
+    made = own_ms / waited
+    if made > shared.MOSTLY.value:
+        return  # the pipeline's own work takes it
+    low, high = gain.interval(share, evidence.samples.count)
+    high += evidence.share("other", "host_sync")  # freeing the tensors of each element, and reading them
+    bounds = gain.speedups(
+        low * (1 - made) * (1 - calibrated.ROWS_LEFT_MAX.value), min(high, shared.MAX_STEP_SHARE.value)
+    )
+    line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
+    yield Finding(
+        code="INP015",
+        family="input",
+        severity=gain.severity(1 - 1 / bounds[0]),
+        title=f"Python is handed the elements of a dataset one by one: {100 * share:.0f} % of {evidence.unit.a}",
+        share_of_step=share,
+        predicted_speedup=gain.middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, line),
+        evidence=(
+            Measurement("waiting for the next element", waited, "ms", "breakdown"),
+            Measurement("of it in the pipeline's stages", own_ms, "ms", pipeline.measured or "run"),
+            Measurement("elements", float(turns), "count", "run"),
+        ),
+        advice=_advice(evidence, pipeline, work.where),
+        detail=(
+            "For each element Python calls TensorFlow, which wakes the pipeline, and tensors are made and freed again, "
+            "whatever is in them. A batch needs all of that once."
+        ),
+        absorbs=("INP001", "INP004"),
+        absorbs_here=("LIN001", "STP003", "SYN001"),
+        parts=("input", "other", "host_sync"),
+    )
+
+
+def _single(pipeline: Pipeline) -> bool:
+    """Whether what it gives are single elements, all of one shape, so that a batch can be made of them."""
+    for stage in pipeline.stages:
+        large = (stage.bytes_per_element or 0) > calibrated.SMALL_BYTES.value
+        if stage.is_python or large or _OPEN.search(stage.element):
+            return False
+        if stage.kind == "Unbatch":
+            return True
+        if stage.kind in _BATCHED:
+            return False
+    return True
+
+
+def _own_ms(pipeline: Pipeline) -> float | None:
+    """Own time of all stages for an element; None where one that computes was not measured."""
+    if any(stage.self_ms_per_output is None and not stage.added and _computes(stage) for stage in pipeline.stages):
+        return None
+    return sum(stage.self_ms_per_output or 0.0 for stage in pipeline.stages if not stage.added)
+
+
+def _computes(stage: Stage) -> bool:
+    return stage.mapped is not None or stage.kind.startswith(PARALLEL) or stage.nested is not None
+
+
+def _advice(evidence: Evidence, pipeline: Pipeline, where: SourceSpan) -> str:
+    loop = loop_at(evidence, where.file, where.line)
+    over = loop.over.removesuffix(".as_numpy_iterator()") if loop is not None else ""
+    name = over if _NAME.fullmatch(over) else "dataset"
+    parts = _SHAPE.sub("", next((stage.element for stage in pipeline.stages if stage.element), "")).count(",") + 1
+    rows = "for row in zip(*rows)" if parts > 1 else "for row in rows"
+    return (
+        f"Let TensorFlow hand over some hundreds at a time, as arrays: for rows in {name}.batch({_ROWS})"
+        f".as_numpy_iterator():, and go through these in Python: {rows}:. Arrays of NumPy's need no .numpy(). Work on "
+        "all rows of a batch at once, by NumPy or TensorFlow, gains more still."
+    )

@@ -24,7 +24,7 @@ def larger_batches(model: str, name: str) -> str:
     """What to do, for a model and a method of Keras by their names in the script."""
     return (
         f"Give {model}.{name} larger batches: batch_size=1024, or as many as memory holds; without the argument it "
-        "takes 32. A dataset's batches are set by its batch()."
+        "takes 32. A dataset's batches are set by its batch(), a PyDataset's by its __getitem__."
     )
 
 

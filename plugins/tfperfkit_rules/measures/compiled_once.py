@@ -6,7 +6,7 @@ import ast
 
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import enclosing, loops
 
 
 def compile_once(evidence: Evidence, file: str, line: int, name: str, method: str = "") -> str:
@@ -17,7 +17,13 @@ def compile_once(evidence: Evidence, file: str, line: int, name: str, method: st
     behind which it belongs, where the source has but one that binds the name."""
     written = f"{name}.{method}" if method else name
     call = next((item for item in _calls(evidence, file, line) if ast.unparse(item.func) == written), None)
-    made = _made(evidence, file, line, call, method)
+    bound = _bound(evidence, file, call, method)
+    if bound is not None and _each_time(evidence, file, line, bound):
+        return (
+            f"Line {bound.lineno} sets {name} anew each time that its function is called: make it once, outside of "
+            f"that, and compile its call there: call = tf.function({name}, reduce_retracing=True)"
+        )
+    made = _made(evidence, file, line, bound)
     if call is None or made is None:
         return (
             f"Compile the call once, where {name} is made, not in a loop or in a function that one calls, which "
@@ -39,16 +45,28 @@ def _calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
     return syntax.calls_at(line) if syntax is not None else []
 
 
-def _made(evidence: Evidence, file: str, line: int, call: ast.Call | None, method: str) -> int | None:
-    """The last line of the one statement that binds what is called; None where there are several, where it is an
-    argument, or where it stands in a loop around the call."""
-    syntax = evidence.syntax(file)
+def _bound(evidence: Evidence, file: str, call: ast.Call | None, method: str) -> ast.expr | None:
+    """What the one statement that binds what is called sets it to; None where there are several, for an argument too."""
     called = call.func.value if call is not None and method and isinstance(call.func, ast.Attribute) else None
     called = called or (call.func if call is not None and not method else None)
+    syntax = evidence.syntax(file)
     if syntax is None or not isinstance(called, (ast.Name, ast.Attribute)):
         return None
     bound = syntax.bound_to(called)
-    if len(bound) != 1:
+    return bound[0] if len(bound) == 1 else None
+
+
+def _each_time(evidence: Evidence, file: str, line: int, bound: ast.expr) -> bool:
+    """Whether the function that calls it makes it too, for one call: by a call of its own, with no loop between."""
+    function = enclosing(evidence, file, line)
+    if function is None or function != enclosing(evidence, file, bound.lineno) or not isinstance(bound, ast.Call):
+        return False
+    return not loops(evidence, file, line)
+
+
+def _made(evidence: Evidence, file: str, line: int, bound: ast.expr | None) -> int | None:
+    """The last line of what binds it; None where it stands in a loop around the call."""
+    if bound is None:
         return None
-    first, last = bound[0].lineno, bound[0].end_lineno or bound[0].lineno
+    first, last = bound.lineno, bound.end_lineno or bound.lineno
     return None if any(row.line <= first <= row.last for row in loops(evidence, file, line)) else last

@@ -51,8 +51,8 @@ def _is_pythons(loop: cst.For | cst.While) -> bool:
 
 
 def _numbers(module: Module, call: cst.Call, given: cst.BaseExpression) -> Iterator[str]:
-    """What in an argument is a number of Python's that varies: a name that a loop around the call counts, or that is set
-    to a number as it is written and set again, or a conversion."""
+    """What in an argument is a number of Python's that varies: a name that a loop around the call counts, or that is
+    set to a number as it is written and set again, or a conversion."""
     counted = {*_counted(module, call), *_set_again(module, call)}
     for node in walk(given):
         if isinstance(node, cst.Name) and node.value in counted:

@@ -1,4 +1,5 @@
-"""EAG012 and EAG013: ``session.run``, or a compiled function, is called for so little that calling takes most of it."""
+"""EAG012, EAG013 and EAG004: ``session.run``, a compiled function, or ``predict_on_batch`` is called for so little that
+calling takes most of it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.called import COMPILED, TRAINER, Api, call_of, callee, calls, frames_at
+from tfperfkit_rules.measures.called import COMPILED, ON_BATCH, TRAINER, Api, call_of, callee, calls, frames_at
 from tfperfkit_rules.measures.making import making, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION, growing, made_in_loops
 from tfperfkit_rules.measures.source_text import loops
@@ -50,6 +51,16 @@ _FUNCTION = _Words(
     "the graph.",
     "Each call binds its arguments in Python and starts the graph in the runtime, however small it is.",
 )
+_BATCH = _Words(
+    "EAG004",
+    "A model's function is called for a batch so small that calling it takes most of its time",
+    shared.FUNCTION_CALL_MIN_MS.value,
+    "Collect the inputs of many turns of the loop into one array, and call predict_on_batch, or predict(rows, "
+    "batch_size=1024), once for all of them.",
+    "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
+)
+#: What Keras compiles for such a call.
+_ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
 
 
 def called_for_little(evidence: Evidence) -> Iterable[Finding]:
@@ -61,6 +72,7 @@ def called_for_little(evidence: Evidence) -> Iterable[Finding]:
         yield from _of(evidence, "session", SESSION, _SESSION)
     if making(evidence) is None:
         yield from _of(evidence, "function", COMPILED, _FUNCTION)
+        yield from _of(evidence, "function", ON_BATCH, _BATCH)
 
 
 def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterator[Finding]:
@@ -69,7 +81,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     for stack, count in samples.stacks.items():
         if stack.frames and stack.activity in ("graph", "dispatch") and stack.context != "evaluate":
             leaf = stack.frames[-1]
-            own = own_frames(evidence, stack)
+            own = own_frames(evidence, stack)[: -1 if api is ON_BATCH else None]
             if calls(evidence, leaf, api) and not any(calls(evidence, frame, TRAINER) for frame in own):
                 at[leaf.file, leaf.line] += count
     share = at.total() / samples.count
@@ -120,11 +132,12 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
 def _needed_ms(evidence: Evidence, place: Place) -> float | None:
     """What the function called at a line needs for its arithmetic and for what it moves, at worst; None where that is
     not known."""
-    frame = next((item for item in frames_at(evidence, place) if calls(evidence, item, COMPILED)), None)
-    call = call_of(evidence, frame, COMPILED) if frame is not None else None
+    here = frames_at(evidence, place)
     costs = evidence.offer(FunctionCosts)
-    name = callee(call, "").rpartition(".")[2]
-    found = [item for item in (costs.functions if costs is not None else ()) if item.function == name]
+    frame = next((item for item in here if calls(evidence, item, COMPILED)), None)
+    name = callee(call_of(evidence, frame, COMPILED) if frame is not None else None, "").rpartition(".")[2]
+    names = _ON_DATA if any(calls(evidence, item, ON_BATCH) for item in here) else (name,)
+    found = [item for item in (costs.functions if costs is not None else ()) if item.function in names]
     bounds = [graph_time.float32_ms(evidence, [(item, 1.0)]) for item in found]
     known = [bound[1] for bound in bounds if bound is not None]
     return max(known) if known and len(known) == len(found) else None

@@ -37,6 +37,8 @@ def _trainer(*names: str) -> Api:
 
 FIT, PREDICT, EVALUATE = _trainer("fit"), _trainer("predict", "predict_on_batch"), _trainer("evaluate")
 TRAIN_ON_BATCH = _trainer("train_on_batch")
+#: One call of a compiled function, for a batch that is there, without training.
+ON_BATCH = _trainer("predict_on_batch", "test_on_batch")
 TRAINER = _trainer("fit", "predict", "predict_on_batch", "evaluate", "train_on_batch", "test_on_batch")
 #: A compiled function is called.
 COMPILED = Api(("tensorflow.python.eager.polymorphic_function.",))

@@ -46,7 +46,7 @@ def _calls(evidence: Evidence, file: str, line: int) -> list[ast.Call]:
 
 
 def _bound(evidence: Evidence, file: str, call: ast.Call | None, method: str) -> ast.expr | None:
-    """What the one statement that binds what is called sets it to; None where there are several, for an argument too."""
+    """What the one statement that binds what is called sets it to; None where there are several, or an argument."""
     called = call.func.value if call is not None and method and isinstance(call.func, ast.Attribute) else None
     called = called or (call.func if call is not None and not method else None)
     syntax = evidence.syntax(file)

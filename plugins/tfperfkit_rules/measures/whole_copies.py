@@ -36,6 +36,7 @@ _CHANGES = {
     "tensorflow.tensor_scatter_nd_add": "+=",
     "tensorflow.tensor_scatter_nd_sub": "-=",
 }
+_SCATTERED = ("tensor", "indices", "updates")
 _TENSORS = ("tensorflow.constant", "tensorflow.convert_to_tensor", "numpy.array", "numpy.asarray")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -102,9 +103,9 @@ def _given(node: ast.expr) -> list[ast.expr]:
 def _written(syntax: Syntax, call: ast.Call, name: str) -> str:
     """``m[i, j] += x`` for ``tf.tensor_scatter_nd_add(m, [[i, j]], [x])``: where the call changes one element, or one
     row, of what it is assigned to; else ""."""
-    given = dict(zip(("tensor", "indices", "updates"), call.args, strict=False))
+    given = dict(zip(_SCATTERED, call.args, strict=False))
     given |= {word.arg: word.value for word in call.keywords if word.arg}
-    if len(given) < 3 or ast.unparse(given["tensor"]) != name:
+    if not given.keys() >= set(_SCATTERED) or ast.unparse(given["tensor"]) != name:
         return ""
     at, new = _only(syntax, given["indices"]), _only(syntax, given["updates"])
     if not isinstance(at, (ast.List, ast.Tuple)) or not at.elts:

@@ -136,9 +136,9 @@ def _advice(places: list[Copied]) -> str:
     if copied.written:
         return (
             f"While it changes let {copied.name} be an array of NumPy's ({copied.name} = np.array({copied.name}) "
-            f"before the loop), write into it, {copied.written}, in line {copied.call.lineno}, and make a tensor of it once, "
-            f"behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make this "
-            "call once, behind the loop, with both."
+            f"before the loop), write into it, {copied.written}, in line {copied.call.lineno}, and make a tensor of it "
+            f"once, behind the loop: tf.constant({copied.name}). Or put indices and updates into two lists, and make "
+            "this call once, behind the loop, with both."
         )
     others = ", ".join(dict.fromkeys(item.name for item in places if item.name != copied.name))
     if copied.kept:

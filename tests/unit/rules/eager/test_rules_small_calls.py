@@ -248,3 +248,15 @@ def test_calls_own_no_more_time_than_was_timed_of_them() -> None:
     assert one(small_calls.called_for_little(half)).evidence[0].value == pytest.approx(0.5 / 0.9, abs=0.01)
     little = work_evidence(source, stacks, loop=5, records=calls_of("function", 6, 0.3, turn=30.0))
     assert list(small_calls.called_for_little(little)) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "each_ms", "told"),
+    [("predict_on_batch", 0.3, True), ("predict_on_batch", 40.0, False), ("predict", 0.3, False)],
+)
+def test_predict_on_batch_for_a_row_is_a_compiled_function_for_little(method: str, each_ms: float, told: bool) -> None:
+    source = f"import keras\nnet = keras.Sequential([])\nfor row in rows:\n    net.{method}(row[None])\n"
+    stacks = [sampled(100, "graph", frame(4, f"keras.src.backend.tensorflow.trainer:{method}", CALL))]
+    evidence = work_evidence(source, stacks, loop=3, records=calls_of("function", 4, each_ms))
+    found = list(small_calls.called_for_little(evidence))
+    assert [(item.code, item.where[0].line) for item in found] == ([("EAG004", 4)] if told else [])

@@ -100,7 +100,8 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
         return
     certain = words.cost_ms / each_ms
     needed_ms = _needed_ms(evidence, place) if kind == "function" else None
-    if needed_ms is not None and each_ms <= shared.FUNCTION_CALL_MAX_MS.value:  # a longer call does compute
+    longest_ms = shared.FUNCTION_CALL_MAX_MS.value * max(_at_a_time(calls_of_it), 1.0)
+    if needed_ms is not None and each_ms <= longest_ms:  # a longer call does compute
         certain = max(certain, 1 - needed_ms / each_ms)
     overhead = share * min(1.0, certain)
     if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
@@ -147,6 +148,15 @@ def _calls(evidence: Evidence, kind: MarkerKind, place: Place) -> list[tuple[flo
     """When the calls of this kind at a line began and how long they took, in ms."""
     here = {site.id for site in sites(evidence) if site.kind == kind and (site.file, site.line) == place}
     return [(ms(item.begin_ns), ms(item.end_ns - item.begin_ns)) for item in evidence.markers() if item.site in here]
+
+
+def _at_a_time(timed: list[tuple[float, float]]) -> float:
+    """How many of the calls are under way at a time, by threads of the person's: each takes so many times as long, for
+    only one of them has the interpreter's lock."""
+    turns = sorted(after - begin for (begin, _), (after, _) in zip(timed, timed[1:], strict=False))
+    longest = calibrated.PAUSE_TURNS.value * statistics.median(turns)
+    whole = sum(turn for turn in turns if turn <= longest)
+    return len(turns) * statistics.median(took for _, took in timed) / whole if whole > 0 else 1.0
 
 
 def _timed_share(timed: list[tuple[float, float]]) -> float:

@@ -10,11 +10,13 @@ from eager_builder import op, site
 from evidence_builder import FILE, MS, one
 from tfperfkit_rules.eager import model_calls, remade, small_batches, small_calls
 from tfperfkit_rules.memory.session_graph import session_graph
+from tfprof_builder import brief
 from work_builder import CALL, LOAD, PREDICT, SESSION, SETTING_UP, everything, frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
+from tfperfkit.offers import FunctionCosts
 from tfperfkit.rule import Evidence
 
 SERVED = """\
@@ -260,3 +262,18 @@ def test_predict_on_batch_for_a_row_is_a_compiled_function_for_little(method: st
     evidence = work_evidence(source, stacks, loop=3, records=calls_of("function", 4, each_ms))
     found = list(small_calls.called_for_little(evidence))
     assert [(item.code, item.where[0].line) for item in found] == ([("EAG004", 4)] if told else [])
+
+
+@pytest.mark.parametrize(("turn", "told"), [(0.25, True), (1.1, False)])
+def test_calls_by_several_threads_take_longer_and_compute_no_more(turn: float, told: bool) -> None:
+    """Four at a time, of 2 ms each; one after the other so long a call does compute."""
+    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\ndef work(p):\n    f(p)\npool.map(work, ps)\n"
+    costs = FunctionCosts(functions=(brief(function="f", flops=1e4, moved_bytes=1e3, operations=3),))
+    evidence = work_evidence(
+        source,
+        [sampled(100, "graph", frame(6, CALL, name="work"))],
+        call=6,
+        records=calls_of("function", 6, 2.0, turn=turn),
+        offers={"made": [costs]},
+    )
+    assert [item.code for item in small_calls.called_for_little(evidence)] == (["EAG013"] if told else [])

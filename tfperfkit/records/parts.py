@@ -134,7 +134,7 @@ RUN_PARTS: dict[RunPart, str] = {
     "saving": "loading and saving",
     "tensorflow": "TensorFlow outside of training",
     "input": "going through datasets",
-    "freeing": "freeing iterators",
+    "freeing": "freeing objects",
     "children": "waiting for child processes",
     "ending": "ending the process",
     "tfperf": "tfperf",

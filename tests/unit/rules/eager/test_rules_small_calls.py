@@ -267,7 +267,8 @@ def test_predict_on_batch_for_a_row_is_a_compiled_function_for_little(method: st
 @pytest.mark.parametrize(("turn", "told"), [(0.25, True), (1.1, False)])
 def test_calls_by_several_threads_take_longer_and_compute_no_more(turn: float, told: bool) -> None:
     """Four at a time, of 2 ms each; one after the other so long a call does compute."""
-    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\ndef work(p):\n    f(p)\npool.map(work, ps)\n"
+    source = "import tensorflow as tf\n@tf.function\ndef f(p):\n    return p\ndef work(p):\n    f(p)\n"
+    source += "pool.map(work, ps)\n"
     costs = FunctionCosts(functions=(brief(function="f", flops=1e4, moved_bytes=1e3, operations=3),))
     evidence = work_evidence(
         source,

@@ -35,12 +35,19 @@ def rank(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] 
 
 
 def _key(finding: Finding, weight: float) -> tuple[float, ...]:
-    worth = gain(finding) * weight if finding.basis in _OF_STEPS else max(gain(finding), finding.share_of_step)
+    worth = gain(finding) * weight if finding.basis in _OF_STEPS else max(gain(finding), _of_run(finding))
     if finding.ceiling is not None and finding.predicted_speedup is None:
         worth = weight * finding.share_of_step * UNKNOWN_PART.value
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
     return (finding.severity == "info", -worth, -finding.share_of_step * weight, _SEVERITY[finding.severity])
+
+
+def _of_run(finding: Finding) -> float:
+    """The share of the run, as far as the rule itself calls it loud: what is paid once, and of which nobody can tell
+    what goes, stands behind a cause whose gain is known."""
+    most = {"high": 1.0, "medium": HIGH, "low": MEDIUM, "info": 0.0}[finding.severity]
+    return finding.share_of_step if gain(finding) else min(finding.share_of_step, most)
 
 
 def _voiced(finding: Finding) -> Finding:

@@ -55,6 +55,14 @@ def test_a_risk_and_a_cost_of_the_run_keep_their_voice() -> None:
     assert [item.severity for item in ranked] == ["medium", "high", "medium"]
 
 
+def test_what_is_paid_once_and_has_no_gain_stands_behind_a_cause_that_has_one() -> None:
+    tracing = finding("T", None, basis="run", severity="low", share_of_step=0.49)
+    assert [item.code for item in rank([tracing, finding("A", 0.1)])] == ["A", "T"]
+    assert [item.code for item in rank([tracing, finding("A", 0.03)])] == ["T", "A"]
+    known = finding("T", 0.49, basis="run", severity="low")
+    assert [item.code for item in rank([finding("A", 0.1), known])] == ["T", "A"]
+
+
 def test_a_symptom_is_folded_into_its_cause() -> None:
     cause = finding("INP002", 0.8, absorbs=("INP001",))
     merged = merge([finding("INP001", 0.7), cause])

@@ -39,6 +39,7 @@ from tfperfkit_probes.ops.waste.spread import spread
 from tfperfkit_probes.ops.waste.stacked import stacked
 from tfperfkit_probes.ops.waste.staying import Staying, staying
 from tfperfkit_probes.ops.waste.tables import tables
+from tfperfkit_probes.ops.waste.unrolled import unrolled
 from tfperfkit_probes.ops.waste.updates import updates
 from tfperfkit_probes.ops.waste.view import View
 from tfperfkit_probes.ops.waste.zeros import zeros
@@ -63,6 +64,7 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
     separable,
     flat,
     again,
+    unrolled,
     never_changing,
     grown,
     factors,

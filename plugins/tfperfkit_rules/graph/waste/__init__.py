@@ -7,7 +7,7 @@ and its words.
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
-from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked
+from tfperfkit_rules.graph.waste.again import again, grown, never_changing, stacked, unrolled
 from tfperfkit_rules.graph.waste.averages import averages
 from tfperfkit_rules.graph.waste.copied import copied
 from tfperfkit_rules.graph.waste.dense_sums import dense_sums
@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     separable,
     flat,
     again,
+    unrolled,
     never_changing,
     grown,
     factors,

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
+from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.offers import FixedWork
+from tfperfkit.offers import ComputedStep, FixedWork
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
@@ -84,6 +85,32 @@ def stacked(evidence: Evidence) -> Iterator[Finding]:
             "of the network is trained here. Backward they cost as much as the others.",
             count("rows", rows),
             count("rows that stay the same", same),
+        )
+
+
+def unrolled(evidence: Evidence) -> Iterator[Finding]:
+    """GRF023, of a loop that tracing unrolled; where the trace shows that nothing took the repetitions together."""
+    step = evidence.offer(ComputedStep)
+    if step is None:
+        return
+    for part in found(evidence, "unrolled"):
+        times, names = part.waste.figures["times"], set(part.waste.operations)
+        mine = (row for row in step.operations if row.of in names and row.stage == "forward")
+        ran = sum(row.runs for row in mine if is_heavy(row.type))
+        if ran < shared.MOSTLY.value * part.waste.figures["products"]:
+            continue
+        yield finding(
+            evidence,
+            part,
+            codes.SAME_ARGUMENT,
+            f"What is computed {round(times):,} times in a step is the same each time",
+            "Of what is computed at this line, do once, before the Python loop whose turns all call it, what no turn "
+            "changes (a layer called on the same tensor: keys = self.project(values)), and hand its result to the "
+            "turns; what changes with the turn stays where it is.",
+            "The very same tensors and weights go in, no random numbers are drawn and no variable changes between, so "
+            "the results are equal. Each reads the weights anew, so TensorFlow does not take them together. Gradients "
+            "go through what is computed once as well: those of the turns are added up first.",
+            count("times in a step", times),
         )
 
 

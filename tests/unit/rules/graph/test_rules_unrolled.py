@@ -1,0 +1,42 @@
+"""GRF023 of a Python loop whose turns compute the same, on made evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from computed_builder import compiled, ran
+from evidence_builder import FILE
+from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
+from tfperfkit_rules.graph.waste.again import unrolled
+from tfprof_builder import brief
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import FunctionCalls
+
+
+def found(runs: int) -> list[Any]:
+    """``runs`` of 20 products are in the trace."""
+    names = [f"keys_{number}/MatMul" for number in range(20)]
+    waste = Wasted(
+        kind="unrolled",
+        where=SourceSpan(FILE, 15),
+        operations=names,
+        left=0.05,
+        figures={"times": 20, "products": 20},
+    )
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste]))
+    rows = [msgspec.structs.replace(ran("MatMul", 6.0 / runs), of=name) for name in names[:runs]]
+    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)))
+    return list(unrolled(compiled([*rows, ran("Conv2D", 4.0)], more=more)))
+
+
+def test_the_same_in_each_turn_is_reported_at_its_line() -> None:
+    (finding,) = found(20)
+    assert (finding.code, finding.where[0].line) == ("GRF023", 15)
+    assert finding.title == "What is computed 20 times in a step is the same each time"
+    assert "before the Python loop" in finding.advice
+
+
+def test_silent_where_tensorflow_takes_the_repetitions_together() -> None:
+    assert found(1) == []

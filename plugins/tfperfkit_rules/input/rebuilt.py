@@ -18,6 +18,11 @@ from tfperfkit_rules.input.feed import feeding, place, places
 MIN_MADE, FLOOR = calibrated.MIN_MADE.value, gain.LOW
 #: A distribution strategy makes a small pipeline for each device in each epoch, whatever the script does.
 _OF_DEVICES = "PerDevice"
+_ARRAY = (
+    "A dataset has no numbers: skip(i) makes i elements and throws them away. Where they fit into memory, make all "
+    "once, before the loop, rows = list(dataset.as_numpy_iterator()), and take rows[i]. Else pick by the number from "
+    "what the dataset is made of, arrays or the names of files, and work on that one alone."
+)
 
 
 def made_in_loop(evidence: Evidence) -> Iterator[Finding]:
@@ -71,17 +76,22 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         size = shuffle.parameters["buffer_size"]
         rows.append(Measurement("elements in the shuffle buffer", float(size or 0), "count", "run"))
         detail += " The shuffle buffer is filled each time, to take one batch from it."
+    numbered = _by_number(pipeline)
     return Finding(
         code="INP012",
         family="input",
         severity="low",
-        title="A new iterator is made for every step",
+        title="An element is taken by its number for every step, by a new iterator that makes all before it"
+        if numbered
+        else "A new iterator is made for every step",
         share_of_step=share,
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
         where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
         evidence=tuple(rows),
-        advice=(
+        advice=_ARRAY
+        if numbered
+        else (
             "Make it once, before the loop: batches = iter(dataset.repeat()), and in the step: batch = next(batches); "
             "or loop over it: for batch in dataset.repeat().take(steps)."
         ),
@@ -89,6 +99,12 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         absorbs=("INP001", "INP004", "INP009", "RET012"),
         absorbs_here=("LIN001",),
     )
+
+
+def _by_number(pipeline: Pipeline) -> bool:
+    """Whether a new dataset skips what comes before each time: ``dataset.skip(i).take(1)``."""
+    own = [stage.kind for stage in pipeline.stages if not stage.added and stage.kind != "Prefetch"]
+    return pipeline.datasets_made >= MIN_MADE and (own[:1] == ["Skip"] or own[:2] == ["Take", "Skip"])
 
 
 def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | None:

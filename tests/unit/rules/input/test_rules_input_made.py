@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from evidence_builder import FILE, MS, make_samples
 from input_builder import PREFETCH, evidence, mapped, one, pipeline, ranged, sampled, stage
+from tfperfkit_probes.input.model import Stage
 from tfperfkit_rules.input import rebuilt
 
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.rule import Evidence
 
 
-def made_anew(**fields: Any) -> Evidence:
+def made_anew(*stages: Stage, **fields: Any) -> Evidence:
     shuffle = stage("Shuffle", 7, parameters={"buffer_size": 12_000})
-    made = pipeline(shuffle, stage("TensorSlice", 7), line=29, **{"way": "", **fields})
+    made = pipeline(*(stages or (shuffle, stage("TensorSlice", 7))), line=29, **{"way": "", **fields})
     samples = make_samples(
         [
             (70, "input", [Frame(FILE, 1, "<module>", 29)]),
@@ -30,6 +32,16 @@ def test_an_iterator_for_each_step() -> None:
     assert finding.code == "INP012" and [place.line for place in finding.where] == [29, 7]
     low, high = ranged(finding)
     assert 2 < low < 1 / 0.3 < high and "INP001" in finding.absorbs
+
+
+@pytest.mark.parametrize(("made", "numbered"), [(256, True), (1, False)])
+def test_an_element_that_is_taken_by_its_number(made: int, numbered: bool) -> None:
+    """A part of the data that is divided off once has a skip, too."""
+    stages = stage("Take", 29, parameters={"count": 1}), stage("Skip", 29), stage("TensorSlice", 6)
+    given = made_anew(*stages, iterators=256, iterators_per_step=0.85, datasets_made=made)
+    finding = one(rebuilt.made_in_loop(given))
+    assert ("rows = list(dataset.as_numpy_iterator())" in finding.advice) is numbered
+    assert ("by its number" in finding.title) is numbered
 
 
 def test_an_iterator_for_each_epoch_is_as_it_should_be() -> None:

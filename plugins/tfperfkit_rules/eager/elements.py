@@ -27,6 +27,8 @@ _REMEDY = {
 _OTHER_REMEDY = (
     "Call it inside of a @tf.function, where its turns run in the runtime; outside of one it is a loop of Python's."
 )
+#: Python's own, which go through what they are given.
+_HANDS_ON = ("zip", "enumerate", "reversed", "list", "tuple", "iter")
 
 
 def maps_called_eagerly(evidence: Evidence) -> Iterable[Finding]:
@@ -77,7 +79,10 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
     who = "A Python loop"
     if through is not None and taken is None:
         who, over = _short(through.func), _short(through.args[0]) if through.args else ""
-    name = _short(taken.value) if taken is not None else over or "the tensor"
+    several = _side_by_side(over) if taken is None else ()
+    name = _short(taken.value) if taken is not None else " and ".join(several) or over or "the tensor"
+    values = ", ".join(f"{item}.numpy()" for item in several or (_short_text(name),))
+    read = f"{', '.join(several) or 'values'} = {values}"
     one = _short(taken) if taken is not None else "a row"
     yield _finding(
         evidence,
@@ -86,8 +91,8 @@ def elements_one_by_one(evidence: Evidence) -> Iterable[Finding]:
         code="EAG011",
         title=f"{who} takes {_quoted(one, name)} out of a tensor, one at a time",
         advice=(
-            f"Read the whole tensor once before the loop (values = {_short_text(name)}.numpy()) and take elements of "
-            "that; or express the loop by operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
+            f"Read the whole tensor once before the loop ({read}) and take elements of that; or express the loop by "
+            "operations on the whole tensor (tf.reduce_sum, tf.where, tf.gather)."
         ),
         detail="Each element is an operation of TensorFlow's that Python hands out, and a tensor of its own.",
     )
@@ -99,6 +104,17 @@ def _through(evidence: Evidence, frame: Frame, place: Place) -> ast.Call | None:
 
 def _quoted(one: str, name: str) -> str:
     return f"the rows of {name}" if one == "a row" and name != "the tensor" else one
+
+
+def _side_by_side(over: str) -> tuple[str, ...]:
+    """``labels`` and ``scores`` of a loop over ``zip(labels, scores)`` or ``enumerate(labels)``; nothing for others."""
+    try:
+        node = ast.parse(over, mode="eval").body
+    except SyntaxError:
+        return ()
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _HANDS_ON:
+        return ()
+    return tuple(ast.unparse(item) for item in node.args if isinstance(item, (ast.Name, ast.Attribute)))
 
 
 def _short(node: ast.expr) -> str:

@@ -107,14 +107,17 @@ def _place(evidence: Evidence, stack: Stack) -> Place | None:
 
 def _joined(evidence: Evidence, functions: dict[tuple[str, str, int], list[LineShare]]) -> list[list[LineShare]]:
     """Functions by their own time, the largest first; one that only hands work to another goes with it, and so does
-    one that the loop which takes the time calls at each turn."""
+    one that the loop which takes the time calls at each turn, or one that does the same kind of work for another."""
     ranked = sorted(functions.items(), key=lambda item: -sum(row.share for row in item[1]))
     found: list[list[LineShare]] = []
     taken: set[tuple[str, str, int]] = set()
     for key, own in ranked:
         if key in taken:
             continue
-        host = next((rows for rows in found if _called_in_its_loop(evidence, rows, own[0])), None)
+        host = next(
+            (rows for rows in found if _called_in_its_loop(evidence, rows, own[0]) or _is_part(evidence, rows, own)),
+            None,
+        )
         if host is not None:
             host += own
             taken.add(key)
@@ -142,6 +145,16 @@ def _called_in_its_loop(evidence: Evidence, rows: list[LineShare], row: LineShar
         place.file == loop.file and any(around.line == loop.line for around in loops(evidence, place.file, place.line))
         for place in callers(evidence, row.place)[:1]
     )
+
+
+def _is_part(evidence: Evidence, rows: list[LineShare], own: list[LineShare]) -> bool:
+    """Whether the function of these lines is called by that of those, for work of the same kind, which one of the kinds
+    names: a list of a record that the other makes."""
+    kind = _kind(evidence, own)
+    if kind in (NUMPY, PYTHON) or _kind(evidence, rows) is not kind:
+        return False
+    functions = [enclosing(evidence, *row.place) for row in rows]
+    return any(enclosing(evidence, place.file, place.line) in functions for place in callers(evidence, own[0].place))
 
 
 def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
@@ -258,10 +271,10 @@ def _detail(evidence: Evidence, own: list[LineShare]) -> str:
 
 
 def _kind(evidence: Evidence, own: list[LineShare]) -> Kind:
-    """What ran, by most of the samples."""
+    """What ran, by most of the samples: those in Python, for what the lines hand to TensorFlow is no part of it."""
     kinds: Counter[Kind] = Counter()
     for row in own:
-        for frame, count in frames_at(evidence, row.place).items():
+        for frame, count in (frames_at(evidence, row.place, "python") or frames_at(evidence, row.place)).items():
             kinds[kind_of(evidence, frame)] += count
     return kinds.most_common(1)[0][0] if kinds else PYTHON
 

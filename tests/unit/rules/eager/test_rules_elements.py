@@ -85,6 +85,9 @@ def test_a_loop_over_a_tensor_is_reported_by_what_it_goes_over() -> None:
 
     assert found(60).title == "A Python loop takes the rows of t out of a tensor, one at a time"
     assert found(30).code == "EAG008"  # what is done with the rows takes the time
+    source = source.replace("row in t", "row, u in zip(t, v)")
+    assert found(60).title == "A Python loop takes the rows of t and v out of a tensor, one at a time"
+    assert "(t, v = t.numpy(), v.numpy())" in found(60).advice
 
 
 def test_a_function_is_compiled_with_its_loops_over_tensors() -> None:

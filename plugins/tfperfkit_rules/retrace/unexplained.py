@@ -52,12 +52,13 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
         file, call = compiles[0]
-        made = made_in(evidence, file, call, loops(evidence, file, call.lineno))
+        at = made_in(evidence, file, call, loops(evidence, file, call.lineno))
+        made = SourceSpan(file, at) if at is not None else _by_maker(evidence, file, call, lines)
         if made is not None:
             title = _NEW_MODEL.format(loop=evidence.unit.loop)
-            places = list(dict.fromkeys((SourceSpan(file, made), *places)))[: shared.MAX_PLACES.value]
+            places = list(dict.fromkeys((made, *places)))[: shared.MAX_PLACES.value]
         advice = (
-            _keep(evidence, SourceSpan(file, made))
+            _keep(evidence, made)
             if made is not None
             else (
                 f"Call {name}.compile once, before the loop. What the loop switches by it (trainable, the learning "
@@ -170,6 +171,13 @@ def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan |
         if made is not None:
             return SourceSpan(file, made, function.name if function is not None else "")
     return None
+
+
+def _by_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[str, int]]) -> SourceSpan | None:
+    """Where the loop gets its model from a function that makes it and compiles it, too."""
+    function = enclosing(evidence, file, call.lineno)
+    body = (Loop(function.line, function.last, ""),) if function is not None else ()
+    return _new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
 
 
 def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, float] | None, float | None]:

@@ -132,6 +132,12 @@ def test_a_new_model_in_each_turn_is_what_traces() -> None:
     (found,) = traced_again(make_evidence(source=made, **inner))  # type: ignore[arg-type]
     assert "(net = build(), out of part, which gets net as an argument)" in found.advice
     assert "net.optimizer.build(net.trainable_variables)" in found.advice
+    helped = "import keras\ndef make(n):\n    m = keras.Sequential()\n    m.compile('adam')\n    return m\n"
+    helped += "for n in (8, 16):\n    net = make(n)\n    net.fit(x, y)\n"
+    inner = {**given, "samples": make_samples([(40, "tracing", [Frame(FILE, 1, "<module>", 8)])])}
+    (found,) = traced_again(make_evidence(source=helped, **inner))  # type: ignore[arg-type]
+    assert found.title.startswith("Each turn of the training loop makes a new model") and found.where[0].line == 7
+    assert "make and compile one model before the loop (net = make(n))" in found.advice
     kept = SEARCH.replace("    model = keras.Sequential([keras.layers.Dense(units)])\n", "    x = x * units\n")
     kept = kept.replace("for units", "model = keras.Sequential()\nfor units")
     (found,) = traced_again(make_evidence(source=kept, **given))  # type: ignore[arg-type]

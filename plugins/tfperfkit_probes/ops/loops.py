@@ -27,18 +27,18 @@ _UNKNOWN_WORK = (
     "Unique",
     "NonMaxSuppression",
     "Svd",
-    "Cholesky",
     "Qr",
     "Eig",
-    "Lu",
-    "Solve",
-    "MatrixInverse",
-    "MatrixDeterminant",
     "Expm",
     "FFT",
 )
+#: Parts of the names of types that take some operations for each number and each row of a matrix, and how many.
+_OF_MATRICES = ("Cholesky", "MatrixInverse", "Determinant", "Lu", "MatrixSolve", "TriangularSolve")
+_FOR_A_ROW = 4
 #: These read of their first input what they make; of a list of tensors an element.
 _SLICES = ("Slice", "StridedSlice", "Gather", "GatherV2", "GatherNd", "TensorListGetItem", "TensorListSetItem")
+#: They make a few numbers of a few: of shapes, however many axes they name.
+_OF_SHAPES = ("BroadcastGradientArgs", "BroadcastArgs")
 #: Outside of loops these take no time beside what comes of them: the numbers of the turns, lists, what was waited for.
 _LIGHT = ("Range", "TensorList", "IteratorGetNext")
 _TRAINS = ("IteratorGetNext", "ResourceApply", "ResourceSparseApply")
@@ -69,7 +69,8 @@ class _Open:
 
     def add(self, visit: Visit, open_size: int | None) -> None:
         node, kind = visit.node, visit.node.type
-        count = cost(visit.graph, node, open_size)
+        solving = _of_matrices(visit.graph, node, open_size)
+        count = cost(visit.graph, node, open_size) if solving is None else solving
         self.flops += (count or 0.0) * visit.times
         self.bytes += moved(visit.graph, node, open_size) * visit.times
         gradient = not is_backward(self.node, self.path) and node.name.startswith("gradient_tape/")
@@ -118,7 +119,7 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
             loop.add(visit, open_size)
         node = visit.node
         if not (inside or node.type in PASSING | CALLS | LOOPS | BRANCHES or node.type.startswith(_LIGHT)):
-            known = cost(visit.graph, node, open_size) is not None
+            known = cost(visit.graph, node, open_size) is not None and not _is_of_matrices(node)
             measured = measured and known and _elements(visit.graph, node, open_size) is not None
         if node.type in LOOPS and visit.times > 0:
             turns = turns_of(visit.graph, node)
@@ -131,11 +132,26 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
     return [loop.closed() for loop in found.values()], measured
 
 
+def _is_of_matrices(node: Node) -> bool:
+    return any(part in node.type for part in _OF_MATRICES)
+
+
+def _of_matrices(graph: Graph, node: Node, open_size: int | None) -> float | None:
+    """About what a decomposition of matrices computes, or a solution by one; None of other types and open sizes."""
+    if not _is_of_matrices(node) or not node.inputs:
+        return None
+    matrix = filled(graph.input_types(node)[0], open_size)
+    count, shape = matrix.elements, matrix.shape
+    return None if count is None or not shape else float(_FOR_A_ROW * count * shape[-1])
+
+
 def _elements(graph: Graph, node: Node, open_size: int | None) -> int | None:
     """The numbers that an operation makes, or takes if these are more; None where the sizes don't tell its work."""
     kind = node.type
     if any(part in kind for part in _UNKNOWN_WORK):
         return None
+    if kind in _OF_SHAPES:
+        return _sum(graph.input_types(node), open_size)
     made = _sum(node.outputs, open_size)
     if made is None or kind in _SLICES or kind.startswith("TensorList"):
         return made

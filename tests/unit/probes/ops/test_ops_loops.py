@@ -73,6 +73,18 @@ def test_what_sizes_do_not_tell() -> None:
     assert loops_of(outer.graph(*bodies), 8)[0][0].elements > 32, "an open size is the first call's"
 
 
+def test_small_matrices_and_shapes_are_known_work() -> None:
+    """A filter that inverts 4 x 4 matrices in each turn; a gradient asks which axes were broadcast."""
+    outer, *bodies = counting(f"{F}[4,4]", "MatrixInverse")
+    ((loop,), measured) = loops_of(outer.graph(*bodies), None)
+    assert loop.measured and measured and loop.flops >= 4 * 4 * 4
+    ((large,), _) = loops_of((made := counting(f"{F}[500,500]", "MatrixInverse"))[0].graph(*made[1:]), None)
+    assert large.flops > 1e8, "no small turn"
+    outer, condition, body = counting(f"{F}[10]")
+    body.add("BroadcastGradientArgs", "axes", ("i", "n"), "int32[None];int32[None]")
+    assert loops_of(outer.graph(condition, body), None)[0][0].measured
+
+
 def test_a_loop_that_trains() -> None:
     outer, *bodies = counting(f"{F}[10]", "IteratorGetNext")
     assert loops_of(outer.graph(*bodies), None)[0][0].trains

@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief, Control
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import MEDIUM, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
-from tfperfkit.offers import CompiledFunctions, ComputedStep, FunctionCalls
+from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -66,7 +66,7 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     once_for_all = 1 - 1 / loop.copies
     traced_s = once_for_all * part * (max(function.traces, 1) * function.trace_ms + first_ms) / MS_PER_S
     of_run = traced_s / evidence.run.wall_s if evidence.run.wall_s > 0 else 0.0
-    starting = min(took, runs * tiny_of(step.operations))
+    starting = min(took, runs * tiny_of(step.operations) + _slices_ms(step, loop))
     arithmetic = _arithmetic_ms(evidence, step, loop)
     lower = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
@@ -95,10 +95,11 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
             "tf.vectorized_map does it."
         ),
         detail="Each copy does the same to another part of what goes in. The runtime starts every operation of every "
-        f"copy, and its gradient, by itself.{_once(traced_s, of_run)}",
+        f"copy, and its gradient, by itself; that of a part (x[:, i]) is as large as all.{_once(traced_s, of_run)}",
         # Copies that are most of a function are what its tracing takes long for.
         absorbs=("CMP004",) if part >= shared.MOSTLY.value else (),
-        absorbs_here=(codes.UNROLLED_LOOP,),
+        # Where tracing is more of the run than the copies are of a step, that is to be told first.
+        absorbs_here=(codes.UNROLLED_LOOP,) if of_run <= share else (),
         parts=("graph",),
     )
     return priced(msgspec.structs.replace(finding), speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
@@ -131,8 +132,16 @@ def lines_ms(evidence: Evidence, file: str, first: int, last: int) -> float:
     return total
 
 
+def _slices_ms(step: ComputedStep, loop: Control) -> float:
+    """What gradients of slices take: each copy's makes a tensor as large as all that the copies take their parts of."""
+    return sum(row.ms for row in _inside(step, loop) if row.type == "StridedSliceGrad")
+
+
+def _inside(step: ComputedStep, loop: Control) -> list[ComputedOperation]:
+    return [row for row in step.operations if row.file == loop.file and loop.line <= row.line <= loop.last]
+
+
 def _arithmetic_ms(evidence: Evidence, step: ComputedStep, loop: Control) -> float:
     """The loop's arithmetic at the best rate: what stays whoever calls it."""
     rate = (evidence.machine_gflops or 0.0) * 1e6 * shared.RATE_MAX.value
-    inside = [row for row in step.operations if row.file == loop.file and loop.line <= row.line <= loop.last]
-    return sum(row.flops or 0.0 for row in inside) / rate if rate else 0.0
+    return sum(row.flops or 0.0 for row in _inside(step, loop)) / rate if rate else 0.0

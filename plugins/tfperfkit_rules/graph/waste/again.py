@@ -99,7 +99,7 @@ def unrolled(evidence: Evidence) -> Iterator[Finding]:
         ran = sum(row.runs for row in mine if is_heavy(row.type))
         if ran < shared.MOSTLY.value * part.waste.figures["products"]:
             continue
-        yield finding(
+        made = finding(
             evidence,
             part,
             codes.SAME_ARGUMENT,
@@ -112,6 +112,7 @@ def unrolled(evidence: Evidence) -> Iterator[Finding]:
             "go through what is computed once as well: those of the turns are added up first.",
             count("times in a step", times),
         )
+        yield msgspec.structs.replace(made, absorbs_here=(*made.absorbs_here, codes.REPEATED_FORWARD))
 
 
 def grown(evidence: Evidence) -> Iterator[Finding]:

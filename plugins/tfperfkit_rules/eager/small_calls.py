@@ -47,8 +47,8 @@ _FUNCTION = _Words(
     "EAG013",
     "A compiled function is called for so little that calling it takes most of its time",
     shared.FUNCTION_CALL_MIN_MS.value,
-    "Call it for many rows at a time, or move this loop into the function (for i in tf.range(n)), so that it runs in "
-    "the graph.",
+    "Call it for many rows at a time (requests, or the states of several environments, side by side), or move this "
+    "loop into the function (for i in tf.range(n)), so that it runs in the graph.",
     "Each call binds its arguments in Python and starts the graph in the runtime, however small it is.",
 )
 _BATCH = _Words(

@@ -91,8 +91,11 @@ def _behind(graph: Graph, name: str) -> Node | None:
 def _step(graph: Graph, node: Node, body: Graph, counter: int) -> int | None:
     """What the body adds to the counter: a constant of its own, or one that the loop was given and keeps."""
     add = _behind(body, body.record.results[counter])
-    if add is None or add.type not in ("AddV2", "Add") or len(add.inputs) != 2:
+    if add is None or add.type not in ("AddV2", "Add", "Sub") or len(add.inputs) != 2:
         return None
+    if add.type == "Sub":
+        less = _integer(body, add.inputs[1][0], 0) if _slot(body, add.inputs[0][0]) == counter else None
+        return None if less is None else -less
     owners = [owner for owner, _ in add.inputs]
     others = [owner for owner in owners if _slot(body, owner) != counter]
     if len(others) != 1:

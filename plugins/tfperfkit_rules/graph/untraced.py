@@ -3,6 +3,8 @@ cheap. The time between the operations that are there is theirs, for the most pa
 
 from __future__ import annotations
 
+import math
+
 from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import largest_first
@@ -10,7 +12,8 @@ from tfperfkit_rules.graph.loop_share import turns_of
 
 
 def untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
-    """How many a step, at least: of loops whose turns are known, in the functions that the steps call."""
+    """How many a step, of the loops in the functions that the steps call; any number where a loop's turns are not known
+    and none of its operations is in the trace."""
     calls = evidence.offer(FunctionCalls)
     ran: dict[str, float] = {}
     for function in largest_first(evidence):
@@ -18,10 +21,11 @@ def untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
         for loop in function.marks.loops:
             turns = turns_of(loop)
             inner = any(other.around == loop.name for other in function.marks.loops)
-            if turns is not None and not inner:
-                ran[loop.name] = max(ran.get(loop.name, 0.0), often * turns * loop.operations)
+            if often and not inner and not loop.trains:
+                runs = often * turns * loop.operations if turns is not None else math.inf
+                ran[loop.name] = max(ran.get(loop.name, 0.0), runs)
     seen = {
         name: sum(row.runs for row in step.operations if f"{name}/body/" in row.name or f"{name}/cond/" in row.name)
         for name in ran
     }
-    return sum(max(0.0, each - seen[name]) for name, each in ran.items())
+    return sum(max(0.0, each - seen[name]) for name, each in ran.items() if math.isfinite(each) or not seen[name])

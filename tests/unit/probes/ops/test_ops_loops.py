@@ -97,6 +97,15 @@ def test_a_loop_that_counts_down(kind: str, turns: int | None) -> None:
     assert loops_of(outer.graph(condition, body), None)[0][0].turns == turns
 
 
+def test_a_loop_that_takes_from_its_counter() -> None:
+    """``tf.while_loop`` with ``i - 1``."""
+    outer, condition, body = counting(f"{F}[10]", kind_of_limit="GreaterEqual", start=8, end=0)
+    body.definition.node[4].op = b"Sub"
+    assert loops_of(outer.graph(condition, body), None)[0][0].turns == 9
+    body.definition.node[4].input[:] = [b"one", b"i"]
+    assert loops_of(outer.graph(condition, body), None)[0][0].turns is None
+
+
 def test_a_length_that_keras_takes_the_largest_of_and_the_loop_of_its_gradient() -> None:
     outer, *bodies = counting(f"{F}[10]", end=None)
     outer.definition.node[2].op = b"Const"

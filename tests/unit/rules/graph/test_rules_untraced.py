@@ -43,4 +43,5 @@ def test_updates_take_their_part_of_the_time_between_operations() -> None:
 
 def test_a_loop_of_tiny_turns_takes_it_though_no_trace_has_them() -> None:
     assert found(LOOP) == []
-    assert found(msgspec.structs.replace(LOOP, turns=None)), "how many turns is not known"
+    assert found(msgspec.structs.replace(LOOP, turns=None)) == [], "however many they are"
+    assert found(msgspec.structs.replace(LOOP, turns=None, trains=True)), "a loop over steps, which are in the trace"

@@ -124,6 +124,17 @@ def test_updates_that_take_less_than_a_call_may_are_left_alone() -> None:
     assert told(made) and not told(small)
 
 
+def test_what_a_step_waits_is_not_the_starts_of_a_few_updates() -> None:
+    made = evidence("", ms=0.01, kind="update")
+    step, more = made.offer(ComputedStep), (made.offer(FunctionCalls), made.offer(OpsData))
+    updates = msgspec.structs.replace(step.operations[0], stage="update")
+    (one,) = more[1].all
+    waste = msgspec.structs.replace(one.marks.wasted[0], updates=["Svd"])
+    marked = msgspec.structs.replace(one, marks=Marks(wasted=[waste]))
+    busy = compiled((updates,), idle_ms=40.0, more=(more[0], OpsData(functions=[], all=(marked,))))
+    assert not told(busy)
+
+
 def test_layers_alike_could_be_one() -> None:
     (finding,) = told(evidence("", ms=4.0, kind="update"))
     assert finding.code == "GRF032" and "3 of them share a shape" in finding.advice

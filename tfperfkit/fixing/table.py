@@ -39,6 +39,8 @@ FIXERS: dict[str, tuple[Fixer, ...]] = {
     "INP006": (keep_results.FIXER,),
     "INP007": (batch_first.FIXER,),
     "INP011": (hoist.FIXER,),
+    "INP016": (debug_switch.FIXER,),
+    "OPS006": (debug_switch.FIXER,),
     "OPS003": (precision_switch.FLOAT32,),
     "PRC003": (precision_switch.WHERE_GPU,),
     "RET001": (tensor_arguments.FIXER,),

@@ -33,7 +33,8 @@ def settings() -> dict[str, Any]:
     """Each by its name; what can't be read is missing.
 
     ``functions_run_eagerly``, ``jit`` (``tf.config.optimizer.set_jit``), ``intra_op_threads`` and ``inter_op_threads``
-    (0: TensorFlow chooses), ``deterministic``, ``check_numerics``, ``dtype_policy``, ``floatx``, ``environment``,
+    (0: TensorFlow chooses), ``deterministic``, ``check_numerics``,
+    ``data_debug_mode``, ``dtype_policy``, ``floatx``, ``environment``,
     ``strategy`` (the last distribution strategy that was made, by the name that TensorFlow's own gauge has for it).
     """
     found: dict[str, Any] = {"environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}}
@@ -92,5 +93,6 @@ _READERS: dict[str, Callable[[], Any]] = {
     "dtype_policy": _dtype_policy,
     "floatx": lambda: getattr(sys.modules.get("keras.src.backend.config"), "_FLOATX", None),
     "check_numerics": _check_numerics,
+    "data_debug_mode": _attribute("tensorflow.python.data.ops.debug_mode", "DEBUG_MODE"),
     "strategy": _strategy,
 }

@@ -10,11 +10,11 @@ from tfperfkit_experiments.base import Base
 
 
 class EagerSwitch(Base):
-    """``run_functions_eagerly``, ``run_eagerly``, ``enable_debug_mode``."""
+    """``run_functions_eagerly``, ``run_eagerly``, ``enable_debug_mode``, ``enable_check_numerics``."""
 
     name = "eager-switch"
     keeps: ClassVar[Keeps] = "mathematics"
-    codes = ("EAG003",)
+    codes = ("EAG003", "INP016", "OPS006")
 
     def install(self, trial: Trial, change: Change, /) -> AbstractContextManager[None]:
         """See ``install``."""

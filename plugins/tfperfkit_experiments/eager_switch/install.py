@@ -16,7 +16,11 @@ from tfperfkit.instruments.changes.replaced import module, seams
 def install(trial: Trial) -> Iterator[None]:
     """In the public modules' names, where the person's code finds them."""
     tensorflow = module("tensorflow")
-    places = ((tensorflow.config, "run_functions_eagerly"), (tensorflow.data.experimental, "enable_debug_mode"))
+    places = (
+        (tensorflow.config, "run_functions_eagerly"),
+        (tensorflow.data.experimental, "enable_debug_mode"),
+        (tensorflow.debugging, "enable_check_numerics"),
+    )
 
     def ignored(original: Callable[..., Any]) -> Callable[..., Any]:
         def switch(*arguments: Any, **named: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfperfkit.rule import Rule
 from tfperfkit_rules.graph.apart_turns import apart_turns
 from tfperfkit_rules.graph.big_constants import big_constants
+from tfperfkit_rules.graph.checks_on import checks_on
 from tfperfkit_rules.graph.copied_layers import copied_layers
 from tfperfkit_rules.graph.dense_updates import dense_updates
 from tfperfkit_rules.graph.fixed_work import fixed_work
@@ -40,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     python_calls,
     side_effects,
     prints,
+    checks_on,
     repeated_gradients,
     *WASTE,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfperfkit.rule import Rule
+from tfperfkit_rules.input.debug_mode import debug_mode
 from tfperfkit_rules.input.freed import freed
 from tfperfkit_rules.input.late_filter import filtered_late
 from tfperfkit_rules.input.late_skip import skipped_late
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     skipped_late,
     large_buffer,
     opened_again,
+    debug_mode,
     python_input,
     python_beside,
     per_example,

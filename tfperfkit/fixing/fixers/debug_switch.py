@@ -12,6 +12,7 @@ _GLOBAL = (
     "tensorflow.config.run_functions_eagerly",
     "tensorflow.config.experimental_run_functions_eagerly",
     "tensorflow.data.experimental.enable_debug_mode",
+    "tensorflow.debugging.enable_check_numerics",
 )
 
 

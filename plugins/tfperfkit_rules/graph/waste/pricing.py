@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -161,12 +162,12 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         every = scale * sum(row.ms for row in step.operations)
         gaps = scale * _idle_ms(evidence, step)
         gaps *= max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
-        # Where nothing runs for longer than it takes to start them, the step waits for something else. A trace leaves
-        # out operations that TensorFlow holds for cheap; the graph has them.
-        starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
-        gaps = min(gaps, starts * shared.GRAPH_OP_MAX_MS.value / evidence.step_ms if evidence.step_ms else 0.0)
         saved = scale * _saved(step, [*rows, *updating])
         if waste.kind in _EACH_VARIABLE:
+            # Where nothing runs for longer than it takes to start them, the step waits for something else. A trace
+            # leaves out operations that TensorFlow holds for cheap; the graph has them.
+            starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
+            gaps = min(gaps, starts * shared.GRAPH_OP_MAX_MS.value / (evidence.step_ms or math.inf))
             return _Shares(forward, whole - forward, updates + gaps, saved=saved + gaps)
         large = any((row.bytes or 0.0) >= calibrated.BEYOND_CACHE.value * row.runs > 0 for row in rows)
         return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)

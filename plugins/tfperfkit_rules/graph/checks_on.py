@@ -1,0 +1,53 @@
+"""OPS006 of a switch: ``tf.debugging.enable_check_numerics`` has the result of every operation checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import ComputedStep
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import graph as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.functions import counted, of_step, places
+
+#: What the switch adds behind each operation that makes floating-point numbers.
+_CHECKS = ("CheckNumerics", "CheckNumericsV2", "DebugNumericSummaryV2")
+_SWITCH = "tensorflow.debugging.enable_check_numerics"
+
+
+def checks_on(evidence: Evidence) -> Iterator[Finding]:
+    """Priced by the checks' time in the trace, and at most by what it takes to start them too."""
+    step = evidence.offer(ComputedStep)
+    if evidence.settings.get("check_numerics") is not True or step is None or step.ms <= 0 or not evidence.step_ms:
+        return
+    rows = [row for row in step.operations if row.type in _CHECKS]
+    runs, every = sum(row.runs for row in rows), sum(row.runs for row in step.operations)
+    if not runs:
+        return
+    graph = evidence.share("graph")
+    share = graph * sum(row.ms for row in rows) / step.ms
+    starts = min(graph * step.idle_ms / step.ms * runs / every, runs * shared.GRAPH_OP_MAX_MS.value / evidence.step_ms)
+    upper = min(share + starts, shared.MAX_STEP_SHARE.value)
+    made = Finding(
+        code=codes.PRINT,
+        family="graph",
+        severity="info",
+        share_of_step=0.0,
+        predicted_speedup=None,
+        title=f"tf.debugging.enable_check_numerics checks every result: {runs:,.0f} of the {every:,.0f} operations of "
+        f"{evidence.unit.the}",
+        where=places(evidence.calls(_SWITCH)[:1]),
+        evidence=(counted("checks", runs),),
+        advice="Delete tf.debugging.enable_check_numerics(), or put it behind a flag: it is to find where a NaN "
+        "comes from.",
+        detail="It also makes graphs about twice as large, which take longer to trace and to optimise, and keeps "
+        "operations from being fused.",
+    )
+    absorbs = (codes.PRINT, "STP002", "CMP006", "GRF032")
+    own = Measurement("the checks themselves", share, "share", "tfprof")
+    found = of_step(made, upper, calibrated.PRINT_SAVED_MIN.value * share, upper, "checking and starting it", absorbs)
+    yield msgspec.structs.replace(found, evidence=(*found.evidence, own))

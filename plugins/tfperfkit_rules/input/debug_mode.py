@@ -1,0 +1,46 @@
+"""INP016: tf.data runs in debug mode: its functions are called from Python, operation by operation, an element at a
+time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.input.also_validated import also_validated
+from tfperfkit_rules.input.feed import feed, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.interpreter_lock import Lock, lock
+from tfperfkit_rules.input.python_batches import MIN_PART, PYTHON_LEFT, python_stage
+
+_SWITCH = "tensorflow.data.experimental.enable_debug_mode"
+
+
+@also_validated
+def debug_mode(evidence: Evidence) -> Iterator[Finding]:
+    """Where the step waits for a stage that runs Python and the switch is on. Priced as other Python there."""
+    item = feed(evidence) if evidence.settings.get("data_debug_mode") is True else None
+    stage = python_stage(item.pipeline, item.bound) if item is not None and item.bound is not None else None
+    if item is None or stage is None or item.part(stage) < MIN_PART:
+        return
+    worked = item.section_ms * item.part(stage)
+    rest = item.section_ms - worked
+    low, _ = item.after(rest, rest + PYTHON_LEFT * worked)
+    held = lock(evidence, item.pipeline, stage) if overlaps(item.pipeline) else Lock()
+    bounds = low, item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
+    switch = evidence.calls(_SWITCH)
+    yield Finding(
+        code="INP016",
+        family="input",
+        severity="low",
+        title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, *switch[:1], stage.mapped, place(stage, item.pipeline)),
+        evidence=(*waiting(item), *held.measured, *own_time(stage)),
+        advice="Delete tf.data.experimental.enable_debug_mode(): the functions of map, filter and others are compiled "
+        "again, and num_parallel_calls and prefetch work again.",
+        detail="The switch is meant for debugging: no function of a pipeline is compiled while it is on, and nothing "
+        "in it runs in parallel.",
+        absorbs=("INP001", "INP003", "INP004", "INP005", "INP006", "INP007", "OPS004"),
+    )

@@ -8,7 +8,7 @@ _DEFAULT = (
 )
 #: Put a tensor into another place, or take a part of one: they read and write its bytes once, which is all that there
 #: is to them, and no operation does the same without. Only a kernel that is slow at it would be too much.
-MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split")
+MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split", "Roll")
 #: Draw numbers one by one, by a few dozen operations each, however they are asked: nothing cheaper gives as many.
 DRAWS = (
     "RandomStandardNormal",

@@ -91,6 +91,9 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
         where = [*evidence.calls("keras.backend.set_floatx", "keras.config.set_floatx"), *finding.where]
         finding = msgspec.structs.replace(finding, where=tuple(dict.fromkeys(where)), advice=_CHOSEN)
     if evidence.work is not None:
+        if "not counted" in function.flops_note and not graph_time.rows(evidence):
+            # Of open sizes next to nothing is counted: what is in float64 may be as little of its time.
+            return msgspec.structs.replace(finding, severity="info")
         share = computed_share(evidence, function) * function.float64_flops_share
         return _told(evidence, function, finding, share)
     in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]

@@ -61,7 +61,8 @@ def is_small(evidence: Evidence, loop: GraphLoop) -> bool:
 def _mostly_waits(trace: Seen, loop: GraphLoop) -> bool:
     """Whether its operations take the lesser part of all that no other operation explains."""
     alone = trace.wall_ms * (1 - trace.rest_share([loop]))
-    enough = trace.count(loop) >= calibrated.SMALL_LOOP_TURNS.value
+    left_out = alone >= shared.MOSTLY.value * trace.wall_ms and trace.leaves_out(loop)
+    enough = trace.count(loop) >= calibrated.SMALL_LOOP_TURNS.value or left_out
     return enough and trace.own_ms(loop) <= calibrated.SMALL_LOOP_OWN.value * alone
 
 

@@ -158,6 +158,7 @@ def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes
 @pytest.mark.parametrize(
     ("kind", "bound", "severity"),
     [
+        ("Roll", "", "info"),  # periodic borders: each number is copied once
         ("MirrorPad", "memory", "info"),  # a stencil's border: what it copies it has to
         ("MirrorPad", "", "info"),  # nothing tells that it is slower than it needs be
         ("MirrorPad", "kernel", "high"),

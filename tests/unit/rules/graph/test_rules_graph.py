@@ -100,6 +100,10 @@ def test_float64_in_a_loop_that_predicts_is_priced_by_the_samples_at_the_call(so
         return
     assert result.share_of_step == pytest.approx(0.75)
     assert result.predicted_range == pytest.approx((1 / (1 - 0.15), 1 / (1 - 0.6)))
+    open_sizes = msgspec.structs.replace(function, flops_note="5 operations of open size are not counted")
+    unknown = make_evidence(parts_ms={"evaluate": 10.0}, samples=samples, data={"ops": graphs(open_sizes)})
+    of_work = unknown.narrowed(work=work, steps=run.steps, account=run.account, samples=samples, log=run.log)
+    assert [item.severity for item in float64(of_work)] == ["info"]
 
 
 def test_float64_is_priced_where_the_step_calls_it_alone() -> None:

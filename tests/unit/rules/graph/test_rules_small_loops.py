@@ -126,6 +126,18 @@ def test_a_trace_tells_where_sizes_are_open() -> None:
     assert found(a_function(a_loop()), ops=slow) == [], "what ran counts for more than what sizes say"
 
 
+def test_turns_of_which_the_trace_has_nothing_are_cheap_where_whole_calls_are_in_it() -> None:
+    loop = a_loop(measured=False, turns=None)
+    around = [
+        op("TensorListFromTensor", 4.0, count=8, name="map/TensorArrayUnstack/TensorListFromTensor"),
+        op("TensorListStack", 4.0, count=8, name="map/TensorArrayV2Stack/TensorListStack"),
+    ]
+    (finding,) = found(a_function(loop, flops=None), ops=around)
+    assert finding.code == "GRF005" and finding.share_of_step > 0.8
+    assert found(a_function(loop, flops=None), ops=around[:1]) == [], "the trace ended within the call"
+    assert found(a_function(loop, flops=None), ops=[*around, op("MatMul", 1500.0)]) == [], "others take the time"
+
+
 def test_a_kernel_that_takes_long_to_start_is_no_work() -> None:
     """30 us for 400 numbers, as oneDNN's softmax takes: a whole batch of them takes no longer."""
     starts = [op("Softmax", 1500.0, count=50_000, name="map/while/body/_1/map/while/Softmax")]

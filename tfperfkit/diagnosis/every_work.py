@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -38,7 +39,8 @@ def findings(
         more, _ = apply(evidence)  # a rule that failed here failed above
         of_work = [in_words_of(item, evidence.unit) for item in more if _concerns(item, found)]
         found += [msgspec.structs.replace(item, work=name, work_kind=evidence.work.kind) for item in of_work]
-    merged = merge(found, shares)
+    inside = {evidence.work.name for evidence in work if evidence.work is not None and _between_steps(run, evidence)}
+    merged = merge(found, shares, inside)
     # What was found twice, at a line that two works reach, explains a part of both.
     left = [*residual(run, found)]
     for evidence in work:
@@ -54,7 +56,7 @@ def findings(
         of_steps = not item.work and item.basis in _PARTS_OF_THE_RUN
         less = once if of_steps and item.family not in _OF_TRACING else 0.0
         told.append(_of_the_run(item, shares, wall_s, {} if item.work else freed_s, less))
-    told = [saved_elsewhere(item, _doubles(item, found, shares, wall_s)) for item in told]
+    told = [saved_elsewhere(item, _doubles(item, found, shares, wall_s, inside)) for item in told]
     return rank(told, shares), troubles
 
 
@@ -106,15 +108,31 @@ def _of_the_run(
     return msgspec.structs.replace(item, share_of_run=share, saves_s=saves_s)
 
 
+def _between_steps(run: Evidence, work: Evidence) -> bool:
+    """Whether most of a work ran between training steps: its seconds are in the turns of the training loop."""
+    steps = run.steps.steps
+    every = work.log.inside(work.log.whole)
+    inside = work.log.inside([(steps[0].begin_ns, steps[-1].end_ns)]) if steps else []
+    return len(inside) > len(every) / 2
+
+
 def _doubles(
-    item: Finding, found: Sequence[Finding], shares: Mapping[tuple[str, Basis], float], wall_s: float
+    item: Finding,
+    found: Sequence[Finding],
+    shares: Mapping[tuple[str, Basis], float],
+    wall_s: float,
+    inside: AbstractSet[str],
 ) -> Iterator[Elsewhere]:
-    """The same cause at the same line in other works, of which ``merge`` keeps the costliest: one remedy is all."""
+    """The same cause at the same line in other works, of which ``merge`` keeps the costliest: one remedy is all.
+    ``inside``: the works between training steps, of which a finding of the turns has the same seconds."""
     if not item.where or item.basis not in _PARTS_OF_THE_RUN:
         return
     for other in found:
         same = other.code == item.code and other.where[:1] == item.where[:1] and other.work != item.work
         if not same or other.basis not in _PARTS_OF_THE_RUN:
+            continue
+        turns, of_work = (item, other) if other.work else (other, item)
+        if turns.basis == "turn" and not turns.work and of_work.work in inside:
             continue
         of_s = shares.get((other.work, other.basis), 0.0) * wall_s
         saved = _saved(other, of_s, 0.0)

@@ -8,6 +8,7 @@ the way to the file). Two findings of one code at one place are one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
@@ -20,18 +21,23 @@ from tfperfkit.model import Basis, Finding
 EXPLAINS = calibration.EXPLAINS.value
 
 
-def merge(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] | None = None) -> tuple[Finding, ...]:
+def merge(
+    findings: Iterable[Finding],
+    shares: Mapping[tuple[str, Basis], float] | None = None,
+    inside: AbstractSet[str] = frozenset(),
+) -> tuple[Finding, ...]:
     """The findings without those that another one explains; what was folded in is said in its detail.
 
     ``shares``: of the run, by ``Finding.work`` and basis: one cause at one place that was found in the training steps
-    and in a work is reported of that in which it costs more of the run.
+    and in a work is reported of that in which it costs more of the run. ``inside``: the works between training steps:
+    what the turns of the training loop show at their line is the same time.
     """
     left = _without_doubles(findings, shares or {})
     folded: dict[int, list[Finding]] = {}
     gone: set[int] = set()
     for index, minor in enumerate(left):
         for other, major in enumerate(left):
-            if other == index or other in gone or not _explains(major, minor):
+            if other == index or other in gone or not _explains(major, minor, inside):
                 continue
             if _cost(major) >= EXPLAINS * _cost(minor):
                 folded.setdefault(other, []).append(minor)
@@ -40,15 +46,21 @@ def merge(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]
     return tuple(_with(finding, folded.get(i, [])) for i, finding in enumerate(left) if i not in gone)
 
 
-def _explains(major: Finding, minor: Finding) -> bool:
+def _explains(major: Finding, minor: Finding, inside: AbstractSet[str]) -> bool:
     places = {(place.file, place.line) for place in major.where}
     here = any((place.file, place.line) in places for place in minor.where)
+    if major.work in inside and not minor.work and minor.basis == "turn" and major.severity != "info":
+        return _first(minor) is not None and _first(minor) == _first(major)
     if minor.work != major.work:  # what is of the whole run concerns each work in it
         return here and major.basis == "run" and not major.work and minor.code in (*major.absorbs, *major.absorbs_here)
     # A place in common says less than that one is a symptom of the other wherever it stands.
     return minor.code in major.absorbs or (
         here and minor.code in major.absorbs_here and major.code not in minor.absorbs
     )
+
+
+def _first(item: Finding) -> tuple[str, int] | None:
+    return (item.where[0].file, item.where[0].line) if item.where else None
 
 
 def _without_doubles(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float]) -> list[Finding]:

@@ -112,6 +112,30 @@ def test_the_same_line_in_a_work_is_one_finding_with_the_seconds_of_both(monkeyp
     assert "1.5 to 2.2 s of the training steps" in told.detail
 
 
+@pytest.mark.parametrize("between", [True, False])
+def test_a_work_between_steps_has_the_seconds_of_the_turns(monkeypatch: pytest.MonkeyPatch, between: bool) -> None:
+    """The loop that predicts behind each step is in the training loop's turns: one time, and one finding."""
+    run = of_the_steps()
+    end = run.steps.steps[-1].end_ns
+    begin = 3000 * MS if between else end
+    work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=6.0, share_of_run=0.15, iterations=99)
+    log = SampleLog({1: Stack((), "", "python")}, [(begin + 100 * MS * n, 1) for n in range(60)])
+    of_work = run.narrowed(
+        work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=log
+    )
+    at = (SourceSpan(FILE, 10),)
+    calls = finding("EAG004", 0.9, family="eager", predicted_speedup=5.0, where=at)
+    same = finding("EAG004", 0.1, family="eager", predicted_speedup=1.1, where=at, basis="turn")
+    evaluates = finding("STP001", 0.7, family="step", predicted_speedup=3.0, where=at, basis="turn")
+    monkeypatch.setattr(
+        every_work, "apply", lambda evidence: ([evaluates, same] if evidence.work is None else [calls], [])
+    )
+    told, _ = every_work.findings(run, [of_work], (), WALL_S)
+    kept = {item.code: item for item in told}
+    assert set(kept) == ({"EAG004"} if between else {"EAG004", "STP001"})
+    assert bool(kept["EAG004"].elsewhere) is not between
+
+
 def test_what_was_traced_in_the_first_steps_is_no_time_that_faster_steps_save(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = of_the_steps().steps
     run = make_evidence(account=make_account({"graph": 5.0}), steps=steps, tracing=[(0, 2000 * MS)])

@@ -157,6 +157,7 @@ _EQUAL = [
     (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=1)),
     (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=0)),
     (4, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=[1, 2])),
+    (4, lambda t, y, x: tf.einsum("bib->bi", t.jacobian(y, x)[..., 0])),
 ]
 
 
@@ -175,6 +176,7 @@ def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
         (4, lambda t, y, x: tf.linalg.diag_part(t.batch_jacobian(y, x)[:, :3])),
         (1, lambda t, y, x: t.jacobian(y, x)),
         (1, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x), axis=2)),
+        (4, lambda t, y, x: tf.reduce_sum(t.jacobian(y, x)[0], axis=1)),
         (1, lambda t, y, x: tf.reduce_max(t.jacobian(y, x), axis=1)),
         (1, lambda t, y, x: tf.linalg.diag_part(tf.matmul(x, x, transpose_b=True)[None])),
     ],

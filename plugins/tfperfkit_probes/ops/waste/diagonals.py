@@ -21,7 +21,7 @@ _MIN_EXAMPLES = 8
 #: Between the jacobian and what takes the diagonal.
 _DEEPEST = 8
 _MAX_OPERATIONS = 20_000
-_PASSES = RESHAPES | {"Transpose", "Cast", "Mul", "Neg", "Square", "Abs"}
+_PASSES = RESHAPES | {"StridedSlice", "Transpose", "Cast", "Mul", "Neg", "Square", "Abs"}
 
 
 def diagonals(view: View) -> Iterator[Wasted]:

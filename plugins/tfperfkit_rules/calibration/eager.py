@@ -244,6 +244,12 @@ GRADIENT_MAX = Calibration(
 )
 
 # Work outside of training steps.
+SEVERAL_CALLS = Calibration(
+    2,
+    "count",
+    "calls in a training step, from which on they could be one",
+    Chosen("the fewest that can be joined; one a step may need the step before"),
+)
 MIN_MADE = Calibration(
     10,
     "count",

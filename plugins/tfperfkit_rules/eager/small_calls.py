@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from tfperfkit_probes.ops.model import Brief, OpsData
+
 from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, middle, severity, speedups
@@ -65,7 +67,11 @@ _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
 
 def called_for_little(evidence: Evidence) -> Iterable[Finding]:
     """The findings; not where a loop adds operations to a session's graph, or makes its models anew: those take it."""
-    if evidence.work is None or evidence.samples.count < MIN or not evidence.step_ms:
+    if evidence.samples.count < MIN or not evidence.step_ms:
+        return
+    if evidence.work is None:
+        if making(evidence) is None:
+            yield from _of(evidence, "function", ON_BATCH, _BATCH)
         return
     grown = growing(evidence)
     if not (grown if grown is not None else any(made_in_loops(evidence, file) for file in evidence.files())):
@@ -91,6 +97,8 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     calls_of_it = _calls(evidence, kind, place)
     if len(calls_of_it) < calibrated.MIN_MADE.value:
         return
+    if evidence.work is None and len(calls_of_it) < calibrated.SEVERAL_CALLS.value * evidence.steps.count:
+        return  # one for each step may need what the step before gave
     each_ms = statistics.median(took for _, took in calls_of_it)
     if each_ms <= 0:
         return
@@ -139,9 +147,17 @@ def _needed_ms(evidence: Evidence, place: Place) -> float | None:
     name = callee(call_of(evidence, frame, COMPILED) if frame is not None else None, "").rpartition(".")[2]
     names = _ON_DATA if any(calls(evidence, item, ON_BATCH) for item in here) else (name,)
     found = [item for item in (costs.functions if costs is not None else ()) if item.function in names]
+    ops = evidence.offer(OpsData)
+    # Keras names what ``train_on_batch`` calls alike; the line at which each was traced tells them apart.
+    traced = {brief.graph for brief in (ops.all if ops is not None else ()) if _calls_at(brief, place)}
+    found = [item for item in found if item.graph in traced] or found
     bounds = [graph_time.float32_ms(evidence, [(item, 1.0)]) for item in found]
     known = [bound[1] for bound in bounds if bound is not None]
     return max(known) if known and len(known) == len(found) else None
+
+
+def _calls_at(brief: Brief, place: Place) -> bool:
+    return any((span.file, span.line) == place for span in brief.callers)
 
 
 def _calls(evidence: Evidence, kind: MarkerKind, place: Place) -> list[tuple[float, float]]:

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 from eager_builder import op, site
-from evidence_builder import FILE, MS, one
+from evidence_builder import FILE, MS, make_evidence, make_steps, one
+from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_rules.eager import model_calls, remade, small_batches, small_calls
 from tfperfkit_rules.memory.session_graph import session_graph
 from tfprof_builder import brief
@@ -262,6 +263,35 @@ def test_predict_on_batch_for_a_row_is_a_compiled_function_for_little(method: st
     evidence = work_evidence(source, stacks, loop=3, records=calls_of("function", 4, each_ms))
     found = list(small_calls.called_for_little(evidence))
     assert [(item.code, item.where[0].line) for item in found] == ([("EAG004", 4)] if told else [])
+
+
+@pytest.mark.parametrize(("steps", "told"), [(20, True), (90, False)])
+def test_predict_on_batch_for_a_row_at_a_time_within_a_step_is_called_several_times_in_it(
+    steps: int, told: bool
+) -> None:
+    source = "import keras\nnet = keras.Sequential([])\ndef replay(rows):\n    for row in rows:\n"
+    source += "        net.predict_on_batch(row[None])\n    net.train_on_batch(rows)\n"
+    stacks = [sampled(100, "graph", frame(5, "keras.src.backend.tensorflow.trainer:predict_on_batch", CALL))]
+    # What ``train_on_batch`` calls has the same name, and needs longer than such a call takes.
+    called = [SourceSpan(FILE, 5)], [SourceSpan(FILE, 6)]
+    small, large = (
+        brief(
+            function="one_step_on_data", graph=f"g{at[0].line}", callers=at, flops=flops, moved_bytes=1e3, operations=9
+        )
+        for at, flops in zip(called, (1e4, 1e9), strict=True)
+    )
+    offers = {"made": [FunctionCosts(functions=(small, large)), OpsData(functions=[], all=(small, large))]}
+    work = work_evidence(source, stacks, loop=4, records=calls_of("function", 5, 0.5), offers=offers)
+    made = make_evidence(
+        parts_ms={"graph": 5.0},
+        steps=make_steps(steps, 5.0),
+        source=source,
+        samples=work.samples,
+        records=calls_of("function", 5, 0.5),
+        offers=offers,
+    )
+    found = list(small_calls.called_for_little(made))
+    assert [(item.code, item.where[0].line) for item in found] == ([("EAG004", 5)] if told else [])
 
 
 @pytest.mark.parametrize(("turn", "told"), [(0.25, True), (1.1, False)])

@@ -15,7 +15,7 @@ from tfperfkit_rules.input.sequential_stages import per_example, sequential
 from tfperfkit_rules.input.single_elements import one_by_one
 from tfperfkit_rules.input.stage_order import large_buffer, late_prefetch, order, repeated
 from tfperfkit_rules.input.waiting import no_prefetch, waits
-from tfperfkit_rules.input.windows import windows_one_by_one
+from tfperfkit_rules.input.windows import windows_in_a_call, windows_one_by_one
 
 RULES: tuple[Rule, ...] = (
     reloads,
@@ -34,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     python_beside,
     per_example,
     windows_one_by_one,
+    windows_in_a_call,
     one_by_one,
     sequential,
     no_prefetch,

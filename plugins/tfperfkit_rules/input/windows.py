@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.input.model import Pipeline, Stage
+import msgspec
+from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
+from tfperfkit import gain
+from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, feed, middle, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, feeding, middle, place, places, waiting
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
 
@@ -35,21 +39,61 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     worked = item.section_ms * part
     rest = item.section_ms - worked
     bounds = item.relieved(rest, rest + calibrated.MAP_LEFT_MAX.value * worked)
-    length = window.parameters.get("size")
-    yield Finding(
-        code="INP007",
-        family="input",
+    made = _finding(item.pipeline, flat, window, size, item.share)
+    yield msgspec.structs.replace(
+        made,
         severity="low",
-        title="Windows over the series are made one by one, each by a dataset of its own",
-        share_of_step=item.share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
         where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
+        evidence=(*waiting(item), *made.evidence, *times),
+    )
+
+
+def windows_in_a_call(evidence: Evidence) -> Iterator[Finding]:
+    """The same where one compiled call goes through them and no trace timed its stages: nothing tells the windows'
+    part of it, so there is no gain but the most that it could be."""
+    data, share = evidence.offer(InputData), evidence.share("graph")
+    if data is None or evidence.work is None or share < shared.MOSTLY.value:
+        return
+    pipeline = next((item for item in feeding(evidence, data) if item.stages), None)
+    found = _windowed(pipeline) if pipeline is not None and pipeline.in_graph and not pipeline.measured else None
+    if pipeline is None or found is None or pipeline.stages[-1].kind not in _IN_MEMORY:
+        return
+    flat, window, _ = found
+    made = _finding(pipeline, flat, window, _batch(pipeline, flat), share)
+    yield msgspec.structs.replace(
+        made,
+        severity=gain.severity(share * UNKNOWN_PART.value),
+        detail=f"{made.detail} How much of {evidence.unit.the} is theirs was not timed.",
+        ceiling=gain.speedup(min(share, shared.MAX_STEP_SHARE.value)),
+        where=places(evidence, place(flat, pipeline), place(window, pipeline)),
         evidence=(
-            *waiting(item),
-            Measurement("windows in a batch", size, "count", "run"),
-            *times,
+            *made.evidence,
+            Measurement(
+                f"{evidence.unit.the} in the compiled function that goes through them", share, "share", "samples"
+            ),
         ),
+        parts=("graph",),
+    )
+
+
+def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: float) -> Finding:
+    """Without its price."""
+    length = window.parameters.get("size") or next(
+        stage.parameters.get("batch_size")
+        for stage in pipeline.stages
+        if stage.nested is not None and pipeline.stages[stage.nested] is flat
+    )
+    return Finding(
+        code="INP007",
+        family="input",
+        severity="info",
+        title="Windows over the series are made one by one, each by a dataset of its own",
+        share_of_step=share,
+        predicted_speedup=None,
+        where=(),
+        evidence=(Measurement("windows in a batch", size, "count", "run"),),
         advice=(
             f"Cut a whole batch of windows at a time: starts = tf.data.Dataset.range(len(series) - size + 1)"
             f".shuffle(n).batch({size}), then starts.map(lambda start: tf.gather(series, start[:, None] + "

@@ -10,7 +10,7 @@ from eager_builder import traced
 from evidence_builder import FILE, MS, make_account, make_samples, make_steps
 from input_builder import BATCH, codes, evidence, mapped, one, pipeline, ranged, stage
 from tfperfkit_probes.input.model import InputData
-from tfperfkit_rules.input import reloading, sequential_stages, single_elements, waiting
+from tfperfkit_rules.input import reloading, sequential_stages, single_elements, waiting, windows
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.input.feed import feed
 
@@ -100,6 +100,25 @@ def test_a_pipeline_that_a_compiled_function_loops_over_and_that_keeps_up() -> N
     steps = make_steps(1, 1000.0, warm=0, source="work")
     assert not codes(of_work(taking(10.0), iterations=None, account=account, steps=steps))
     assert "INP003" in codes(of_work(taking(45.0), iterations=None, account=account, steps=steps))
+
+
+def test_windows_that_a_compiled_call_goes_through_untimed_have_no_gain_but_the_most_that_it_could_be() -> None:
+    inner = stage("Batch", 7, nested=2, bytes_per_element=100, parameters={"batch_size": 25})
+    stages = (stage("Prefetch", 9), BATCH, stage("FlatMap", 7), inner, stage("Window", 6), stage("TensorSlice", 5))
+
+    def going(graph_ms: float = 900.0, **fields: Any) -> list[Any]:
+        made = msgspec.structs.replace(looped(in_training=None, measured="", fetches_per_s=None), stages=stages)
+        account = make_account({"graph": graph_ms, "python": 1000.0 - graph_ms})
+        steps = make_steps(1, 1000.0, warm=0, source="work")
+        given = msgspec.structs.replace(made, **fields)
+        return list(windows.windows_in_a_call(of_work(given, iterations=None, account=account, steps=steps)))
+
+    (found,) = going()
+    assert (found.code, found.predicted_range, found.at_least) == ("INP007", None, None)
+    assert found.ceiling == pytest.approx(10.0) and found.where[0].line == 7 and "with size 25" in found.advice
+    assert not going(graph_ms=300.0), "the call does something else"
+    assert not going(measured="trace"), "windows_one_by_one knows more"
+    assert not going(stages=(*stages[:-1], stage("TextLine", 5))), "reading may be the wait"
 
 
 def test_a_call_without_a_place_that_fetches_is_no_input_to_prepare_ahead() -> None:

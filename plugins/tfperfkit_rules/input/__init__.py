@@ -11,7 +11,7 @@ from tfperfkit_rules.input.opened_again import opened_again
 from tfperfkit_rules.input.python_batches import python_beside, python_input
 from tfperfkit_rules.input.rebuilt import constant_data, made_in_loop
 from tfperfkit_rules.input.reloading import constant_values, reloads
-from tfperfkit_rules.input.sequential_stages import per_example, sequential
+from tfperfkit_rules.input.sequential_stages import parsed_in_a_call, per_example, sequential
 from tfperfkit_rules.input.single_elements import one_by_one
 from tfperfkit_rules.input.stage_order import large_buffer, late_prefetch, order, repeated
 from tfperfkit_rules.input.waiting import no_prefetch, waits
@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     per_example,
     windows_one_by_one,
     windows_in_a_call,
+    parsed_in_a_call,
     one_by_one,
     sequential,
     no_prefetch,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
 from tfperfkit.model import Finding, Measurement
@@ -13,9 +14,11 @@ from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
 from tfperfkit_rules.input.record_parsers import parser_of
+from tfperfkit_rules.input.untimed import gone_through, without_gain
 
 MIN_PART = calibrated.MIN_PART.value
 #: Stages that work on one element after the other though they could work on several.
+_MAPS = ("Map", "ParallelMap")
 _READS = ("TFRecord", "TextLine", "FixedLengthRecord")
 CALL_US, OPERATION_US, SMALL_BYTES = (
     calibrated.MAP_CALL_US.value,
@@ -38,9 +41,40 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     bounds = item.relieved(rest + LEFT[0] * worked, rest + LEFT[1] * worked)
     size = _batch(item.pipeline, stage)
     each_us = item.own_ms_max(stage) * 1000 / size
+    made = _per_example(evidence, item.pipeline, stage, size)
+    each = "for one example" if stage.self_ms_per_output is not None else "for one example, at most"
+    yield msgspec.structs.replace(
+        made,
+        share_of_step=item.share,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=places(evidence, place(stage, item.pipeline), stage.mapped),
+        evidence=(*waiting(item), Measurement(each, each_us / 1000, "ms", "run"), *made.evidence, *own_time(stage)),
+    )
+
+
+def parsed_in_a_call(evidence: Evidence) -> Iterator[Finding]:
+    """The same of records that one compiled call goes through, where nothing else is done with them and no trace timed
+    it."""
+    pipeline = gone_through(evidence)
+    mapped = [stage for stage in pipeline.stages if stage.kind in _MAPS] if pipeline is not None else []
+    if pipeline is None or len(mapped) != 1 or mapped[0].is_python or mapped[0].stateful_or_random:
+        return
+    size = _batch(pipeline, mapped[0])
+    small = (mapped[0].bytes_per_element or 0) <= SMALL_BYTES
+    if size < MIN_BATCH or not small or parser_of(evidence, pipeline, mapped[0]) is None:
+        return
+    made = _per_example(evidence, pipeline, mapped[0], size)
+    where = (mapped[0].mapped,) if mapped[0].mapped is not None else ()
+    made = msgspec.structs.replace(made, where=where)
+    yield without_gain(evidence, made, pipeline, [pipeline.stages.index(mapped[0])])
+
+
+def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int) -> Finding:
+    """Without its price."""
     name = stage.mapped.function if stage.mapped is not None else "the function"
-    parser = parser_of(evidence, item.pipeline, stage)
-    yield Finding(
+    parser = parser_of(evidence, pipeline, stage)
+    return Finding(
         code="INP007",
         family="input",
         severity="low",
@@ -49,21 +83,12 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
             if parser is not None
             else f"{name} is mapped over single examples, each of little work"
         ),
-        share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
-        where=places(evidence, place(stage, item.pipeline), stage.mapped),
+        share_of_step=0.0,
+        predicted_speedup=None,
+        where=(),
         evidence=(
-            *waiting(item),
-            Measurement(
-                "for one example" if stage.self_ms_per_output is not None else "for one example, at most",
-                each_us / 1000,
-                "ms",
-                "run",
-            ),
             Measurement("operations in the function", stage.ops, "count", "run"),
             Measurement("examples in a batch", size, "count", "run"),
-            *own_time(stage),
         ),
         advice=(
             f"Batch first, then map: .batch({size}).map({name}, num_parallel_calls=tf.data.AUTOTUNE). {name} then gets "
@@ -78,7 +103,7 @@ def is_cheap(evidence: Evidence, item: Feed, stage: Stage) -> bool:
     """Whether a mapped function does so little, or what is done for a batch so much faster, that calling it for each
     example is most of its time."""
     pipeline = item.pipeline
-    if stage.kind not in ("Map", "ParallelMap") or stage.is_python or stage.stateful_or_random or not stage.ops:
+    if stage.kind not in _MAPS or stage.is_python or stage.stateful_or_random or not stage.ops:
         return False
     index = pipeline.stages.index(stage)
     size = _batch(pipeline, stage)

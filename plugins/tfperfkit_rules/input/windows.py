@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
-from tfperfkit_probes.input.model import InputData, Pipeline, Stage
+from tfperfkit_probes.input.model import Pipeline, Stage
 
-from tfperfkit import gain
-from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
-from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, feed, feeding, middle, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, middle, place, places, waiting
+from tfperfkit_rules.input.untimed import gone_through, without_gain
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
 
@@ -51,31 +49,14 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
 
 
 def windows_in_a_call(evidence: Evidence) -> Iterator[Finding]:
-    """The same where one compiled call goes through them and no trace timed its stages: nothing tells the windows'
-    part of it, so there is no gain but the most that it could be."""
-    data, share = evidence.offer(InputData), evidence.share("graph")
-    if data is None or evidence.work is None or share < shared.MOSTLY.value:
-        return
-    pipeline = next((item for item in feeding(evidence, data) if item.stages), None)
-    found = _windowed(pipeline) if pipeline is not None and pipeline.in_graph and not pipeline.measured else None
+    """The same where one compiled call goes through them and no trace timed its stages."""
+    pipeline = gone_through(evidence)
+    found = _windowed(pipeline) if pipeline is not None else None
     if pipeline is None or found is None or pipeline.stages[-1].kind not in _IN_MEMORY:
         return
     flat, window, _ = found
-    made = _finding(pipeline, flat, window, _batch(pipeline, flat), share)
-    yield msgspec.structs.replace(
-        made,
-        severity=gain.severity(share * UNKNOWN_PART.value),
-        detail=f"{made.detail} How much of {evidence.unit.the} is theirs was not timed.",
-        ceiling=gain.speedup(min(share, shared.MAX_STEP_SHARE.value)),
-        where=places(evidence, place(flat, pipeline), place(window, pipeline)),
-        evidence=(
-            *made.evidence,
-            Measurement(
-                f"{evidence.unit.the} in the compiled function that goes through them", share, "share", "samples"
-            ),
-        ),
-        parts=("graph",),
-    )
+    made = _finding(pipeline, flat, window, _batch(pipeline, flat), 0.0)
+    yield without_gain(evidence, made, pipeline, map(pipeline.stages.index, (flat, window)))
 
 
 def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: float) -> Finding:

@@ -23,7 +23,7 @@ SOURCE = "\n".join(
 
 
 def of_work(*pipelines: Any, kind: Any = "loop", line: int = 30, iterations: int | None = 60, **fields: Any) -> Any:
-    given = evidence(*pipelines, source=SOURCE, inputs={"loaders": ()}, **fields)
+    given = evidence(*pipelines, **{"source": SOURCE, "inputs": {"loaders": ()}, **fields})
     given.work = Work(kind=kind, where=SourceSpan(FILE, line), seconds=3.0, share_of_run=0.5, iterations=iterations)
     return given
 
@@ -119,6 +119,23 @@ def test_windows_that_a_compiled_call_goes_through_untimed_have_no_gain_but_the_
     assert not going(graph_ms=300.0), "the call does something else"
     assert not going(measured="trace"), "windows_one_by_one knows more"
     assert not going(stages=(*stages[:-1], stage("TextLine", 5))), "reading may be the wait"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [("", True), ("    x = tf.io.decode_jpeg(found['x'])\n", False)],  # pictures are work of their own
+)
+def test_records_that_a_compiled_call_goes_through_are_parsed_a_batch_at_a_time(more: str, told: bool) -> None:
+    source = "import tensorflow as tf\ndef load(record):\n    found = tf.io.parse_single_example(record, columns)\n"
+    parsing = mapped("ParallelMap", own_ms=None, ops=30, bytes_per_element=48)
+    stages = (stage("Prefetch", 9), BATCH, parsing, stage("TFRecord", 4, element="string[]"))
+    made = msgspec.structs.replace(looped(in_training=None, measured="", fetches_per_s=None), stages=stages)
+    steps = make_steps(1, 1000.0, warm=0, source="work")
+    given = {"iterations": None, "account": make_account({"graph": 900.0, "python": 100.0}), "steps": steps}
+    found = list(
+        sequential_stages.parsed_in_a_call(of_work(made, source=source + more + "    return found\n", **given))
+    )
+    assert [(item.code, item.where[0].line, item.at_least) for item in found] == ([("INP007", 7, None)] if told else [])
 
 
 def test_a_call_without_a_place_that_fetches_is_no_input_to_prepare_ahead() -> None:

@@ -1,0 +1,44 @@
+"""A pipeline that one call of a compiled function goes through, of which no stage was timed: no window opens within a
+call, and TensorFlow keeps no times of datasets there. What its stages are still tells what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from tfperfkit_probes.input.model import InputData, Pipeline
+
+from tfperfkit import gain
+from tfperfkit.calibration import UNKNOWN_PART
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.input.feed import feeding, place, places
+
+
+def gone_through(evidence: Evidence) -> Pipeline | None:
+    """The pipeline, where most of a work passes in compiled functions and one of these goes through it."""
+    data = evidence.offer(InputData)
+    if data is None or evidence.work is None or evidence.share("graph") < shared.MOSTLY.value:
+        return None
+    pipeline = next((item for item in feeding(evidence, data) if item.stages), None)
+    return pipeline if pipeline is not None and pipeline.in_graph and not pipeline.measured else None
+
+
+def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: Iterable[int]) -> Finding:
+    """A finding about these stages (their numbers), of whose part nothing is known: all of it is the most."""
+    share = evidence.share("graph")
+    own = Measurement("the compiled function that goes through it", share, "share", "samples")
+    lines = [place(pipeline.stages[number], pipeline) for number in stages]
+    return msgspec.structs.replace(
+        made,
+        severity=gain.severity(share * UNKNOWN_PART.value),
+        share_of_step=share,
+        predicted_speedup=None,
+        predicted_range=None,
+        ceiling=gain.speedup(min(share, shared.MAX_STEP_SHARE.value)),
+        detail=f"{made.detail} How much of {evidence.unit.the} is theirs was not timed.",
+        where=tuple(dict.fromkeys((*places(evidence, *lines), *made.where))),
+        evidence=(*made.evidence, own),
+        parts=("graph",),
+    )

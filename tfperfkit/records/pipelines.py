@@ -15,6 +15,19 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     function: str
 
 
+class Padding(msgspec.Struct, frozen=True, kw_only=True):
+    """Sequences of whole numbers, padded to ``width``: lengths without it, of ``rows`` of them. ``alike``: the mean
+    length that batches of sequences of like length would have. ``before``: the padding is at the beginning."""
+
+    width: int
+    mean: float
+    longest: int
+    alike: float
+    quartiles: tuple[int, ...]
+    rows: int
+    before: bool = False
+
+
 class Description(msgspec.Struct, frozen=True, kw_only=True):
     """``parameters``: as given; -1 for AUTOTUNE and for endless. ``mapped``: the function that is called for each
     element, or the generator. ``python_ops``: types of operations in it that call Python. ``random_ops``: those that
@@ -30,6 +43,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     element_bytes: int | None = None
     memory_bytes: int = 0
     seed: bool = False  # a seed was set for a shuffle
+    padding: Padding | None = None  # of the sequences that ``from_tensor_slices`` was given
 
 
 Maker = Literal["user", "keras", "library"]
@@ -72,19 +86,6 @@ class MadeIterator(msgspec.Struct, frozen=True, kw_only=True):
     in_graph: bool = False
     made: int = 1
     ns: int = 0
-
-
-class Padding(msgspec.Struct, frozen=True, kw_only=True):
-    """Sequences of whole numbers, padded to ``width``: lengths without it, of ``rows`` of them. ``alike``: the mean
-    length that batches of sequences of like length would have. ``before``: the padding is at the beginning."""
-
-    width: int
-    mean: float
-    longest: int
-    alike: float
-    quartiles: tuple[int, ...]
-    rows: int
-    before: bool = False
 
 
 class KerasData(msgspec.Struct, frozen=True, kw_only=True):

@@ -48,6 +48,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     element: str = ""
     bytes_per_element: int | None = None
     memory_bytes: int = 0
+    padding: Padding | None = None
     filled: float | None = None
     trace_self_ms_per_step: float | None = None
     in_graph: bool = False

@@ -138,6 +138,7 @@ def _described(link: Link, places: dict[int, int]) -> Stage:
         element=about.element,
         bytes_per_element=about.element_bytes,
         memory_bytes=about.memory_bytes,
+        padding=about.padding,
         parallelism=_given(about.parameters.get("num_parallel_calls")),
         buffer=_given(about.parameters.get("buffer_size")) if kind in ("Prefetch", "Shuffle") else None,
         in_graph=bool(made.graph),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from tfperfkit_probes.input.model import InputData, KerasInput, Stage
+from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
@@ -28,18 +29,46 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
     # What updates weights does not grow with the sequences; nearly all else does, the gaps between operations too.
     grows = 1 - sum(item.ms for item in step.operations if item.stage == "update") / step.ms
     computed = evidence.share("graph") * grows
-    row = next((row for row in data.keras if row.way == "fit" and not row.validation and row.padding), None)
-    if row is not None and row.padding is not None and _looks_up(step):
-        share = computed * (1 - row.padding.mean / row.padding.width)
-        saved = computed * (1 - row.padding.alike / row.padding.width)
+    given = (_given(row) for row in data.keras if row.way == "fit" and not row.validation)
+    sliced = (_sliced(pipeline) for pipeline in data.pipelines if pipeline.in_training)
+    found = next((each for each in (*given, *sliced) if each is not None), None)
+    if found is not None and _looks_up(step):
+        padded = found.padding
+        share = computed * (1 - padded.mean / padded.width)
+        saved = computed * (1 - padded.alike / padded.width)
         bounds = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
         if 1 - 1 / bounds[0] >= calibrated.PADDING_MIN.value:
-            yield _finding(row, row.padding, share, bounds)
+            yield _finding(found, share, bounds)
         return
     stages = (stage for pipeline in data.pipelines if pipeline.in_training for stage in pipeline.stages)
     stage = next((stage for stage in stages if stage.filled is not None), None)
     if stage is not None and stage.filled is not None:
         yield from _padded_batches(stage, stage.filled, computed)
+
+
+class _Sequences(NamedTuple):
+    """Padded ones, where they are given to what makes batches of them, and of how many."""
+
+    padding: Padding
+    place: SourceSpan
+    words: str
+    batch_size: int | None
+
+
+def _given(row: KerasInput) -> _Sequences | None:
+    place = SourceSpan(row.file, row.line, row.function)
+    return _Sequences(row.padding, place, "given to fit", row.batch_size) if row.padding is not None else None
+
+
+def _sliced(pipeline: Pipeline) -> _Sequences | None:
+    """Those of ``from_tensor_slices``, where nothing that is mapped over them may cut or change them."""
+    source = next((stage for stage in pipeline.stages if stage.padding is not None), None)
+    if source is None or source.padding is None or any(stage.mapped is not None for stage in pipeline.stages):
+        return None
+    sizes = (stage.parameters.get("batch_size") for stage in pipeline.stages)
+    size = next((each for each in sizes if isinstance(each, int)), None)
+    place = SourceSpan(source.file, source.line, source.function)
+    return _Sequences(source.padding, place, "that the dataset is made of", size)
 
 
 def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Finding]:
@@ -82,19 +111,25 @@ def _looks_up(step: ComputedStep) -> bool:
     return any(item.type in _LOOKUP and item.stage == "forward" and item.layer for item in step.operations)
 
 
-def _finding(row: KerasInput, padded: Padding, share: float, bounds: tuple[float, float]) -> Finding:
+def _finding(found: _Sequences, share: float, bounds: tuple[float, float]) -> Finding:
+    padded = found.padding
     empty = 1 - padded.mean / padded.width
-    short = f"pad_sequences(..., maxlen={padded.longest}) loses nothing here. " if padded.longest < padded.width else ""
+    short = ""
+    if padded.longest < padded.width:  # of a sample: a longer one may be among the others
+        short = (
+            f"None of the {padded.rows:,} sequences that were looked at is longer than {padded.longest}: see whether "
+            f"pad_sequences(..., maxlen={padded.longest}) cuts any that matters. "
+        )
     edges = ", ".join(str(length) for length in dict.fromkeys(padded.quartiles))
     return Finding(
         code=codes.PADDING,
         family="graph",
-        title=f"{100 * empty:.0f} % of the sequences given to fit is padding",
+        title=f"{100 * empty:.0f} % of the sequences {found.words} is padding",
         severity=graph_severity(share),
         share_of_step=share,
         predicted_speedup=gain.middle(bounds),
         predicted_range=bounds,
-        where=(SourceSpan(row.file, row.line, row.function),),
+        where=(found.place,),
         evidence=(
             Measurement("length of the sequences", float(padded.width), "count", "run"),
             Measurement("without padding, in the mean", padded.mean, "count", "run"),
@@ -106,7 +141,7 @@ def _finding(row: KerasInput, padded: Padding, share: float, bounds: tuple[float
         advice=(
             f"{short}Make batches of sequences of like length, each padded to its own longest: from the sequences as "
             "they are, before padding, dataset.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], "
-            f"bucket_boundaries=[{edges}], bucket_batch_sizes=[{_sizes(row, padded)}]) in place of batch; the model's "
+            f"bucket_boundaries=[{edges}], bucket_batch_sizes=[{_sizes(found)}]) in place of batch; the model's "
             "input is keras.Input((None,))."
         ),
         detail=(
@@ -117,6 +152,7 @@ def _finding(row: KerasInput, padded: Padding, share: float, bounds: tuple[float
     )
 
 
-def _sizes(row: KerasInput, padded: Padding) -> str:
+def _sizes(found: _Sequences) -> str:
     """One batch size for each bucket, the last behind the last boundary."""
-    return ", ".join([str(row.batch_size or TRY.value)] * (len(dict.fromkeys(padded.quartiles)) + 1))
+    edges = dict.fromkeys(found.padding.quartiles)
+    return ", ".join([str(found.batch_size or TRY.value)] * (len(edges) + 1))

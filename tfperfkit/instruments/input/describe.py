@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
 from tfperfkit.instruments.hooks.frame_locals import local
+from tfperfkit.instruments.padding import padding_of
 from tfperfkit.instruments.stacks import call_site
 from tfperfkit.instruments.steps.updates import own_code
-from tfperfkit.records.pipelines import Description, Place
+from tfperfkit.records.pipelines import Description, Padding, Place
 
 _PARAMETERS = (
     "num_parallel_calls",
@@ -55,8 +57,22 @@ def describe(dataset: Any, generator: Place | None = None) -> tuple[Description,
         element=text,
         element_bytes=size,
         memory_bytes=sum(_bytes(item.shape, item.dtype) or 0 for item in tensors if _is_held(item)),
+        padding=_padding(tensors) if "TensorSlice" in type(dataset).__name__ else None,
         seed=bool(_value(getattr(dataset, "_seed", None)) or _value(getattr(dataset, "_seed2", None))),
     ), graph
+
+
+def _padding(tensors: Any) -> Padding | None:
+    """Of the first tensor that holds padded sequences. NumPy looks at its memory; nothing is copied or kept."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return None
+    for item in tensors:
+        if hasattr(item, "numpy") and item.dtype.is_integer and item.shape.rank == 2:
+            found = padding_of(numpy.asarray(item), None)
+            if found is not None:
+                return found
+    return None
 
 
 def generator_of(frame: FrameType | None) -> Place | None:

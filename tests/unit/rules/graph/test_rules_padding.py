@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from evidence_builder import FILE, make_evidence
 from input_builder import pipeline, stage
-from tfperfkit_probes.input.model import InputData, KerasInput
+from tfperfkit_probes.input.model import InputData, KerasInput, Stage
 from tfperfkit_rules.graph.padding import padding
 
 from tfperfkit.model import Finding, SourceSpan
@@ -53,6 +53,29 @@ def test_most_of_the_sequences_is_padding() -> None:
 )
 def test_silent(padded: Padding | None, fields: dict[str, Any]) -> None:
     assert findings(padded, **fields) == []
+
+
+def sliced(*above: Stage, padded: Padding | None = SHORT, **fields: Any) -> list[Finding]:
+    """Sequences that a dataset is made of, in the place of arrays given to ``fit``."""
+    operations = (operation("ResourceGather", 1.0), operation("While", 5.0, layer="model/lstm"))
+    step = ComputedStep(ms=8.0, idle_ms=1.0, waits_ms=0, unknown_ms=0, operations=operations)
+    batch = stage("Batch", 12, parameters={"batch_size": 16})
+    feeding = pipeline(stage("Prefetch", 12), batch, *above, stage("TensorSlice", 11, padding=padded), **fields)
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "dispatch": 2.0},
+        data={"input": InputData(pipelines=(feeding,), keras=(), steps=60)},
+        offers={"lines": (step,)},
+    )
+    return list(padding(evidence))
+
+
+def test_sequences_that_a_dataset_is_made_of() -> None:
+    (found,) = sliced(stage("Shuffle", 11))
+    assert (found.code, found.where[0].line) == ("GRF018", 11)
+    assert found.title == "90 % of the sequences that the dataset is made of is padding"
+    assert "[16, 16, 16, 16]" in found.advice
+    assert not sliced(stage("Map", 11, mapped=SourceSpan(FILE, 3, "cut"))), "it may cut them"
+    assert not sliced(padded=FULL) and not sliced(padded=None) and not sliced(in_training=False)
 
 
 def batches(filled: float | None, **fields: Any) -> list[Finding]:

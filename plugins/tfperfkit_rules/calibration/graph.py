@@ -145,11 +145,7 @@ KERNEL_START_MAX_MS = Calibration(
     0.1,
     "ms",
     "a run of a kernel on next to nothing, at most",
-    Measured(
-        "62 us for oneDNN's softmax of 12 x 12 numbers in a trace; a whole turn of tf.map_fn with it 70",
-        MEASURED_ON,
-        2,
-    ),
+    Measured("62 us for oneDNN's softmax of 12 x 12 numbers; a turn of tf.map_fn with it 70", MEASURED_ON, 2),
 )
 MIN_SMALL_LOOP = Calibration(
     calibration.SEVERITY_MEDIUM.value,

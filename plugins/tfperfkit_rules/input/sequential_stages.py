@@ -14,7 +14,7 @@ from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
 from tfperfkit_rules.input.record_parsers import parser_of
-from tfperfkit_rules.input.untimed import gone_through, without_gain
+from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
 
 MIN_PART = calibrated.MIN_PART.value
 #: Stages that work on one element after the other though they could work on several.
@@ -59,6 +59,8 @@ def parsed_in_a_call(evidence: Evidence) -> Iterator[Finding]:
     pipeline = gone_through(evidence)
     mapped = [stage for stage in pipeline.stages if stage.kind in _MAPS] if pipeline is not None else []
     if pipeline is None or len(mapped) != 1 or mapped[0].is_python or mapped[0].stateful_or_random:
+        return
+    if multiplies(evidence, pipeline):
         return
     size = _batch(pipeline, mapped[0])
     small = (mapped[0].bytes_per_element or 0) <= SMALL_BYTES

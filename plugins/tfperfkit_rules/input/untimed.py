@@ -9,8 +9,8 @@ import msgspec
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit import gain
-from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.model import Finding, Measurement
+from tfperfkit.offers import FunctionCosts
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.feed import feeding, place, places
@@ -25,6 +25,13 @@ def gone_through(evidence: Evidence) -> Pipeline | None:
     return pipeline if pipeline is not None and pipeline.in_graph and not pipeline.measured else None
 
 
+def multiplies(evidence: Evidence, pipeline: Pipeline) -> bool:
+    """Whether the compiled function has products of matrices, convolutions or the like: these may take the time."""
+    costs = evidence.offer(FunctionCosts)
+    mine = [each for each in (costs.functions if costs is not None else ()) if each.function == pipeline.in_graph]
+    return not mine or any(each.heavy for each in mine)
+
+
 def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: Iterable[int]) -> Finding:
     """A finding about these stages (their numbers), of whose part nothing is known: all of it is the most."""
     share = evidence.share("graph")
@@ -32,7 +39,7 @@ def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: 
     lines = [place(pipeline.stages[number], pipeline) for number in stages]
     return msgspec.structs.replace(
         made,
-        severity=gain.severity(share * UNKNOWN_PART.value),
+        severity="medium",
         share_of_step=share,
         predicted_speedup=None,
         predicted_range=None,

@@ -13,8 +13,10 @@ from tfperfkit_probes.input.model import InputData
 from tfperfkit_rules.input import reloading, sequential_stages, single_elements, waiting, windows
 from tfperfkit_rules.input.evaluated import evaluated_wait
 from tfperfkit_rules.input.feed import feed
+from tfprof_builder import brief
 
 from tfperfkit.model import SourceSpan, Work
+from tfperfkit.offers import FunctionCosts
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 
 SOURCE = "\n".join(
@@ -122,19 +124,25 @@ def test_windows_that_a_compiled_call_goes_through_untimed_have_no_gain_but_the_
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
-    [("", True), ("    x = tf.io.decode_jpeg(found['x'])\n", False)],  # pictures are work of their own
+    ("more", "heavy", "told"),
+    [
+        ("", 0, True),
+        ("    x = tf.io.decode_jpeg(found['x'])\n", 0, False),  # pictures are work of their own
+        ("", 2, False),  # the network may take the time
+    ],
 )
-def test_records_that_a_compiled_call_goes_through_are_parsed_a_batch_at_a_time(more: str, told: bool) -> None:
+def test_records_that_a_compiled_call_goes_through_are_parsed_a_batch_at_a_time(
+    more: str, heavy: int, told: bool
+) -> None:
     source = "import tensorflow as tf\ndef load(record):\n    found = tf.io.parse_single_example(record, columns)\n"
     parsing = mapped("ParallelMap", own_ms=None, ops=30, bytes_per_element=48)
     stages = (stage("Prefetch", 9), BATCH, parsing, stage("TFRecord", 4, element="string[]"))
     made = msgspec.structs.replace(looped(in_training=None, measured="", fetches_per_s=None), stages=stages)
     steps = make_steps(1, 1000.0, warm=0, source="work")
     given = {"iterations": None, "account": make_account({"graph": 900.0, "python": 100.0}), "steps": steps}
-    found = list(
-        sequential_stages.parsed_in_a_call(of_work(made, source=source + more + "    return found\n", **given))
-    )
+    given |= {"offers": {"ops": [FunctionCosts(functions=(brief(function="score", heavy=heavy),))]}}
+    work = of_work(made, source=source + more + "    return found\n", **given)
+    found = list(sequential_stages.parsed_in_a_call(work))
     assert [(item.code, item.where[0].line, item.at_least) for item in found] == ([("INP007", 7, None)] if told else [])
 
 

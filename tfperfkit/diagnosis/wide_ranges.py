@@ -20,8 +20,8 @@ WIDEST = calibration.WIDEST_RANGE.value
 
 def without_wide_ranges(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings in their order. One that is ``open_ended``, or whose range is wider than ``WIDEST`` or ends at
-    ``MAX_SAMPLED``, keeps ``at_least``, its lower end; where that promises less than a low severity asks for,
-    ``ceiling``, its upper end."""
+    ``MAX_SAMPLED``, keeps ``at_least``, its lower end. Where that promises less than a low severity asks for, a wide
+    range leaves ``ceiling``, its upper end, and one that is narrower stays."""
     return tuple(_reported(item) for item in findings)
 
 
@@ -29,9 +29,10 @@ def _reported(item: Finding) -> Finding:
     if item.predicted_range is None:
         return item
     low, high = item.predicted_range
-    if not item.open_ended and high <= WIDEST * low and not math.isclose(high, calibration.MAX_SAMPLED.value):
-        return item
     known = 1 - 1 / max(low, 1.0) >= LOW
+    wide = high > WIDEST * low or math.isclose(high, calibration.MAX_SAMPLED.value)
+    if not wide and not (known and item.open_ended):
+        return item
     return msgspec.structs.replace(
         item,
         predicted_speedup=None,

@@ -243,13 +243,14 @@ GRADIENT_MAX = Calibration(
     Cited("the same, of Griewank and Walther, Evaluating Derivatives, 2008: less than 6 by the count of operations"),
 )
 
-# Work outside of training steps.
 SEVERAL_CALLS = Calibration(
     2,
     "count",
     "calls in a training step, from which on they could be one",
     Chosen("the fewest that can be joined; one a step may need the step before"),
 )
+
+# Work outside of training steps.
 MIN_MADE = Calibration(
     10,
     "count",

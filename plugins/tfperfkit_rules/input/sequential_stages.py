@@ -68,7 +68,7 @@ def parsed_in_a_call(evidence: Evidence) -> Iterator[Finding]:
         return
     made = _per_example(evidence, pipeline, mapped[0], size)
     where = (mapped[0].mapped,) if mapped[0].mapped is not None else ()
-    made = msgspec.structs.replace(made, where=where)
+    made = msgspec.structs.replace(made, where=where, detail="The function is called once for each example.")
     yield without_gain(evidence, made, pipeline, [pipeline.stages.index(mapped[0])])
 
 

@@ -33,18 +33,19 @@ def multiplies(evidence: Evidence, pipeline: Pipeline) -> bool:
 
 
 def without_gain(evidence: Evidence, made: Finding, pipeline: Pipeline, stages: Iterable[int]) -> Finding:
-    """A finding about these stages (their numbers), of whose part nothing is known: all of it is the most."""
+    """A finding about these stages (their numbers). No cost is claimed, for nothing tells their part of the function's
+    time: all of it is the most."""
     share = evidence.share("graph")
     own = Measurement("the compiled function that goes through it", share, "share", "samples")
     lines = [place(pipeline.stages[number], pipeline) for number in stages]
     return msgspec.structs.replace(
         made,
         severity="medium",
-        share_of_step=share,
+        share_of_step=0.0,
         predicted_speedup=None,
         predicted_range=None,
         ceiling=gain.speedup(min(share, shared.MAX_STEP_SHARE.value)),
-        detail=f"{made.detail} How much of {evidence.unit.the} is theirs was not timed.",
+        detail=f"{made.detail} How much of {evidence.unit.the} that takes was not timed.",
         where=tuple(dict.fromkeys((*places(evidence, *lines), *made.where))),
         evidence=(*made.evidence, own),
         parts=("graph",),

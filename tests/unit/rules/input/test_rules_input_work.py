@@ -117,6 +117,7 @@ def test_windows_that_a_compiled_call_goes_through_untimed_have_no_gain_but_the_
 
     (found,) = going()
     assert (found.code, found.predicted_range, found.at_least) == ("INP007", None, None)
+    assert found.share_of_step == 0.0, "what they cost was not measured"
     assert found.ceiling == pytest.approx(10.0) and found.where[0].line == 7 and "with size 25" in found.advice
     assert not going(graph_ms=300.0), "the call does something else"
     assert not going(measured="trace"), "windows_one_by_one knows more"

@@ -27,28 +27,28 @@ class Seen(NamedTuple):
 
     def own_ms(self, loop: GraphLoop) -> float:
         """The own time of the loop's operations."""
-        return sum(row.self_ms for row in self.rows if _is_of(row, loop))
+        return sum(row.self_ms for row in self.rows if is_within(row.name, loop.name))
 
     def starts(self, loop: GraphLoop) -> bool:
         """Whether no operation of the loop takes longer than a kernel may take to start."""
-        runs = ((row.self_ms, row.count) for row in self.rows if _is_of(row, loop))
+        runs = ((row.self_ms, row.count) for row in self.rows if is_within(row.name, loop.name))
         return all(took <= calibrated.KERNEL_START_MAX_MS.value * count for took, count in runs)
 
     def count(self, loop: GraphLoop) -> int:
         """How often its most frequent operation was seen."""
-        return max((row.count for row in self.rows if _is_of(row, loop)), default=0)
+        return max((row.count for row in self.rows if is_within(row.name, loop.name)), default=0)
 
     def leaves_out(self, loop: GraphLoop) -> bool:
         """Whether whole calls are in it, but no operation of the loop: the runtime took all of them for cheap
         (5,000 to 8,000 processor cycles at most, by version: TensorFlow's ``kOpIsExpensiveThresholdCycles``)."""
         before, after = (f"{loop.name.rpartition('/')[0]}/{each}" for each in _AROUND)
         whole = (sum(row.count for row in self.rows if row.name.startswith(each)) for each in (before, after))
-        return all(whole) and not any(_is_of(row, loop) for row in self.rows)
+        return all(whole) and not any(is_within(row.name, loop.name) for row in self.rows)
 
     def rest_share(self, loops: Iterable[GraphLoop]) -> float:
         """Of the time in compiled functions, what the operations outside of these loops take, side by side or not."""
         names = list(loops)
-        rest = sum(row.self_ms for row in self.rows if not any(_is_of(row, loop) for loop in names))
+        rest = sum(row.self_ms for row in self.rows if not any(is_within(row.name, loop.name) for loop in names))
         return min(1.0, (rest + self.left_out_ms) / self.wall_ms)
 
 
@@ -66,6 +66,7 @@ def seen(evidence: Evidence) -> Seen | None:
     return Seen(rows, wall, data.rest_ms) if wall > 0 else None
 
 
-def _is_of(row: RanOperation, loop: GraphLoop) -> bool:
-    """The runtime puts the bodies of a loop in its place: ``map/while/body/_1/map/while/Mean``."""
-    return f"{loop.name}/body/" in row.name or f"{loop.name}/cond/" in row.name
+def is_within(operation: str, loop: str) -> bool:
+    """Whether an operation stands in a loop, by their names. The runtime puts the bodies of a loop in its place:
+    ``map/while/body/_1/map/while/Mean``."""
+    return f"{loop}/body/" in operation or f"{loop}/cond/" in operation

@@ -9,6 +9,7 @@ from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph.functions import largest_first
 from tfperfkit_rules.graph.loop_share import turns_of
+from tfperfkit_rules.graph.loop_trace import is_within
 
 
 def untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
@@ -24,8 +25,5 @@ def untraced_runs(evidence: Evidence, step: ComputedStep) -> float:
             if often and not inner and not loop.trains:
                 runs = often * turns * loop.operations if turns is not None else math.inf
                 ran[loop.name] = max(ran.get(loop.name, 0.0), runs)
-    seen = {
-        name: sum(row.runs for row in step.operations if f"{name}/body/" in row.name or f"{name}/cond/" in row.name)
-        for name in ran
-    }
+    seen = {name: sum(row.runs for row in step.operations if is_within(row.name, name)) for name in ran}
     return sum(max(0.0, each - seen[name]) for name, each in ran.items() if math.isfinite(each) or not seen[name])

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 import msgspec
 
 from tfperfkit import calibration
-from tfperfkit.gain import LOW
-from tfperfkit.model import Finding
+from tfperfkit.gain import LOW, saving, severity
+from tfperfkit.model import Finding, Severity
 
+_LOUDNESS: tuple[Severity, ...] = ("info", "low", "medium", "high")
 WIDEST = calibration.WIDEST_RANGE.value
 
 
@@ -31,7 +32,9 @@ def _reported(item: Finding) -> Finding:
     low, high = item.predicted_range
     known = 1 - 1 / max(low, 1.0) >= LOW
     wide = high > WIDEST * low or math.isclose(high, calibration.MAX_SAMPLED.value)
-    if not wide and not (known and item.open_ended):
+    # A lower end that makes less of the finding than it is says less than its range.
+    as_loud = _LOUDNESS.index(severity(saving(low))) >= _LOUDNESS.index(item.severity)
+    if not wide and not (item.open_ended and known and as_loud):
         return item
     return msgspec.structs.replace(
         item,

@@ -65,3 +65,5 @@ def test_of_code_to_be_written_anew_the_lower_end_is_told() -> None:
     assert told.saves_s == (5.0, 6.7)  # these are known better than the factor
     promises_nothing = msgspec.structs.replace(gains(1.0, 3.0), open_ended=True)
     assert without_wide_ranges((promises_nothing,)) == (promises_nothing,)
+    little = msgspec.structs.replace(gains(1.04, 5.0), open_ended=True)  # a high one, of which 4 % are certain
+    assert without_wide_ranges((little,)) == (little,)

@@ -36,6 +36,8 @@ class WindowWish(msgspec.Struct, frozen=True, kw_only=True):
 
     ``seconds_without_steps``: its length in a script that shows no step. ``after_steps``: another window of that
     length, once, where TensorFlow works on for long after the steps have ended; ``Recording.step`` is 0 in it.
+    ``any_thread``: without steps ``record`` may also be entered and left on a thread of ours, while the script's is
+    within a call into TensorFlow: there it gets a window in a call that is the whole of the work.
     """
 
     seconds: float = 0.5
@@ -45,6 +47,7 @@ class WindowWish(msgspec.Struct, frozen=True, kw_only=True):
     extra_steps: int = 0
     seconds_without_steps: float = 2.0
     after_steps: bool = False
+    any_thread: bool = False
 
 
 class HotFunction(msgspec.Struct, frozen=True):

@@ -13,7 +13,8 @@ _WORKING = ("opening", "closing")
 
 
 def pauses(phases: Iterable[Any], steps: StepTable) -> Spans:
-    """``phases``: rows of ``session/phases.jsonl``, ``[probe, phase, ns]``."""
+    """``phases``: rows of ``session/phases.jsonl``, ``[probe, phase, ns]``; a fourth item: by a thread of ours, so that
+    the script did not wait."""
     found: list[Span] = list(steps.pauses)
     begun: dict[str, int] = {}
     for row in phases:

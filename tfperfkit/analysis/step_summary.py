@@ -43,8 +43,9 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     clean = table.clean
     note = table.note
     if not clean and table.count:
-        note = note or _few_calls(table) or _NOT_CLEAN
         clean = table.steps[2:] or table.steps
+    alone = len(clean) == 1 and clean[0].count >= IN_ONE_CALL
+    note = note or (_one_call(table) if alone else "" if table.clean or not table.count else _NOT_CLEAN)
     durations = Weighted((step.duration_ns, step.count) for step in clean)
     if not durations.count:
         note = " ".join(filter(None, (note, step_hint(evidence)))) if evidence.work is None else note
@@ -62,7 +63,7 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         clean=durations.count if table.clean else 0,
         median_ms=ms(median),
         mean_ms=ms(durations.mean),
-        p90_ms=ms(durations.at(0.9)),
+        p90_ms=None if alone else ms(durations.at(0.9)),
         examples_per_s=examples / turn_s if examples and turn_s else None,
         batch_size=examples or None,
         breakdown_ms=parts,
@@ -74,16 +75,12 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     )
 
 
-def _few_calls(table: StepTable) -> str:
-    """Where all steps ran in a call or two, as when one call of a compiled function is all of the training."""
-    if not all(step.count >= IN_ONE_CALL for step in table.steps):
-        return ""
+def _one_call(table: StepTable) -> str:
+    """Where the times are those of one call, as when one call of a compiled function is all of the training."""
     calls = len(table.steps)
-    ran = "one call, with its" if calls == 1 else f"{calls} calls, the first with its"
-    return (
-        f"all {table.count:,} steps ran in {ran} tracing and compiling, and no window opens within a call: let one "
-        "make fewer steps (dataset.take(20)), and make five"
-    )
+    if calls == 1:
+        return f"all {table.count:,} steps ran in one call: a step's time is its mean, tracing and compiling included"
+    return f"all {table.count:,} steps ran in {calls} calls: a step's time is the mean of one"
 
 
 def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:

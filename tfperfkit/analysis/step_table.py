@@ -16,7 +16,7 @@ from tfperfkit.model import WindowSummary
 from tfperfkit.records.convert import each
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.step_cutter import cut
-from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
+from tfperfkit.records.steps import IN_ONE_CALL, PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
 from tfperfkit.storage.ring import SEGMENTS
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -214,6 +214,9 @@ def label(steps: tuple[Step, ...], spans: Sequence[tuple[int, int, str]], warm: 
             window = "clean" if previous in ("clean", "settle", "warmup") else "settle"
         labelled.append(msgspec.structs.replace(step, window=window))
         previous = window
+    if labelled and all(step.count >= IN_ONE_CALL and step.window != "clean" for step in labelled):
+        # An epoch or all of the training in one call: its tracing, and a window within it, are a small part of that.
+        labelled[-1] = msgspec.structs.replace(labelled[-1], window="clean")
     return tuple(labelled)
 
 

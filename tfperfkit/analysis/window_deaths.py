@@ -80,7 +80,7 @@ def _last_phases(rows: Iterable[Any]) -> dict[str, tuple[Any, int]]:
     found: dict[str, tuple[Any, int]] = {}
     for row in rows:
         match row:
-            case [str(probe), str(phase), int(ns)] if phase in _WHILE:
+            case [str(probe), str(phase), int(ns), *_] if phase in _WHILE:
                 found.pop(probe, None)
                 found[probe] = (phase, ns)
     return found

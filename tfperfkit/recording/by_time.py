@@ -67,6 +67,10 @@ class ByTime:
             return PATIENCE_NS + FIRST_PATIENCE_NS
         return FIRST_PATIENCE_NS if due and due[0].wish.after_steps else PATIENCE_NS
 
+    def finish(self) -> None:
+        """Recording ends: what the pulse opens or closes just now comes first."""
+        self._moments.finish()
+
     def unopened(self, now: int) -> tuple[Sequence[WindowSpec], int]:
         """The windows that were due and found no point to open at, and for how many ns the first was asked for."""
         waited = self._moments.waited_ns(now)

@@ -195,6 +195,7 @@ class Session:
             self._safely("trial", self._trial.finish)
         self.pulse.stop()
         self._precision.end()
+        self._by_time.finish()
         self._tell_unopened()
         self._points.withdraw()
         self._probing.finish()

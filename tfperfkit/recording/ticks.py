@@ -80,13 +80,14 @@ class Ticks:
             return lead
         if self._paired is not None and self._long is not None and self._long.window is None and self._paired.due(now):
             return FAST_S
-        library = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
+        seen = self._sampler.take(now, self._driver, anyone=self._markers.thread is None)
         self._precision.after_sample()
         if self._long is None:
             self._others(now)
         if self._processor is not None:
             self._processor.note(now)
-        if library in TENSORFLOW and not self._markers.busy:
+        # The first call of a function counts from where it computes: what it traces is no work.
+        if seen.library in TENSORFLOW and (seen.computes or not self._markers.busy):
             self._by_time.worked(min(now - self._last, NS_PER_S))
             if self._steps.number == 0 and self._long is None and not self._session.finished:
                 self._precision.without_steps(now, self.armed_ns)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import functools
+import threading
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.recording.schedule import WindowSpec
+
+#: For so long a window waits for the thread that drives TensorFlow, before one that any thread may open opens within
+#: the operation that this is in: most scripts pass a point a thousand times as often.
+_WITHIN_NS = NS_PER_S
+#: How long that lasts, to the next tick: a loop of small operations leaves a million events a second, and writing them
+#: takes one of the script's processors for longer than they took.
+_LASTS_NS = NS_PER_S // 2
+#: A trace of a long call may take seconds to write; the end of recording waits for it.
+_WRITTEN_S = 60.0
 
 
 class Points(Protocol):
@@ -25,25 +35,28 @@ def length_ns(spec: WindowSpec) -> int:
 
 
 class _Window:
-    """One that was asked for; ``thread`` opened it (0: nobody has yet), ``end_ns`` is set once it is open."""
+    """One that was asked for; ``thread`` opened it (0: nobody has yet), ``end_ns`` is set once it is open. ``within``:
+    by the pulse, within a call of the script's."""
 
     def __init__(self, spec: WindowSpec, asked_ns: int) -> None:
         self.spec = spec
         self.asked_ns = asked_ns
         self.thread = 0
         self.end_ns: int | None = None
-        self.ending = False
+        self.ending = self.within = False
 
 
 class Stepless:
     """Told of the time in which TensorFlow worked, it asks for windows and for their ends, from the pulse. ``open`` and
-    ``close`` get them on the thread that drives TensorFlow, at a point where nothing of it is under way."""
+    ``close`` get them on the thread that drives TensorFlow, at a point where nothing of it is under way; where it comes
+    to none, since it is within one long call, and any thread may open the window, on the pulse's."""
 
     def __init__(self, points: Points, open: Callable[[WindowSpec], object], close: Callable[[str], object]) -> None:
         self._points = points
         self._open_window, self._close_window = open, close
         self._worked_ns = 0
         self._window: _Window | None = None  # set and read once at a time: two threads do
+        self._pulse_at_it = threading.RLock()
 
     def worked(self, ns: int) -> None:
         """TensorFlow worked for so long, and there was no step."""
@@ -54,7 +67,10 @@ class Stepless:
         TensorFlow has worked for longer than ``patience_ns`` since the last step."""
         window = self._window
         if window is not None:
-            self._maybe_end(window, now)
+            if not window.thread and window.spec.wish.any_thread and now - window.asked_ns > _WITHIN_NS:
+                self._begin_within(window)
+            else:
+                self._maybe_end(window, now)
             return None
         spec = next((spec for spec in waiting if spec.start is None), None)
         if spec is None or self._worked_ns <= patience_ns:
@@ -87,14 +103,45 @@ class Stepless:
         window = self._window
         return now - window.asked_ns if window is not None and not window.thread else 0
 
+    def finish(self) -> None:
+        """Nothing of the pulse's is under way afterwards, unless it takes longer than a minute."""
+        if self._pulse_at_it.acquire(timeout=_WRITTEN_S):
+            self._pulse_at_it.release()
+
+    def _begin_within(self, window: _Window) -> None:
+        with self._pulse_at_it:
+            if self._points.withdraw():
+                window.within = True
+                self._begin(window)
+                if self._window is not window:  # a step came meanwhile, which saw nothing open yet
+                    self._close_window(window.spec.probe)
+
+    def _end_beside(self, window: _Window) -> None:
+        """It has opened at a point, and none came since: a long call began there, or TensorFlow was left."""
+        with self._pulse_at_it:
+            if self._points.withdraw():
+                self._end(window)
+
+    def _end_within(self, window: _Window) -> None:
+        with self._pulse_at_it:
+            self._end(window)
+
     def _maybe_end(self, window: _Window, now: int) -> None:
-        if window.ending:  # since the last tick: the script may have left TensorFlow for long
-            self._points.knock()
+        if window.within:
+            if window.ending or (window.end_ns is not None and now >= window.end_ns):
+                self._end_within(window)
+        elif window.ending:  # since the last tick: the script may have left TensorFlow for long
+            if window.spec.wish.any_thread and window.end_ns is not None and now - window.end_ns > _WITHIN_NS:
+                self._end_beside(window)
+            else:
+                self._points.knock()
         elif window.end_ns is not None and now >= window.end_ns:
             self._ask_end(window)
 
     def _ask_end(self, window: _Window) -> None:
         window.ending = True
+        if window.within:
+            return  # the next tick does it
         self._points.at_next(functools.partial(self._end, window), window.thread)
 
     def _begin(self, window: _Window) -> None:
@@ -104,7 +151,7 @@ class Stepless:
         try:
             self._open_window(window.spec)
         finally:
-            window.end_ns = now_ns() + length_ns(window.spec)
+            window.end_ns = now_ns() + (_LASTS_NS if window.within else length_ns(window.spec))
 
     def _end(self, window: _Window) -> None:
         if self._window is not window:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import get_ident
 from contextlib import suppress
 
 import msgspec
@@ -17,14 +18,15 @@ _AFTER_NS = NS_PER_S
 
 
 class WindowPhases:
-    """Appends ``[probe, phase, ns]`` to ``session/phases.jsonl``. The streams are written twice a second; this at once,
-    and nothing is held open in between. What can't be written is not: the events have the windows too."""
+    """Appends ``[probe, phase, ns]`` to ``session/phases.jsonl``, and a fourth item where a thread of ours does it, so
+    that the script goes on meanwhile. The streams are written twice a second; this at once, and nothing is held open in
+    between. What can't be written is not: the events have the windows too."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._path = run.session / f"{PHASES}.jsonl"
 
-    def enter(self, probe: str, phase: WindowPhase) -> None:
-        line = msgspec.json.encode([probe, phase, now_ns()]) + b"\n"
+    def enter(self, probe: str, phase: WindowPhase, beside: bool = False) -> None:
+        line = msgspec.json.encode([probe, phase, now_ns(), *(["beside"] if beside else [])]) + b"\n"
         with suppress(OSError):
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
             try:
@@ -39,10 +41,11 @@ class WindowDeaths:
     def __init__(self, run: RunDirectory) -> None:
         self._phases, self._stacks = WindowPhases(run), FaultStacks(run.session / STACKS)
         self._until = 0
+        self._pulse = 0  # the thread that ticks
 
     def enter(self, probe: str, phase: WindowPhase, whole: bool = False) -> None:
         """``whole``: a window over the whole run, in which no crash is put down to it."""
-        self._phases.enter(probe, phase)
+        self._phases.enter(probe, phase, get_ident() == self._pulse)
         if phase == "closed":
             self._until = now_ns() + _AFTER_NS
         elif not whole:
@@ -51,6 +54,7 @@ class WindowDeaths:
 
     def tick(self, now: int) -> None:
         """Stacks are left to the script again once the last window is past."""
+        self._pulse = get_ident()
         if 0 < self._until < now:
             self._stacks.end()
 

@@ -18,6 +18,8 @@ from tfperfkit_probes.tfprof.breakdown import LABELS, Label, Labelled
 
 #: tf.data's own threads: ``tf_data_private_threadpool``, ``tf_data_iterator_get_next`` ...
 DATA_THREADS = "tf_data"
+#: Any of TensorFlow's own: operations one by one on them are of Python that a graph or a pipeline has called.
+_ITS_THREADS = "tf_"
 #: The stage of a tf.data pipeline that runs the body of a loop over a dataset within a compiled function.
 _LOOP_BODY = "::Scan"
 _PREFETCHED = "Iterator::Root::Prefetch"
@@ -40,6 +42,7 @@ class Timeline:
     markers: list[Marker] = field(default_factory=list)
     events: Labelled = NOTHING
     calls: list[tuple[Span, str]] = field(default_factory=list)  # of compiled functions, by their runtime name
+    of_tensorflow: bool = False  # a thread of its own
 
 
 @dataclass
@@ -58,11 +61,13 @@ class Host:
 
     @property
     def training(self) -> Timeline:
-        """The thread that holds the steps; without steps, the one that keeps the runtime busiest."""
+        """The thread that holds the steps; without steps, that of the script's which keeps the runtime busiest. None is
+        there where all of the trace lies within one call."""
         marked = max(self.timelines, key=lambda line: len(line.markers), default=Timeline())
         if marked.markers:
             return marked
-        return max(self.timelines, key=_busy, default=Timeline())
+        own = [line for line in self.timelines if not line.of_tensorflow]
+        return max(own, key=_busy, default=Timeline())
 
     def is_own(self, named: Named, call: object) -> bool:
         """Whether an event and what is within it is tfperf's reading of a pipeline: no work of the script's. ``call``:
@@ -117,7 +122,7 @@ def _read(plane: Plane) -> Host:
         if not len(which):
             continue
         host.end = max(host.end, int(track.end_ps[which].max()))
-        timeline = Timeline(_markers(tracks, track))
+        timeline = Timeline(_markers(tracks, track), of_tensorflow=track.name.startswith(_ITS_THREADS))
         host.compiles += _spans(track, track.where(tracks.of({Kind.COMPILE})))
         for span, named in _named(tracks, track, tracks.of({Kind.ITERATOR})):
             host.prefetches |= named.name.startswith(_PREFETCHED)

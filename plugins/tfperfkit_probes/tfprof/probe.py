@@ -20,9 +20,10 @@ class TfprofProbe:
     name: ClassVar[str] = "tfprof"
     cost: ClassVar[Cost] = Cost.WINDOW
     claims: ClassVar[frozenset[str]] = frozenset({"tf.profiler"})
-    #: A trace grows by some 100 KB a step; XProf drops its first and its last one.
+    #: A trace grows by some 100 KB a step; XProf drops its first and its last one. Its session may begin and end while
+    #: operations run: TensorFlow's own profiler server does that from a thread of its own.
     window: ClassVar[WindowWish] = WindowWish(
-        seconds=0.3, min_steps=3, min_slow_steps=3, max_steps=20, extra_steps=2, after_steps=True
+        seconds=0.3, min_steps=3, min_slow_steps=3, max_steps=20, extra_steps=2, after_steps=True, any_thread=True
     )
     options: ClassVar[tuple[Option, ...]] = (
         Option(

@@ -30,7 +30,7 @@ Extension modules: numpy
 """
 
 
-def directory(folder: Path, *phases: tuple[str, str, int]) -> RunDirectory:
+def directory(folder: Path, *phases: tuple[str | int, ...]) -> RunDirectory:
     run = RunDirectory.create(folder, MANIFEST)
     rows = "".join(json.dumps(row) + "\n" for row in phases)
     (run.session / f"{PHASES}.jsonl").write_text(rows)
@@ -50,6 +50,7 @@ OPENED, CLOSED = ("tfprof", "open", 5), ("tfprof", "closed", 10)
         ([OPENED, CLOSED], SEGV, 2 * NS_PER_S, None),
         ([OPENED, CLOSED, ("devices", "opening", 20)], SEGV, 50, "while devices' window was opening;"),
         ([OPENED, CLOSED, ("devices", "open", 20), ("devices", "closed", 30)], SEGV, 50, "after devices' window"),
+        ([("tfprof", "open", 5, "beside")], SEGV, 50, "SIGSEGV while tfprof's window was open;"),  # by a thread of ours
         ([OPENED], KILL, 50, "SIGKILL while tfprof's window was open (the system does that when memory runs out);"),
         ([OPENED], -15, 50, None),  # SIGTERM: somebody's
         ([OPENED], 1, 50, None),

@@ -7,11 +7,14 @@ from _thread import get_ident
 from collections.abc import Callable
 
 from tfperfkit.clock import now_ns
+from tfperfkit.probe import WindowWish
 from tfperfkit.recording.schedule import PATIENCE_NS, WindowSpec
 from tfperfkit.recording.timed_windows import Stepless, length_ns, no_point
 
 LINES, TFPROF = WindowSpec("lines"), WindowSpec("tfprof")
 TIME_WINDOW_NS = length_ns(LINES)
+#: One that any thread may open, and for how long it waits for a point all the same.
+ANYWHERE, WAITED_NS = WindowSpec("tfprof", wish=WindowWish(any_thread=True)), 1_000_000_001
 
 
 class Points:
@@ -122,3 +125,59 @@ def test_patience_begins_anew_with_each_step_and_may_be_longer() -> None:
     windows.stepless.worked(PATIENCE_NS + 1)
     assert windows.stepless.tick(0, [LINES], get_ident(), 2 * PATIENCE_NS) is None
     assert windows.tick(0, LINES) == LINES
+
+
+def test_within_a_long_call_the_pulse_opens_and_closes_what_any_thread_may() -> None:
+    windows = Windows()
+    windows.tick(0, ANYWHERE)
+    windows.tick(WAITED_NS - 1, LINES)
+    assert windows.done == [] and windows.points.action is not None
+    windows.tick(WAITED_NS, LINES)
+    assert windows.done == ["open tfprof"] and windows.points.action is None
+    assert windows.stepless.waited_ns(9) == 0
+    windows.tick(now_ns(), LINES)
+    assert windows.done == ["open tfprof"]
+    windows.tick(now_ns() + TIME_WINDOW_NS, LINES)
+    assert windows.done == ["open tfprof", "close tfprof"] and windows.points.knocks == 0
+    assert windows.tick(0, LINES) == LINES
+
+
+def test_what_belongs_to_the_thread_of_tensorflow_waits_on() -> None:
+    windows = Windows()
+    windows.tick(0, LINES)
+    windows.tick(100 * WAITED_NS)
+    assert windows.done == [] and windows.points.action is not None
+
+
+def test_a_window_within_a_call_ends_with_the_tick_after_a_step() -> None:
+    windows = Windows()
+    windows.tick(0, ANYWHERE)
+    windows.tick(WAITED_NS)
+    training = threading.Thread(target=windows.stepless.step)
+    training.start()
+    training.join()
+    assert windows.done == ["open tfprof"] and windows.points.action is None
+    windows.tick(0)
+    assert windows.done == ["open tfprof", "close tfprof"]
+
+
+def test_a_point_that_is_just_passed_comes_first() -> None:
+    windows = Windows()
+    windows.tick(0, ANYWHERE)
+    taken, windows.points.action = windows.points.action, None  # by the thread at the point
+    windows.tick(WAITED_NS)
+    assert windows.done == [] and taken is not None
+    taken()
+    assert windows.done == ["open tfprof"]
+
+
+def test_what_was_opened_at_a_point_is_closed_by_the_pulse_where_none_comes_again() -> None:
+    windows = Windows()
+    windows.tick(0, ANYWHERE)
+    windows.points.pass_by()
+    ends = now_ns() + length_ns(ANYWHERE)
+    windows.tick(ends)  # asks for the end
+    windows.tick(ends + 1)
+    assert windows.done == ["open tfprof"] and windows.points.knocks == 1
+    windows.tick(ends + WAITED_NS)
+    assert windows.done == ["open tfprof", "close tfprof"] and windows.points.action is None

@@ -97,7 +97,16 @@ class _Known(NamedTuple):
     stack: int
     library: str
     codes: list[CodeType]  # kept alive, so that no other code object gets the same ``id``
+    computes: bool = False  # a compiled function ran
     waiting: int = 0  # the stack's number while the thread waits there, where it may free an object; else 0
+
+
+class Seen(NamedTuple):
+    """What a sample tells at once: the ``library`` that ran below the person's code ("" when it was the code itself),
+    and whether a compiled function computed."""
+
+    library: str
+    computes: bool
 
 
 class Sampler:
@@ -171,9 +180,8 @@ class Sampler:
                 found[function] += count
         return found
 
-    def take(self, when_ns: int, thread: int, anyone: bool = False) -> str:
-        """Sample one thread; returns the package that ran below the person's code ("" when it was the code itself).
-        ``anyone``: where the thread only waits for another one that is at work, that one instead."""
+    def take(self, when_ns: int, thread: int, anyone: bool = False) -> Seen:
+        """Sample one thread. ``anyone``: where it only waits for another one that is at work, that one instead."""
         # This runs a hundred times a second with cold caches: each object that is looked at costs. So a stack that was
         # seen before is known by its code objects and instructions, and only a new one is read.
         if anyone:
@@ -186,7 +194,7 @@ class Sampler:
             row = ["s", when_ns, stack, thread]
             self._write(row if self._used_ns is None else [*row, *self._used_ns()])
             self._counts[stack] += 1
-        return known.library
+        return Seen(known.library, known.computes)
 
     def beside(self, when_ns: int, threads: Iterable[int], kind: str = "beside") -> None:
         """Sample threads other than the one that ``take`` samples; such a row is part of no share of time."""
@@ -267,8 +275,8 @@ class Sampler:
         stack = self._intern(rows, library, doing, around)
         self._calls.update(zip(codes[1:], instructions[1:], strict=True))
         if not rows or doing not in ("python", "dispatch") or not self._may_free(codes[0], instructions[0]):
-            return _Known(stack, library, codes)
-        return _Known(stack, library, codes, self._intern(rows, library, "waiting", around))
+            return _Known(stack, library, codes, doing == "graph")
+        return _Known(stack, library, codes, waiting=self._intern(rows, library, "waiting", around))
 
     def _may_free(self, code: CodeType, instruction: int) -> bool:
         """Whether a thread that does nothing at this instruction is freeing something."""

@@ -158,7 +158,7 @@ def test_stacks_are_counted_no_further_than_the_limit() -> None:
 
 def test_a_thread_that_is_gone_is_an_empty_stack() -> None:
     sampler = Sampler(lambda row: None, lambda name: True)
-    assert sampler.take(1, -1) == ""
+    assert sampler.take(1, -1) == ("", False)
     assert sampler.hits() == {}
 
 

@@ -117,7 +117,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     def lost(self) -> bool:
         """The step waits far longer than the model's times explain: TensorFlow forgets them where a stage is exhausted,
         as below ``repeat``. Then the trace's times are taken, if there are some."""
-        slowest = self.pipeline.bound_ms_per_output
+        slowest = self._slowest_ms
         if slowest is None or self.filling or self.share < calibrated.LOST_SHARE.value:
             return False
         if not any(item.trace_self_ms_per_step for item in self.pipeline.stages):
@@ -126,6 +126,15 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
         if index is not None and self.pipeline.stages[index].kind == "Prefetch" and not self.forgotten:
             return False
         return slowest * self.batches < KEEPS_UP * self.section_ms
+
+    @property
+    def _slowest_ms(self) -> float | None:
+        """Of the slowest section, for a batch. Its calls in parallel share it only as far as processors are free: where
+        the step waits for long all the same, they were not, and its stage takes what all of them take together."""
+        slowest, index = self.pipeline.bound_ms_per_output, self.pipeline.bound_by
+        if slowest is None or index is None or self.share < calibrated.LOST_SHARE.value:
+            return slowest
+        return max(slowest, self.pipeline.stages[index].self_ms_per_output or 0.0)
 
     @property
     def forgotten(self) -> bool:
@@ -146,7 +155,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def keeps_up(self) -> bool:
         """By its own measured times the pipeline is the faster side: no change of it helps."""
-        slowest = self.pipeline.bound_ms_per_output
+        slowest = self._slowest_ms
         if slowest is None or self.filling or not self.overlaps or self.lost:
             return False
         if self.bound is not None and self.bound.kind == "Prefetch":

@@ -31,14 +31,13 @@ def turns_apart(evidence: Evidence, file: str, loop: Loop, below: Sequence[Frame
     and variables, and where the source was not kept. ``below``: frames of the person's that ran inside it."""
     syntax = evidence.syntax(file)
     node = _node(syntax.tree, loop) if syntax is not None else None
-    if node is None or goes_over_parts(evidence, file, loop):
+    if syntax is None or node is None or goes_over_parts(evidence, file, loop):
         return False
     if isinstance(node, ast.For) and (_ends(node.body) or _carried(node)):
         return False
     body = node.body if isinstance(node, ast.For) else [node]
-    return not any(_changes(item) for part in body for item in ast.walk(part)) and not any(
-        _changes(item) for function in _called(evidence, below) for item in ast.walk(function)
-    )
+    functions = (*_called(evidence, below), *_named(syntax.tree, body))
+    return not any(_changes(item) for part in (*body, *functions) for item in ast.walk(part))
 
 
 def _node(tree: ast.AST, loop: Loop) -> ast.For | ast.expr | None:
@@ -60,6 +59,31 @@ def _called(evidence: Evidence, below: Sequence[Frame]) -> Iterator[ast.AST]:
         for node in ast.walk(syntax.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno == function.line:
                 yield node
+
+
+def _named(tree: ast.AST, body: Sequence[ast.AST]) -> list[ast.AST]:
+    """The functions of the file that these lines call by name, and those that they call: a compiled one, such as a
+    training step, has no frames of its own."""
+    known: dict[str, list[ast.AST]] = {}
+    for item in ast.walk(tree):
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            known.setdefault(item.name, []).append(item)
+    found: list[ast.AST] = []
+    left = list(body)
+    while left:
+        for call in ast.walk(left.pop()):
+            if isinstance(call, ast.Call) and (name := _own_name(call.func)) in known:
+                new = known.pop(name)
+                found += new
+                left += new
+    return found
+
+
+def _own_name(function: ast.expr) -> str:
+    """Of a call of a function, or of a method of the same object."""
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _changes(node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from tfperfkit_rules.step.measured_again import measured_again
 from tfperfkit_rules.step.on_purpose import waits
 from tfperfkit_rules.step.own_validation import validated_by_hand
 from tfperfkit_rules.step.periodic import every_nth
+from tfperfkit_rules.step.python_between import between_steps
 from tfperfkit_rules.step.python_time import hot_python
 from tfperfkit_rules.step.seeds import seeded_each_step
 from tfperfkit_rules.step.short_epochs import short_epochs
@@ -23,6 +24,7 @@ from tfperfkit_rules.step.whole_copies import copied_to_grow
 
 RULES: tuple[Rule, ...] = (
     hot_python,
+    between_steps,
     hot_path,
     one_call_a_step,
     waits,

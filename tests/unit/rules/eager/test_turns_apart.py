@@ -50,6 +50,16 @@ def test_turns_that_need_another_are_not(body: str) -> None:
     assert not apart(HEAD + body)
 
 
+def test_a_compiled_step_that_a_turn_calls_has_no_frames() -> None:
+    source = (
+        "import tensorflow as tf\n@tf.function\ndef learn(x):\n    return inner(x)\ndef inner(x):\n    {}\n    return x\n"
+        "for x in xs:\n    y = tf.stack([x, x])\n    rows.append(learn(y))\n"
+    )
+    given = [work_evidence(source.format(line), [sampled(9, "eager_ops", frame(9))], loop=8) for line in LINES]
+    told = [turns_apart(each, FILE, loop) for each in given if (loop := loop_at(each, FILE, 8))]
+    assert told == [True, False, False]
+
+
 def test_a_function_that_a_turn_calls_may_change_what_another_reads() -> None:
     source = "import tensorflow as tf\ndef f(x):\n    {}\n    return tf.exp(x)\nfor x in xs:\n    rows.append(f(x))\n"
     evidence = [work_evidence(source.format(line), [sampled(9, "eager_ops", frame(6))], loop=5) for line in LINES]

@@ -15,3 +15,13 @@ def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> Non
     made = pipeline(PREFETCH, waits, BATCH, slow, bound_by=1, bound_ms_per_output=0.7)
     found = feed.feed(evidence(made))
     assert found is not None and found.lost and found.bound == slow and found.part(slow) == 1.0
+
+
+def test_calls_in_parallel_without_free_processors_are_no_lost_times() -> None:
+    """Each takes its turn: together they take what the step waits for, and the map is what sets the pace."""
+    above = mapped("Shuffle", own_ms=0.2, trace_self_ms_per_step=7.0)
+    slow = mapped("ParallelMap", own_ms=8.0, trace_self_ms_per_step=7.0, parallelism=2.0)
+    made = pipeline(PREFETCH, BATCH, above, slow, bound_by=3, bound_ms_per_output=4.0)
+    found = feed.feed(evidence(made))
+    assert found is not None and not found.lost and found.bound == slow
+    assert feed.feed(evidence(made, parts_ms={"input": 1.5, "graph": 8.5})) is None

@@ -27,6 +27,7 @@ def called(
     *specs: Any,
     calls: int = 33,
     padding: Sequence[Padding | None] = (),
+    zeros: dict[int, float] | None = None,
 ) -> dict[str, Wasted]:
     """By kind, what is wasted in a function that trains nothing, of whose arguments so much is known."""
     concrete = tf.function(function, autograph=False).get_concrete_function(*specs)
@@ -34,7 +35,7 @@ def called(
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
     placeholders = frozenset(graphs["step"].record.captures)
-    record = CallsRecord(graph="step", calls=calls, same=same, grown=grown, padding=list(padding))
+    record = CallsRecord(graph="step", calls=calls, same=same, grown=grown, padding=list(padding), zeros=zeros or {})
     return {each.kind: each for each in wasted(graphs["step"], None, frozenset(), placeholders, record)}
 
 
@@ -70,6 +71,25 @@ def test_an_argument_that_stays_the_same(reading: Makes) -> None:
     assert any("MatMul" in name or "Tensordot" in name or "while" in name or "Call" in name for name in one.operations)
     surely = found["again"].operations if "again" in found else []  # without what variables that can be trained are in
     assert not any("MatMul" in name or "Gather" in name or "Call" in name for name in surely)
+
+
+@pytest.mark.parametrize(
+    ("zeros", "same", "reported"), [({0: 0.998}, 32, True), ({}, 32, False), ({0: 0.998}, 8, False)]
+)
+@pytest.mark.parametrize("turns", [0, 9])
+def test_an_argument_that_stays_the_same_and_is_nearly_all_zeros(
+    zeros: dict[int, float], same: int, reported: bool, turns: int
+) -> None:
+    def spread(links: Any, x: Any) -> Any:
+        if not turns:
+            return links @ x
+        return tf.while_loop(lambda n, y: n < turns, lambda n, y: (n + 1, links @ y), (0, x))[1]
+
+    shapes = tf.TensorSpec((600, 600)), tf.TensorSpec((600, 8))
+    found = called(spread, [same, 0], [0, 0], *shapes, zeros=zeros)
+    assert ("zeros" in found) is reported
+    if reported:
+        assert found["zeros"].figures["filled"] == pytest.approx(0.002)
 
 
 def test_what_follows_from_the_arguments_that_change_or_from_chance_is_left_out() -> None:

@@ -169,6 +169,15 @@ def test_the_diagonal_of_a_jacobian(outputs: int, taken: Makes) -> None:
     assert sum("/pfor/" in name for name in one.operations) > 10
 
 
+def test_its_place_is_where_the_jacobian_is_asked_for() -> None:
+    def blocks(tape: Any, y: Any, x: Any) -> Any:
+        whole = tape.jacobian(y, x)
+        return tf.einsum("bibj->bij", whole)
+
+    (one,) = (each for each in found(jacobian(blocks, 4), (16, 3)) if each.kind == "diagonal")
+    assert one.where is not None and one.where.line == blocks.__code__.co_firstlineno + 1
+
+
 @pytest.mark.parametrize(
     ("outputs", "taken"),
     [
@@ -259,6 +268,7 @@ def _links(filled: float, rows: int = 600) -> Any:
         lambda a, x: tf.einsum("ij,jk->ik", a, x),
         lambda a, x: tf.function(lambda y: tf.matmul(a, y))(x),
         lambda a, x: tf.matmul(x, a, transpose_a=True),
+        lambda a, x: tf.while_loop(lambda n, y: n < 5, lambda n, y: (n + 1, tf.matmul(a, y)), (0, x))[1],
     ],
 )
 @pytest.mark.parametrize("constant", [lambda a: tf.constant(a), lambda a: a], ids=["captured", "in the graph"])
@@ -334,6 +344,14 @@ def with_jitter(a: Any) -> Any:
     return tf.exp(-a) + 0.1 * tf.eye(64)
 
 
+def tf_logdet(a: Any) -> Any:
+    return tf.linalg.logdet(a)
+
+
+def tf_factor(a: Any) -> Any:
+    return tf.linalg.cholesky(a)
+
+
 def with_noise(a: Any) -> Any:
     return a + tf.random.normal([64, 64])
 
@@ -352,6 +370,13 @@ def with_noise(a: Any) -> Any:
 def test_a_matrix_that_is_factorised_twice(function: Makes) -> None:
     (one,) = [each for each in found(function, COVARIANCES) if each.kind == "factors"]
     assert one.figures["size"] == 64 and one.figures["times"] == 2
+
+
+@pytest.mark.parametrize(("asked", "determinant"), [(tf_logdet, 1.0), (tf_factor, 0.0)])
+def test_a_factor_of_which_only_the_diagonal_is_used_is_a_determinant(asked: Makes, determinant: float) -> None:
+    made = found(lambda a: tf.reduce_sum(tf.linalg.inv(a) @ a[:, :, :2]) + tf.reduce_sum(asked(a)), COVARIANCES)
+    (one,) = [each for each in made if each.kind == "factors"]
+    assert one.figures["determinant"] == determinant
 
 
 @pytest.mark.parametrize(

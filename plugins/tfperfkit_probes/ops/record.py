@@ -175,7 +175,12 @@ class Recorder:
 
         def ended(found: same_arguments.Compared) -> None:
             record = CallsRecord(
-                graph=name, calls=found.calls, same=found.same, grown=found.grown, padding=found.padding
+                graph=name,
+                calls=found.calls,
+                same=found.same,
+                grown=found.grown,
+                padding=found.padding,
+                zeros=found.zeros,
             )
             self._recording.append(CALLS, record)
 

@@ -70,13 +70,14 @@ class FirstRunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first ``calls`` of the concrete function ``graph``; see ``instruments.graphs.same_arguments``. In how many of
     them an argument was the ``same`` as in the call before, or had ``grown``, and the ``padding`` of sequences, in the
-    order of the graph's arguments."""
+    order of the graph's arguments; ``zeros``: the share of zeros of those that were nearly all zeros, by number."""
 
     graph: str
     calls: int
     same: list[int] = []
     grown: list[int] = []
     padding: list[Padding | None] = []
+    zeros: dict[int, float] = {}
 
 
 class AutographRecord(msgspec.Struct, frozen=True, kw_only=True):

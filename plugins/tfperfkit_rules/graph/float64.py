@@ -8,7 +8,8 @@ import msgspec
 from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.records.bounds import SOLVES
+from tfperfkit.offers import ComputedStep
+from tfperfkit.records.bounds import SOLVES, plain
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
@@ -112,6 +113,17 @@ def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -
     chosen = evidence.settings.get("floatx") != "float64" and not graph_time.rows(evidence)
     if chosen and any(each.type in SOLVES for each in function.marks.float64):
         return msgspec.structs.replace(finding, severity="info", advice=_DECOMPOSED_HERE)
-    if graph_time.share(evidence, lambda row: row.type in SOLVES) >= shared.MOSTLY.value * share > 0:
+    if _decomposing(evidence) >= shared.MOSTLY.value * share > 0:
         return msgspec.structs.replace(finding, advice=_DECOMPOSED)
     return of_step(finding, share, SAVED_MIN * share, SAVED_MAX * share, f"float64 arithmetic, of {evidence.unit.the}")
+
+
+def _decomposing(evidence: Evidence) -> float:
+    """The share of the step that decomposes matrices or solves with them; their gradients, which are products of
+    matrices for the most part, are of it where it is known whose they are."""
+    data = evidence.offer(ComputedStep)
+    solves = {row.of or row.name for row in data.operations if plain(row.type) in SOLVES} if data is not None else set()
+    if data is None or not solves:
+        return graph_time.share(evidence, lambda row: row.type in SOLVES)
+    took = sum(row.ms for row in data.operations if plain(row.type) in SOLVES or row.of in solves)
+    return evidence.share("graph") * took / sum(row.ms for row in data.operations)

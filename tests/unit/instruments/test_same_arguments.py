@@ -37,6 +37,15 @@ def test_the_same_object_and_equal_values_are_the_same() -> None:
     assert compared(function((4,), (2,), (600, 600), ()), calls) == Compared(5, [4, 4, 4, 0], [0, 0, 0, 0], [None] * 4)
 
 
+def test_an_argument_that_is_nearly_all_zeros_in_each_call() -> None:
+    links, full = tf.constant(np.eye(600, dtype=np.float32)), tf.ones((600, 600))
+    shapes = ((600, 600), (600, 600), (600, 600))
+    told = compared(function(*shapes), [(links, full, links if n < 3 else full) for n in range(5)])
+    assert list(told.zeros) == [0] and told.zeros[0] == pytest.approx(1 - 1 / 600, abs=1e-3)
+    small = tf.zeros((4, 4))
+    assert compared(function((4, 4)), [(small,)] * 3).zeros == {}
+
+
 def test_values_that_changed_are_others() -> None:
     calls = [(tf.random.normal((4,)), tf.random.normal((600, 600))) for _ in range(5)]
     assert compared(function((4,), (600, 600)), calls) == Compared(5, [0, 0], [0, 0], [None] * 2)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tfperfkit.instruments.graphs.first_run import executing
+from tfperfkit.instruments.graphs.zeros import zeros_of
 from tfperfkit.instruments.hooks import frames
 from tfperfkit.instruments.padding import MAX_ROWS, padding_of
 from tfperfkit.records.pipelines import Padding
@@ -34,18 +35,20 @@ class Compared(NamedTuple):
     """``calls`` that were looked at. For each argument, in how many of them but the first it was the ``same`` as in the
     call before, or had ``grown``: the tensor before is its beginning along one axis, or one more place of its padding
     is filled, and nothing else has changed.
-    ``padding``: of sequences of one width, None of anything else."""
+    ``padding``: of sequences of one width, None of anything else. ``zeros``: the share of zeros of those arguments that
+    were nearly all zeros in each call, by their numbers."""
 
     calls: int
     same: list[int]
     grown: list[int]
     padding: list[Padding | None]
+    zeros: dict[int, float] = {}
 
 
 class _Argument:
     """What is remembered of an argument's tensor in the call before."""
 
-    __slots__ = ("array", "batch", "grown", "mark", "reference", "rows", "same", "width")
+    __slots__ = ("array", "batch", "grown", "mark", "reference", "rows", "same", "width", "zeros")
 
     def __init__(self) -> None:
         self.reference: weakref.ref[Any] | None = None
@@ -54,12 +57,15 @@ class _Argument:
         self.same = self.grown = 0
         self.rows: list[Any] = []
         self.batch = self.width = 0
+        self.zeros = 1.0
 
     def look(self, tensor: Any, first: bool) -> None:
         if self.reference is not None and self.reference() is tensor:
             self.same += 1
             return
         self.reference = weakref.ref(tensor)
+        if self.zeros:  # else it was full once
+            self.zeros = min(self.zeros, zeros_of(tensor))
         array, mark = _contents(tensor)
         self._keep_rows(array)
         if not first and mark is not None:
@@ -130,6 +136,7 @@ class _Following:
                     [argument.same for argument in self._arguments],
                     [argument.grown for argument in self._arguments],
                     [argument.padding() for argument in self._arguments],
+                    {number: argument.zeros for number, argument in enumerate(self._arguments) if argument.zeros},
                 )
             )
         self._arguments = []

@@ -23,11 +23,20 @@ def nearly_all_zeros(graph: Any, definition: Any) -> dict[str, float]:
     return {name: share for name, share in found.items() if share >= _NEARLY_ALL}
 
 
+def zeros_of(tensor: Any) -> float:
+    """The share of zeros among the numbers of a tensor in the host's memory, by a sample; 0 where that is less than
+    nearly all, it has few, or they are no floats."""
+    try:
+        share = _share_of(tensor)
+    except (AttributeError, TypeError, ValueError, BufferError):
+        return 0.0
+    return share if share >= _NEARLY_ALL else 0.0
+
+
 def _captured(graph: Any) -> Iterator[tuple[str, float]]:
     for tensor, internal in getattr(graph, "captures", ()):
         try:
-            if "CPU" in str(tensor.device) and tensor.dtype.is_floating and tensor.dtype.size >= 4:
-                yield internal.op.name, _share(memoryview(tensor))
+            yield internal.op.name, _share_of(tensor)
         except (AttributeError, TypeError, ValueError, BufferError):  # of another graph, or a variable's handle
             continue
 
@@ -39,6 +48,11 @@ def _constants(definition: Any) -> Iterator[tuple[str, float]]:
             kind = _FLOATS.get(tensor.dtype)
             if kind is not None and len(tensor.tensor_content) >= _MIN_NUMBERS * int(kind[-1]):
                 yield node.name, _share(memoryview(tensor.tensor_content), kind)
+
+
+def _share_of(tensor: Any) -> float:
+    floats = "CPU" in str(tensor.device) and tensor.dtype.is_floating and tensor.dtype.size >= 4
+    return _share(memoryview(tensor)) if floats else 0.0
 
 
 def _share(data: memoryview, kind: str | None = None) -> float:

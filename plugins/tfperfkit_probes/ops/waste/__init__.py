@@ -21,7 +21,7 @@ from tfperfkit_probes.ops.waste.diagonals import diagonals
 from tfperfkit_probes.ops.waste.factors import factors
 from tfperfkit_probes.ops.waste.facts import facts_of
 from tfperfkit_probes.ops.waste.flat import flat
-from tfperfkit_probes.ops.waste.given import given
+from tfperfkit_probes.ops.waste.given import empty_arguments, given
 from tfperfkit_probes.ops.waste.norms import norms
 from tfperfkit_probes.ops.waste.padded import padded
 from tfperfkit_probes.ops.waste.pairs import pairs
@@ -105,7 +105,8 @@ def wasted(
     same = staying(graph, unchanged)
     at_rest = staying(graph, unchanged | idle)
     arguments = given(graph, calls, _UNKNOWN_TURNS)
-    empty = facts_of(graph, lambda record: record.zeros)
+    handed = empty_arguments(graph, calls)
+    empty = facts_of(graph, lambda record: {**record.zeros, **(handed if record is graph.record else {})})
     products = facts_of(graph, lambda record: dict.fromkeys(record.separable, True))
     found: dict[tuple[str, SourceSpan | None], Wasted] = {}
     for body in bodies.values():

@@ -41,7 +41,7 @@ def diagonals(view: View) -> Iterator[Wasted]:
         places = [each.place for each in (node, *between, *work) if each.place is not None]
         yield Wasted(
             kind=KIND,
-            where=made.place if whole and made is not None else node.place,
+            where=(made.place if made is not None else None) or node.place,
             places=list(dict.fromkeys(places)),
             operations=list(dict.fromkeys(each.name for each in (node, *between, *work))),
             left=1 / examples,

@@ -66,10 +66,16 @@ def _of(view: View, nodes: list[Node], shape: tuple[int, ...]) -> Wasted:
         figures={
             "size": size,
             "times": len(nodes),
-            "determinant": float(any(node.type in _DETERMINANTS for node in nodes)),
+            "determinant": float(any(_is_determinant(view, node) for node in nodes)),
             "inverse": float(any(node.type == "MatrixInverse" for node in nodes)),
         },
     )
+
+
+def _is_determinant(view: View, node: Node) -> bool:
+    """A determinant, or a factor of which only the diagonal is used, as ``tf.linalg.logdet`` does."""
+    uses = list(view.uses(node)) if node.type == "Cholesky" else []
+    return node.type in _DETERMINANTS or bool(uses) and all("DiagPart" in use.node.type for use in uses)
 
 
 def _is_needed(view: View, inverse: Node) -> bool:

@@ -66,6 +66,18 @@ def _of_calls(graph: Graph, record: CallsRecord | None) -> Given:
     return Given(record.calls, same, frozenset(name for name, _, grown in rows if 2 * grown > pairs))
 
 
+def empty_arguments(graph: Graph, record: CallsRecord | None) -> dict[str, float]:
+    """The arguments that stay the same and are nearly all zeros, by their placeholders, with the share of zeros."""
+    if record is None or record.calls < MIN_CALLS:
+        return {}
+    changes = record.calls / MIN_REPEATS  # so many at most, the first value among them
+    return {
+        name: record.zeros[number]
+        for number, (name, same) in enumerate(zip(graph.record.arguments, record.same, strict=False))
+        if number in record.zeros and record.calls - same <= changes
+    }
+
+
 def _called(here: Graph, given: Given, unknown_turns: int) -> Iterator[tuple[Graph, Given]]:
     for node in here.nodes.values():
         if node.type in CALLS:

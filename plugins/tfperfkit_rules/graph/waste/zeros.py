@@ -11,7 +11,7 @@ from tfperfkit_rules.graph.waste.pricing import Part, count, finding, found, oft
 
 
 def zeros(evidence: Evidence) -> Iterator[Finding]:
-    """GRF021, by what its numbers were when the function was traced."""
+    """GRF021, by what its numbers were when the function was traced or called."""
     for part in found(evidence, "zeros"):
         figures = part.waste.figures
         filled = figures["filled"]

@@ -15,7 +15,7 @@ from tfperfkit_rules.graph.gradients import repeated_gradients
 from tfprof_builder import brief, graphs, op, traced
 
 from tfperfkit.model import Finding, SourceSpan, Work
-from tfperfkit.offers import StepPhases
+from tfperfkit.offers import ComputedOperation, ComputedStep, StepPhases
 from tfperfkit.records.samples import Frame, Samples, Stack
 
 
@@ -129,6 +129,23 @@ def test_float64_for_decompositions_is_a_remark() -> None:
     rows = (op("MatrixInverse", 10.0), op("MatMul", 40.0))
     (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)
     assert result.predicted_speedup is not None
+
+
+@pytest.mark.parametrize(("of", "remark"), [("inverse", True), ("product", False)])
+def test_products_in_the_gradient_of_a_decomposition_are_of_it(of: str, remark: bool) -> None:
+    rows = (
+        ComputedOperation(name="inverse", type="MatrixInverse", stage="forward", runs=1, ms=2.0, busy_ms=2.0),
+        ComputedOperation(name="gradient/a", type="MatMul", stage="backward", runs=1, ms=6.0, busy_ms=6.0, of=of),
+    )
+    step = ComputedStep(ms=8.0, idle_ms=0.0, waits_ms=0.0, unknown_ms=0.0, operations=rows)
+    trace = traced(op("MatrixInverse", 2.0), op("MatMul", 6.0))
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "python": 2.0},
+        data={"tfprof": trace, "ops": graphs(brief(float64_flops_share=1.0, marks=WIDE))},
+        offers={"lines": (step,)},
+    )
+    (found,) = float64(evidence)
+    assert (found.predicted_speedup is None) is remark
 
 
 CALLS = Marks(python_calls=[Marked(type="EagerPyFunc", ops=2, where=HERE)])

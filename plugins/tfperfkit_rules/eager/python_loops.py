@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tfperfkit.gain import middle, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
-from tfperfkit.records.samples import Frame
+from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
@@ -21,6 +21,9 @@ from tfperfkit_rules.measures.step_place import StepPlace, sites
 from tfperfkit_rules.measures.value_reads import first_read
 
 MIN_TURNS, MIN_SHARE = calibrated.MIN_TURNS.value, calibrated.MIN_LOOP.value
+
+#: Where turns can't be joined, a part of the gain is had all the same.
+_TURN_ALONE = "Where turns differ too much for that, put @tf.function on what one turn computes."
 
 
 class _Found(NamedTuple):
@@ -71,6 +74,12 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
             "compute the loss, its gradients and the update for all turns at once, on stacked tensors, in a second "
             "@tf.function with reduce_retracing=True."
         )
+    if _own_gradients(evidence, found):
+        return (
+            "Each turn computes gradients of its own. Let one call compute those of all turns: tf.vectorized_map of a "
+            "function of one turn over what the loop goes over, or one tape.jacobian of all turns' losses. Then put "
+            f"the whole step into one @tf.function. {_TURN_ALONE}{others(evidence, place)}"
+        )
     names = ", ".join(found.loop.names) or "turn"
     step = next((span.function for span in place.functions if span.function), "")
     then = f" Then put @tf.function on {step}." if step else " Then put the step into a @tf.function."
@@ -79,6 +88,12 @@ def _advice(evidence: Evidence, found: _Found, place: StepPlace) -> str:
         f"(axis=1), over time with keras.layers.RNN or LSTM(return_sequences=True), or tf.scan.{then}"
         f"{others(evidence, place)}"
     )
+
+
+def _own_gradients(evidence: Evidence, found: _Found) -> bool:
+    """Whether a turn differentiates, in a function that it calls: a loop that does so itself is no such loop."""
+    stacks = (stack for stack in evidence.samples.stacks if _within(found, stack))
+    return any(calls(evidence, frame, GRADIENT) for stack in stacks for frame in stack.frames)
 
 
 def _read(evidence: Evidence, found: _Found) -> int | None:
@@ -110,7 +125,7 @@ def _candidates(evidence: Evidence, place: StepPlace) -> Iterator[_Found]:
                 continue
             seen.add((file, loop.line))
             body = range(loop.line + (loop.last > loop.line), loop.last + 1)  # its head is reached once more
-            turns = _turns(hits, file, loop, steps)
+            turns = _turns(evidence, hits, file, loop, steps)
             share = sum(evidence.samples.share((file, n)) for n in body)
             eager = sum(evidence.samples.doing((file, n))[word] for n in body for word in ("eager_ops", "dispatch"))
             busy = eager >= shared.MOSTLY.value * share * evidence.samples.count
@@ -137,10 +152,12 @@ def _is_backward(evidence: Evidence, frame: Frame) -> bool:
     return calls(evidence, frame, GRADIENT) or calls(evidence, frame, UPDATE)
 
 
-def _turns(hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
+def _turns(evidence: Evidence, hits: dict[tuple[str, int], int], file: str, loop: Loop, steps: int) -> float:
     """Turns each time that the loop is entered: its head is reached once more than its body. In a step, where one line
-    holds both: reached once more than there are turns."""
-    body = max((hits.get((file, line), 0) for line in range(loop.line + 1, loop.last + 1)), default=0)
+    holds both: reached once more than there are turns. Lines of loops within it have turns of their own."""
+    lines = range(loop.line + 1, loop.last + 1)
+    own = [line for line in lines if loops(evidence, file, line)[-1:] == (loop,)]
+    body = max((hits.get((file, line), 0) for line in own or lines), default=0)
     head = hits.get((file, loop.line), 0)
     if loop.last == loop.line:
         return max(head / steps - 1, 0.0)
@@ -157,6 +174,11 @@ def _in_step(evidence: Evidence, place: StepPlace, file: str, line: int) -> bool
     return scope is not None and scope != enclosing(evidence, file, place.loop.line)
 
 
+def _within(found: _Found, stack: Stack) -> bool:
+    """Whether a sample fell on a turn of the loop: what it took is a part of the loop's share already."""
+    return any(frame.file == found.file and found.loop.line <= frame.line <= found.loop.last for frame in stack.frames)
+
+
 def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
     """How often each line ran in the window in which they were counted, and the steps in it."""
     counts = evidence.offer(LineCounts)
@@ -170,7 +192,9 @@ def _range(evidence: Evidence, found: _Found, estimate: Compiled) -> tuple[float
     """At least: only the loop becomes one turn, forward and backward. At most: the step is compiled as well."""
     samples = evidence.samples
     seen = sum(
-        count for stack, count in samples.stacks.items() if stack.frames and _is_backward(evidence, stack.frames[-1])
+        count
+        for stack, count in samples.stacks.items()
+        if stack.frames and _is_backward(evidence, stack.frames[-1]) and not _within(found, stack)
     )
     backward = seen / samples.count if samples.count else 0.0
     forward = max(1.0 - backward, found.share, calibrated.MIN_FORWARD.value)

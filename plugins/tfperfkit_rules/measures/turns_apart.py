@@ -3,7 +3,8 @@
 Told by the names that a turn binds and reads. A turn that reads what the one before it made (a state, a sum that is
 used), changes an object's attributes, assigns to variables, or may end the loop needs the others. What turns only
 collect (``rows.append(x)``, ``total += x``, ``out[i] = x``) may be collected of a batch as well. Functions of the
-person's that the loop calls are looked into for what they change.
+person's that the loop calls are looked into for what they change: those that ran in it, and those of the same file that
+are called by name, for a compiled one has no frames. The loop of the training steps is never such a loop.
 """
 
 from __future__ import annotations
@@ -31,13 +32,19 @@ def turns_apart(evidence: Evidence, file: str, loop: Loop, below: Sequence[Frame
     and variables, and where the source was not kept. ``below``: frames of the person's that ran inside it."""
     syntax = evidence.syntax(file)
     node = _node(syntax.tree, loop) if syntax is not None else None
-    if syntax is None or node is None or goes_over_parts(evidence, file, loop):
+    if syntax is None or node is None or goes_over_parts(evidence, file, loop) or _trains(evidence, file, loop):
         return False
     if isinstance(node, ast.For) and (_ends(node.body) or _carried(node)):
         return False
     body = node.body if isinstance(node, ast.For) else [node]
     functions = (*_called(evidence, below), *_named(syntax.tree, body))
     return not any(_changes(item) for part in (*body, *functions) for item in ast.walk(part))
+
+
+def _trains(evidence: Evidence, file: str, loop: Loop) -> bool:
+    """Whether the training steps are turns of this loop, or of one within it."""
+    steps = evidence.steps.loop if evidence.work is None else None
+    return steps is not None and steps.file == file and loop.line <= steps.line <= loop.last
 
 
 def _node(tree: ast.AST, loop: Loop) -> ast.For | ast.expr | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
+from tfperfkit.calibration import NEARLY_ALL
 from tfperfkit.gain import MEDIUM, every, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
@@ -19,6 +20,7 @@ from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, called_at, calls, doing
+from tfperfkit_rules.measures.eager_stacks import eager_parts
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
 from tfperfkit_rules.measures.own_passes import in_pass
 from tfperfkit_rules.measures.source_calls import given
@@ -242,7 +244,10 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
         + (_BINARY if _AS_TEXT in named else ""),
         detail=f"{'The next step' if evidence.work is None else 'The rest of the work'} waits until it is done."
         + (_MORE if 1 - left.lower > share else ""),
-        absorbs=_ABSORBS.get(kind, ()),
+        absorbs=(
+            *_ABSORBS.get(kind, ()),
+            *(("EAG008",) if kind == "metrics" and _is_all_beside(evidence, found) else ()),
+        ),
         absorbs_here=("LIN001", "SYN001", "STP006", "STP008"),
         parts=words.parts,
     )
@@ -278,6 +283,15 @@ def _freed(found: Beside) -> float:
 def _at(found: Beside, stack: Stack) -> bool:
     leaf = stack.frames[-1] if stack.frames else None
     return leaf is not None and (leaf.file, leaf.line) in found.at
+
+
+def _is_all_beside(evidence: Evidence, found: Beside) -> bool:
+    """Whether metrics are nearly all of what runs operation by operation beside the compiled step."""
+    part = eager_parts(evidence).get("operations")
+    if part is None:
+        return False
+    own = sum(count for stack, count in part.stacks.items() if _at(found, stack))
+    return own >= NEARLY_ALL.value * part.seen
 
 
 def _made_anew(evidence: Evidence) -> float:

@@ -163,6 +163,36 @@ def test_a_loop_of_few_turns_is_left_in_peace() -> None:
     assert not list(python_loops.python_loop(looped(LOOP, 45, entries=15)))  # three turns, entered five times a step
 
 
+def test_turns_of_a_comprehension_within_the_loop_are_not_its_own() -> None:
+    inner = LOOP.replace(
+        "loss += box_loss(y[i], out[i])", "parts = one(y[i])\n            loss = [a + b for a, b in parts]"
+    )
+    given = looped(inner, 96)
+    rows = (*given.offer(LineCounts).rows, LineCount(file=FILE, line=7, hits=480))
+    given = eager_evidence(
+        source=inner,
+        at=(site(1, "apply", 8, 11, loops=(10,), function="train"),),
+        loop=10,
+        samples=given.samples,
+        offers={"lines": [LineCounts(rows=rows)]},
+    )
+    given.steps = msgspec.structs.replace(looped(inner, 96).steps, loop=Loop(FILE, 10))
+    finding = one(python_loops.python_loop(given))
+    assert finding.where[0] == SourceSpan(FILE, 5, "train")
+    assert finding.evidence[0].value == 32
+
+
+def test_turns_with_gradients_of_their_own_are_joined_by_vectorized_map() -> None:
+    given = looped(LOOP, 96)
+    below = (
+        *leaf(6, "train"),
+        Frame(FILE, 20, "one", 20, (20, 20, 0, 9), ("tensorflow.python.eager.backprop:gradient",)),
+    )
+    given.samples.add(Stack(below, "tensorflow", "eager_ops"))
+    assert "tf.vectorized_map" in one(python_loops.python_loop(given)).advice
+    assert "tf.vectorized_map" not in one(python_loops.python_loop(looped(LOOP, 96))).advice
+
+
 def test_turns_that_need_values_in_python_are_compiled_one_by_one() -> None:
     acting = LOOP.replace("loss += box_loss(y[i], out[i])", "loss += play(np.argmax(out[i]))")
     finding = one(python_loops.python_loop(looped(acting, 96)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from evidence_builder import FILE
+from evidence_builder import FILE, make_evidence, make_steps
 from tfperfkit_rules.measures.source_text import loop_at
 from tfperfkit_rules.measures.turns_apart import turns_apart
 from work_builder import frame, sampled, work_evidence
+
+from tfperfkit.records.steps import Loop
 
 HEAD = "import tensorflow as tf\nrows, total, state = [], 0, tf.zeros(3)\n"
 APART = {
@@ -77,3 +80,34 @@ def apart(source: str) -> bool:
     loop = loop_at(evidence, FILE, 3)
     assert loop is not None
     return turns_apart(evidence, FILE, loop)
+
+
+COMPILED = """\
+import tensorflow as tf
+@tf.function
+def f(x):
+    {}
+    return tf.exp(x)
+for x in xs:
+    rows.append({}(x))
+"""
+
+
+@pytest.mark.parametrize("called", ["f", "self.f"])
+def test_a_compiled_function_has_no_frames_and_may_change_what_another_turn_reads(called: str) -> None:
+    sources = [COMPILED.format(line, called) for line in ("y = x", "v.assign(x)", "optimizer.apply_gradients(x)")]
+    evidence = [work_evidence(source, [sampled(9, "eager_ops", frame(7))], loop=6) for source in sources]
+    assert [turns_apart(each, FILE, loop) for each in evidence if (loop := loop_at(each, FILE, 6))] == [
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(("steps", "told"), [(4, False), (9, True)])
+def test_the_loop_of_the_training_steps_and_one_around_it_need_each_turn(steps: int, told: bool) -> None:
+    source = HEAD + "for epoch in range(3):\n    for x in xs:\n        rows.append(f(x))\n"
+    evidence = make_evidence(source=source, steps=msgspec.structs.replace(make_steps(9), loop=Loop(FILE, steps)))
+    assert [turns_apart(evidence, FILE, loop) for line in (3, 4) if (loop := loop_at(evidence, FILE, line))] == [
+        told
+    ] * 2

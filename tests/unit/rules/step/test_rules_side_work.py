@@ -122,3 +122,20 @@ def test_a_score_of_ones_own_within_fit(method: str, told: bool) -> None:
 def test_a_checkpoint_now_and_then_is_left_in_peace() -> None:
     assert not list(side_work.hot_path(saving(3)))
     assert not list(side_work.hot_path(saving(20, bunched=True)))
+
+
+@pytest.mark.parametrize(("others", "told"), [(2, True), (30, False)])
+def test_metrics_are_the_cause_of_operations_beside_the_step_where_they_are_nearly_all(others: int, told: bool) -> None:
+    table = make_steps(60)
+    updated = Frame(FILE, 1, "<module>", 3, None, ("keras.src.metrics.metric:__call__",))
+    multiplied = Frame(FILE, 1, "<module>", 4, None, ("tensorflow.python.ops.math_ops:matmul",))
+    stacks = [(40, "eager_ops", (updated,)), (others, "eager_ops", (multiplied,)), (58 - others, "graph", leaf(2))]
+    given = make_evidence(
+        parts_ms={"eager_ops": 7.0, "graph": 3.0},
+        steps=table,
+        source="for x, y in data:\n    loss, z = train(x, y)\n    seen(y, z)\n    w = z @ z\n",
+        **seen(table, stacks)._asdict(),
+        records=sites(site(1, "call", 2)),
+    )
+    finding = one(side_work.hot_path(given))
+    assert "metrics" in finding.title and ("EAG008" in finding.absorbs) == told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -42,7 +43,8 @@ class Seen(NamedTuple):
         """Whether whole calls are in it, but no operation of the loop: the runtime took all of them for cheap
         (5,000 to 8,000 processor cycles at most, by version: TensorFlow's ``kOpIsExpensiveThresholdCycles``)."""
         before, after = (f"{loop.name.rpartition('/')[0]}/{each}" for each in _AROUND)
-        whole = (sum(row.count for row in self.rows if row.name.startswith(each)) for each in (before, after))
+        rows = [(_own_name(row.name), row.count) for row in self.rows]
+        whole = (sum(count for name, count in rows if name.startswith(each)) for each in (before, after))
         return all(whole) and not any(is_within(row.name, loop.name) for row in self.rows)
 
     def rest_share(self, loops: Iterable[GraphLoop]) -> float:
@@ -64,6 +66,11 @@ def seen(evidence: Evidence) -> Seen | None:
         breakdown = evidence.offer(StepBreakdown)
         wall = breakdown.parts_ms.get("graph", 0.0) * data.steps if breakdown is not None else 0.0
     return Seen(rows, wall, data.rest_ms) if wall > 0 else None
+
+
+def _own_name(operation: str) -> str:
+    """Without the calls that the runtime put a function's operations in the place of, as in a step of ``fit``."""
+    return re.sub(r"^((Stateful)?PartitionedCall(_\d+)?/)+", "", operation)
 
 
 def is_within(operation: str, loop: str) -> bool:

@@ -3,7 +3,8 @@
 Every operation is looked at by itself, by the time of one of its runs. Updates of weights don't grow. A product or a
 convolution pays for dividing its work among threads, and for reading its weights once; its arithmetic grows, at best at
 the rate that the machine reaches. Any other operation grows by what it takes beyond one on next to nothing. What the
-runtime does between operations, and what lies around the compiled functions, stays; of handing over a batch a part
+runtime does between operations, and what lies around the compiled functions, stays, but where a loop in the graph has a
+turn for each example (``tf.map_fn``): there the runtime's part grows as the turns do. Of handing over a batch a part
 grows, and at most the pipeline's work. What nothing explains (waiting for a processor) goes with the rest.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tfperfkit_probes.ops.brief import is_heavy
+from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.gain import MAX, middle
 from tfperfkit.model import Measurement
@@ -89,13 +91,17 @@ def growth(evidence: Evidence) -> Growth | None:
     # validate or predict is no part of the step.
     step = account.mean_ms - evidence.part("other", "tracing", "evaluate")
     lower, upper = (scale * sum(each) for each in zip(*bounds, strict=True)) if bounds else (0.0, 0.0)
+    gaps = scale * (data.idle_ms + data.waits_ms)
+    if _turn_for_each(evidence, batch):
+        turning = shared.MOSTLY.value * gaps
+        lower, upper, gaps = lower + turning, upper + gaps, gaps - turning
     update = scale * sum(row.ms for row in data.operations if row.stage == "update")
     return Growth(
         step_ms=step,
         between_ms=sum(took for kind, took in account.between_ms.items() if kind != _RARE),
         graph_ms=graph,
         update_ms=update,
-        gaps_ms=scale * (data.idle_ms + data.waits_ms),
+        gaps_ms=gaps,
         around_ms=max(0.0, step - graph - handed),
         input_ms=handed,
         grows=(lower, min(upper + of_batch.INPUT_GROWS.value * handed + _fed(evidence), step)),
@@ -126,6 +132,13 @@ def _grows(row: ComputedOperation, tiny: float, batch: int, evidence: Evidence) 
     stays = tiny + weights / shared.MEMORY_MAX_BYTES.value
     upper = max(each - stays, arithmetic) / each
     return min(arithmetic / each, upper) * row.ms, upper * row.ms
+
+
+def _turn_for_each(evidence: Evidence, batch: int) -> bool:
+    """Whether a loop of a compiled function that ran has as many turns as the batch has examples."""
+    data = evidence.offer(OpsData)
+    functions = [each for each in (data.all if data is not None else ()) if each.first_execution_ms is not None]
+    return any(loop.turns == batch and loop.goes for each in functions for loop in each.marks.loops)
 
 
 def _fed(evidence: Evidence) -> float:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from computed_builder import compiled, ran
 from eager_builder import site, sites
 from evidence_builder import FILE, make_account
+from tfperfkit_probes.ops.model import GraphLoop, Marks
 from tfperfkit_rules.batch.larger import larger_batch
 from tfperfkit_rules.measures.growth import growth
+from tfprof_builder import brief, graphs
 
 from tfperfkit.model import SourceSpan
 
@@ -75,3 +78,22 @@ def test_what_passes_between_steps_stays_for_each_example() -> None:
     assert known is not None and with_epochs is not None
     assert with_epochs.between_ms == 1.0  # waiting while an iterator is freed comes by chance
     assert with_epochs.middle(8) < known.middle(8)
+
+
+@pytest.mark.parametrize(("turns", "fixed"), [(None, True), (50, True), (32, False)])
+def test_what_the_runtime_does_for_a_turn_of_each_example_grows_with_them(turns: int | None, fixed: bool) -> None:
+    """``tf.map_fn`` over a batch of 32; beside it loops over time steps, and one whose turns are not known."""
+    loop = GraphLoop(
+        name="map/while",
+        where=SourceSpan(FILE, 1),
+        turns=turns,
+        goes=1.0,
+        operations=9.0,
+        flops=9.0,
+        elements=9.0,
+        measured=True,
+    )
+    function = msgspec.structs.replace(brief(), marks=Marks(loops=[loop]))
+    given = compiled((WAITING,), idle_ms=9.0, source=FIT, records=records(), data={"ops": graphs(function)})
+    grown = growth(given)
+    assert grown is not None and (grown.fixed_share > 0.8) == fixed == (grown.middle(4) > 2)

@@ -67,6 +67,12 @@ RUN_SHARE = Calibration(
 )
 RUN_S = Calibration(10.0, "s", "in tracing and compiling", Chosen("shorter waits are not worth a change"))
 RUN_SEVERE = Calibration(0.6, "share", "of the run, for severity medium", Chosen("three times a high share"))
+SIBLINGS_HEAVY = Calibration(
+    48,
+    "operations",
+    "products and convolutions of a graph, from which on a loop that makes layers side by side is named",
+    Chosen("three, with the gradients, for each of sixteen layers"),
+)
 TRACING = Calibration(
     calibration.SEVERITY_LOW.value,
     "share",

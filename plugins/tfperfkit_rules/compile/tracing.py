@@ -14,6 +14,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time
+from tfperfkit_rules.measures.sibling_layers import Siblings, sibling_layers
 
 #: What XLA computes slowly on a CPU, see ``calibrated.SLOW_SHARE``.
 SLOW_TYPES = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "Atan")
@@ -103,6 +104,8 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     ]
     if known:
         numbers.append(Measurement("operations of the largest function", known[0].operations, "count", "run"))
+    many = bool(known) and known[0].heavy >= calibrated.SIBLINGS_HEAVY.value
+    siblings = sibling_layers(evidence) if many else None
     yield Finding(
         code="CMP004",
         family="compile",
@@ -110,13 +113,26 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         basis="run",
         share_of_step=share,
         predicted_speedup=None,
-        where=where,
+        where=where if siblings is None else tuple(dict.fromkeys((siblings.place, *where))),
         evidence=tuple(numbers),
-        title=f"{100 * share:.0f} % of the run is tracing and compiling functions",
-        advice=(
+        title=f"{100 * share:.0f} % of the run is tracing and compiling functions"
+        + (", of layers that a loop makes side by side" if siblings is not None else ""),
+        advice=_one_layer(siblings)
+        if siblings is not None
+        else (
             "A longer run does not pay it again. What makes graphs long is Python's loops, whose turns are traced one "
             "by one: tf.range in their place, or one call for all of them. Models, optimizers and tf.functions that "
             "are made once are traced once."
         ),
         detail=f"TensorFlow traces and optimises each function before its first run.{largest}",
+    )
+
+
+def _one_layer(siblings: Siblings) -> str:
+    units = "units" if siblings.layer == "Dense" else "filters"
+    return (
+        f"Line {siblings.place.line} makes a layer in each turn of its loop, all of {siblings.given}: make one of "
+        f"them, layers.{siblings.layer} with the {units} of all, called once. What each gave is a part of its last "
+        "axis; one loss and one metric go over all of them. The graph, its tracing and the operations of every step "
+        "then do not grow with their number."
     )

@@ -191,14 +191,14 @@ def test_auto_jit_with_effect_or_off_is_none(given: Evidence) -> None:
     assert list(without_effect(given)) == []
 
 
-def run(first_s: float, wall_s: float, **fields: Any) -> Evidence:
+def run(first_s: float, wall_s: float, heavy: int = 10, **fields: Any) -> Evidence:
     warm = WarmUp(total_s=first_s, parts_s={"compile and first runs": first_s})
     return make_evidence(
         parts_ms={"graph": 9.0},
         warm_up=warm,
         wall_s=wall_s,
         tracing=[(0, 10_000_000_000)],
-        data={"ops": graphs(brief())},
+        data={"ops": graphs(brief(heavy=heavy))},
         **fields,
     )
 
@@ -213,3 +213,28 @@ def test_a_run_spent_on_tracing() -> None:
 def test_avoidable_retraces_are_not_reported_again() -> None:
     given = run(10.0, 40.0, offers={"retrace": [AvoidableTracing(ms=9000.0)]})
     assert list(run_spent_on_compiling(given)) == []
+
+
+KERAS = "from tensorflow import keras\nlayers = keras.layers\nx = trunk = keras.Input((9,))\n"
+SIDE_BY_SIDE = [
+    "heads = [layers.Dense(1, name=name)(trunk) for name in names]\n",
+    "for name in names:\n    heads.append(layers.Dense(1)(trunk))\n",
+    "heads = {name: layers.Conv1D(2, 3)(trunk) for name in names}\n",
+]
+OTHERS = [
+    "for n in sizes:\n    x = layers.Dense(n)(x)\n",  # behind each other
+    "outs = [layers.Dense(1)(part) for part in parts]\n",
+    "outs = [layers.GRU(8)(trunk) for _ in range(9)]\n",  # its units need each other
+    "outs = [make(n)(trunk) for n in sizes]\n",
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"), [*((body, True) for body in SIDE_BY_SIDE), *((body, False) for body in OTHERS)]
+)
+def test_layers_that_a_loop_makes_side_by_side_are_named_where_tracing_takes_the_run(body: str, told: bool) -> None:
+    (finding,) = run_spent_on_compiling(run(10.0, 40.0, heavy=90, source=KERAS + body))
+    assert ("side by side" in finding.title) == told
+    assert not told or "layers." in (KERAS + body).splitlines()[finding.where[0].line - 1]
+    (few,) = run_spent_on_compiling(run(10.0, 40.0, heavy=12, source=KERAS + body))
+    assert "side by side" not in few.title

@@ -12,6 +12,7 @@ from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import doing, frames_at
 from tfperfkit_rules.measures.constant_calls import constant_call
 from tfperfkit_rules.measures.kinds import NUMPY, PYTHON, Kind, api, kind_of, package
@@ -40,6 +41,10 @@ _OF_DATA = ("keras data", "images", "reading")
 _ONCE = (
     "Line {line} calls {name} with the same constants each time, and it makes the same of them: call it once, before "
     "the loop, keep what it returns, and use that in line {line}."
+)
+_SELDOM = (
+    "Keras calls {name} for every batch: where training does not need what it makes, do it for every hundredth "
+    "(if batch % 100 == 0), or in on_epoch_end. For the rest: "
 )
 _ON_ONE_LINE = "on one line"
 _FALLS_LATE = (
@@ -176,6 +181,8 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
         advice = PYTHON.advice
     if around is not None and kind in (NUMPY, PYTHON):
         advice = f"{advice}: what is to go is the loop in line {around.line}"
+    if method := called_by_batch(_stacks(evidence, own)):
+        advice = f"{_SELDOM.format(name=method)}{advice[0].lower()}{advice[1:]}"
     called = [span(evidence, *same.place)] if same is not None else []
     alone = frames_at(evidence, hottest.place, "python") if whose == _ON_ONE_LINE else frames
     timed = timed_share(evidence, hottest.place) is not None

@@ -10,6 +10,7 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom, shared
 from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.line_hits import conditional, hits_per_step
 from tfperfkit_rules.measures.room import priced
@@ -24,10 +25,6 @@ _SEEDS = (
     "tensorflow.random.set_random_seed",
     "keras.utils.set_random_seed",
 )
-
-
-#: Methods of a callback that Keras calls around each batch.
-_AROUND_BATCHES = ("on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end")
 
 
 def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
@@ -111,7 +108,7 @@ def _called_in_loop(evidence: Evidence, row: SourceSpan, depth: int) -> bool:
     )
     if any(node.lineno <= row.line <= (node.end_lineno or node.lineno) for node in inside):
         return False
-    if function.name in _AROUND_BATCHES:
+    if function.name in AROUND_BATCHES:
         return True
     called = [
         SourceSpan(row.file, call.lineno)

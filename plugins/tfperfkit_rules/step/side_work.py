@@ -13,10 +13,11 @@ from tfperfkit.calibration import NEARLY_ALL
 from tfperfkit.gain import MEDIUM, every, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
-from tfperfkit.records.samples import Frame, Stack
+from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
+from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.beside import Beside, beside
 from tfperfkit_rules.measures.bounds import Bounds, together
 from tfperfkit_rules.measures.called import EVALUATE, FIT, METRIC, PREDICT, TRAINER, called_at, calls, doing
@@ -45,8 +46,6 @@ _CALLBACKS = {
     "summary": (("TensorBoard",), "update_freq"),
 }
 _BY_DEFAULT = "epoch"
-#: Of a callback of Keras', what ``fit`` calls at each batch.
-_AROUND_BATCHES = frozenset({"on_train_batch_begin", "on_train_batch_end", "on_batch_begin", "on_batch_end"})
 
 
 #: Each ``evaluate`` makes a dataset and an iterator of its own, and traces the dataset's functions; a model that is
@@ -152,7 +151,7 @@ def _kind(evidence: Evidence, compiled: bool, after_epochs: frozenset[str], stac
         return ""
     if calls(evidence, leaf, EVALUATE):
         return "evaluate" if evidence.work is None else ""  # outside of training it is the work itself
-    if evidence.work is None and calls(evidence, leaf, PREDICT) and _batch_callback(stack) is not None:
+    if evidence.work is None and calls(evidence, leaf, PREDICT) and batch_callback(stack) is not None:
         return "evaluate"  # a score of one's own
     if evidence.work is None and in_pass(evidence, stack, within_steps=True) is not None:
         return "evaluate"  # a validation of one's own
@@ -172,11 +171,6 @@ def _seen(evidence: Evidence) -> str:
     if work is None:
         return "steps in which it was seen"
     return "iterations in which it was seen" if work.iterations is not None else "samples that saw it"
-
-
-def _batch_callback(stack: Stack) -> Frame | None:
-    """The method that Keras calls around each batch of a ``fit``."""
-    return next((frame for frame in stack.frames if frame.name.rpartition(".")[2] in _AROUND_BATCHES), None)
 
 
 def _again(evidence: Evidence, stack: Stack) -> bool:
@@ -262,7 +256,7 @@ _MORE = (
 
 def _callbacks(evidence: Evidence, found: Beside) -> list[SourceSpan]:
     """The lines of callbacks that call what is done, where that stands in a function of its own."""
-    frames = [_batch_callback(stack) for stack, _ in found.turns.found if _at(found, stack)]
+    frames = [batch_callback(stack) for stack, _ in found.turns.found if _at(found, stack)]
     places = dict.fromkeys((frame.file, frame.line) for frame in frames if frame is not None)
     return [span(evidence, *place) for place in places if place not in found.at]
 

@@ -63,6 +63,12 @@ def test_work_spread_over_the_lines_of_a_loop_is_reported_by_the_loop() -> None:
     assert finding.predicted_range and 1.2 < finding.predicted_range[0] < 2 < finding.predicted_range[1] < 2.5
 
 
+@pytest.mark.parametrize(("method", "told"), [("Stats.on_train_batch_end", True), ("on_epoch_end", False)])
+def test_what_a_callback_does_for_every_batch_may_be_done_more_seldom(method: str, told: bool) -> None:
+    frames = (*below(5)[:1], Frame(FILE, 1, method, 9), below(5)[1])
+    assert ("on_epoch_end" in one(python_time.hot_python(python((50, frames)))).advice) == told
+
+
 def test_a_single_line_is_reported_by_itself() -> None:
     finding = one(python_time.hot_python(python((48, below(5)), (2, below(3)))))
     assert finding.where[0] == SourceSpan(FILE, 5, "encode")

@@ -122,11 +122,19 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     upper = None if package else speedup(share)  # what another package computes may have to be
     # Of time that nothing explains nobody can say what to change.
     needed = part == "tracing" and _needed(evidence)
-    loud = part != "other" and not needed and share >= LOUD and (work is None or share * work.share_of_run >= OF_RUN)
+    files = part == "dispatch" and _handles_files(evidence)
+    loud = (
+        part != "other"
+        and not needed
+        and not files
+        and share >= LOUD
+        and (work is None or share * work.share_of_run >= OF_RUN)
+    )
     return Finding(
         code=CODE,
         family="step",
-        title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is {_whose(evidence, part)}",
+        title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is "
+        + ("reading and writing files with TensorFlow" if files else _whose(evidence, part)),
         severity=severity(share) if loud else "info",
         share_of_step=share,
         predicted_speedup=None,
@@ -142,6 +150,8 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
         if package
         else _FIRST
         if needed
+        else _FILES
+        if files
         else _ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."),
         detail=_called(evidence, part),
         parts=("eager_ops", "dispatch") if part == "eager_ops" else (part,),
@@ -158,6 +168,12 @@ def _needed(evidence: Evidence) -> bool:
 _FIRST = (
     "Nearly all of it is the first trace of something new, such as a model that is trained after another: each is paid "
     "once, however long it trains. The same model and the same functions, used again, are not traced again."
+)
+#: TensorFlow's own reading and writing of files, records and folders, in C++ below a thin layer of Python.
+_FILE_FUNCTIONS = "tensorflow.python.lib.io."
+_FILES = (
+    "It is done in C++ for each file and record, and no @tf.function speeds it up: write fewer bytes, compress less "
+    "(GZIP takes far longer than writing), or let several processes write a file each."
 )
 _OF_PACKAGE = (
     "These lines call {package}, which computes in Python or C of its own: give it less (a sample of the rows, fewer "
@@ -195,6 +211,16 @@ def _package(evidence: Evidence, part: PartName) -> str:
             packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += count
     package, count = packages.most_common(1)[0] if packages else ("", 0)
     return package if 2 * count > packages.total() else ""
+
+
+def _handles_files(evidence: Evidence) -> bool:
+    """Whether the larger half of the Python that calls TensorFlow is in its functions for files."""
+    within = every = 0
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and is_of("dispatch", stack.activity, stack.context):
+            every += count
+            within += count * any(name.startswith(_FILE_FUNCTIONS) for name in (stack.frames[-1].calls or ())[:1])
+    return 2 * within > every
 
 
 def _called(evidence: Evidence, part: PartName) -> str:

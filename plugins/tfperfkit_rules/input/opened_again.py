@@ -115,7 +115,7 @@ def _loading(evidence: Evidence, samples: Samples, row: Loader, depth: int) -> f
     at = row.chain[depth]
     key = function_at(samples, at)
     apart = [loop for loop in yielding_loops(evidence, at.file, at.line) if not loop.line <= at.line <= loop.last]
-    found = loading_lines(samples, key, row) if depth == 0 else [at.line]
+    found = loading_lines(evidence, samples, key, row) if depth == 0 else [at.line]
     function = enclosing(evidence, at.file, at.line)
     return frozenset(
         (at.file, line)

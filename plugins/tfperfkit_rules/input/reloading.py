@@ -13,14 +13,17 @@ from tfperfkit_probes.input.model import ConstantFunction, InputData, Loader
 from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.convert import each
-from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Samples
+from tfperfkit.records.samples import MIN, TENSORFLOW, FunctionKey, Place, Samples
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.feed import name_at
+from tfperfkit_rules.measures.kinds import kind_of
 from tfperfkit_rules.measures.step_shares import interval, share_of, window
 
 RELOAD_RATE, ONLY_LOADS, FLOOR = calibrated.RELOAD_RATE.value, calibrated.ONLY_LOADS.value, gain.LOW
+#: Kinds of work that turn an open file into data.
+_READS = frozenset({"reading", "parsing", "images", "sound"})
 #: A loader, where it stands, and the samples of its lines by activity.
 _Row = tuple[Loader, tuple[SourceSpan, ...], Counter[str]]
 
@@ -94,14 +97,14 @@ def _extent(loader: Loader, evidence: Evidence) -> tuple[int, Counter[str]]:
         if data is not None and (callee.file, name) not in same:
             key = function_at(samples, callee)
             whole = sum(samples.doing_in(key).values()) if key is not None else 0
-            if watched is not None or not whole or sum(_loading(samples, key, loader).values()) < ONLY_LOADS * whole:
+            if watched is not None or not whole or sum(_loading(evidence, key, loader).values()) < ONLY_LOADS * whole:
                 break
         depth = index
     if depth:
         place = loader.chain[depth]
         return depth, samples.doing((place.file, place.line))
     first = loader.chain[0]
-    loading = _loading(samples, function_at(samples, first), loader)
+    loading = _loading(evidence, function_at(samples, first), loader)
     return 0, loading or samples.doing((first.file, first.line))
 
 
@@ -129,17 +132,17 @@ def function_at(samples: Samples, span: SourceSpan) -> FunctionKey | None:
     return max(keys, key=lambda key: key[1], default=None)
 
 
-def _loading(samples: Samples, key: FunctionKey | None, loader: Loader) -> Counter[str]:
+def _loading(evidence: Evidence, key: FunctionKey | None, loader: Loader) -> Counter[str]:
     """The samples of ``loading_lines`` by activity."""
     found: Counter[str] = Counter()
-    for line in loading_lines(samples, key, loader):
-        found += samples.doing((key[0] if key is not None else "", line))
+    for line in loading_lines(evidence, evidence.samples, key, loader):
+        found += evidence.samples.doing((key[0] if key is not None else "", line))
     return found
 
 
-def loading_lines(samples: Samples, key: FunctionKey | None, loader: Loader) -> list[int]:
+def loading_lines(evidence: Evidence, samples: Samples, key: FunctionKey | None, loader: Loader) -> list[int]:
     """The lines of a function that load: those on the way to the file, and from there on those that a library reads
-    below (``archive["x"]``, ``json.load(file)``)."""
+    below (``archive["x"]``, ``json.load(file)``), also one in C, which has no frames (``pickle.load(file)``)."""
     if key is None:
         return []
     found = []
@@ -149,9 +152,16 @@ def loading_lines(samples: Samples, key: FunctionKey | None, loader: Loader) -> 
     for line in lines:
         below = samples.below((key[0], line))
         library = sum(n for name, n in below.items() if name != "own" and name not in TENSORFLOW)
-        if (key[0], line) in chain or (line > first and library >= shared.MOSTLY.value * sum(below.values())):
+        read = _read_in_c(evidence, samples, (key[0], line)) if line > first else 0
+        if (key[0], line) in chain or (line > first and library + read >= shared.MOSTLY.value * sum(below.values())):
             found.append(line)
     return found
+
+
+def _read_in_c(evidence: Evidence, samples: Samples, place: Place) -> int:
+    """The samples of a line in a call that reads or takes apart what was opened, with no frame below."""
+    frames = samples.innermost(place)
+    return sum(count for frame, count in frames.items() if not frame.calls and kind_of(evidence, frame).word in _READS)
 
 
 def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:

@@ -138,7 +138,8 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     stage = item.bound if item is not None else None
     if item is None or stage is None or item.cpus < 2 or stage.is_python:
         return
-    kind = _sequential_kind(stage)
+    around = _interleave(item.pipeline, stage)
+    kind = _sequential_kind(around or stage)
     if not kind or item.part(stage) < MIN_PART:
         return
     worked = item.section_ms * item.part(stage)
@@ -160,20 +161,33 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         share_of_step=item.share,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=places(evidence, *(place(one, item.pipeline) for one in maps), *(one.mapped for one in maps)),
+        where=places(
+            evidence,
+            *(place(one, item.pipeline) for one in ((around,) if around is not None else ())),
+            *(place(one, item.pipeline) for one in maps),
+            *(one.mapped for one in maps),
+        ),
         evidence=(
             *waiting(item),
             *own_time(stage),
             Measurement("processors", item.cpus, "count", "run"),
             *_part(item, stage),
         ),
-        advice=_parallel_advice(maps, name),
+        advice=_parallel_advice((around,) if around is not None else maps, name),
         detail=(
             f"At most {item.cpus} times as fast, on {item.cpus} processors, and only as far as the step's own graph "
             "leaves them free."
         ),
         absorbs=("INP001", "INP004"),
     )
+
+
+def _interleave(pipeline: Pipeline, stage: Stage) -> Stage | None:
+    """The interleave that opens the files which a stage reads: how many are read at a time is said there."""
+    if stage.kind not in _READS or stage.nested is None or stage.nested >= len(pipeline.stages):
+        return None
+    around = pipeline.stages[stage.nested]
+    return around if around.kind.endswith("Interleave") else None
 
 
 def _part(item: Feed, stage: Stage) -> list[Measurement]:

@@ -48,6 +48,17 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
     assert len(list(residual(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
 
 
+@pytest.mark.parametrize(
+    ("called", "severity"),
+    [("tensorflow.python.lib.io.tf_record:write", "info"), ("tensorflow.python.ops.math_ops:add", "high")],
+)
+def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> None:
+    samples = make_samples([(200, "dispatch", [Frame(FILE, 1, "export", 7, None, (called,))])])
+    (found,) = residual(make_evidence(account=make_account({"dispatch": 9.0, "graph": 1.0}), samples=samples), [])
+    assert found.severity == severity and ("files" in found.title) == (severity == "info")
+    assert ("Fewer and larger calls" in found.advice) == (severity == "high")
+
+
 @pytest.mark.parametrize(("avoidable_ms", "severity"), [(10.0, "info"), (900.0, "high")])
 def test_first_traces_of_new_models_are_a_remark(avoidable_ms: float, severity: str) -> None:
     ms = 1_000_000

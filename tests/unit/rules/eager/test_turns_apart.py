@@ -55,7 +55,8 @@ def test_turns_that_need_another_are_not(body: str) -> None:
 
 def test_a_compiled_step_that_a_turn_calls_has_no_frames() -> None:
     source = (
-        "import tensorflow as tf\n@tf.function\ndef learn(x):\n    return inner(x)\ndef inner(x):\n    {}\n    return x\n"
+        "import tensorflow as tf\n@tf.function\ndef learn(x):\n    return inner(x)\n"
+        "def inner(x):\n    {}\n    return x\n"
         "for x in xs:\n    y = tf.stack([x, x])\n    rows.append(learn(y))\n"
     )
     given = [work_evidence(source.format(line), [sampled(9, "eager_ops", frame(9))], loop=8) for line in LINES]

@@ -92,6 +92,16 @@ def test_a_pydataset_loads_in_its_init() -> None:
     )
 
 
+@pytest.mark.parametrize(("call", "told"), [("pickle.load(file)", True), ("work(file)", False)])
+def test_what_reads_in_c_has_no_frames(call: str, told: bool) -> None:
+    source = (
+        f"import pickle\ndef load(path):\n    with open(path, 'rb') as file:\n        x = {call}\n    return x[0]\n"
+    )
+    inside = looked((90, (("load", 2, 4),), ""), (10, (("load", 2, 3),), ""))
+    opened = loader(chain=(SourceSpan(FILE, 3, "load"),), loader=SourceSpan(FILE, 3, "load"))
+    assert bool(list(opened_again(made(opened, samples=inside, source=source)))) == told
+
+
 def test_what_is_loaded_is_collected_no_more() -> None:
     plain = made(parts_ms={"input": 6.0, "graph": 4.0})
     collecting = made(parts_ms={"input": 6.0, "graph": 1.0, "gc": 3.0})

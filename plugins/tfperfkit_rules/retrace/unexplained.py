@@ -276,8 +276,11 @@ def _goes_on(evidence: Evidence) -> bool:
 
 
 def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:
-    """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there."""
+    """The calls of ``compile`` inside the loops around the lines that trace, or in functions that are called there; and
+    those in a function that a loop calls to trace, which gets the same model each time."""
     around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
+    seen = [stack.frames[:-1] for stack in _samples(evidence).stacks if stack.activity == "tracing"]
+    outer = {(at.file, loop) for frames in seen for at in frames for loop in loops(evidence, at.file, at.line)}
     return [
         (file, call)
         for file, call in methods(evidence, "compile")
@@ -285,13 +288,51 @@ def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[st
             file == where and (loop.line <= call.lineno <= loop.last or _called_in(evidence, file, call, loop))
             for where, loop in around
         )
+        or any(file == where and _same_in(evidence, file, call, loop) for where, loop in outer)
     ]
 
 
 def _called_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
     """Whether the function around a call is called in a loop of the same file."""
+    return bool(_calls_in(evidence, file, call, loop))
+
+
+def _calls_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> list[ast.Call]:
+    """The calls in a loop of the function around a call."""
     function, syntax = enclosing(evidence, file, call.lineno), evidence.syntax(file)
     if function is None or syntax is None or function.line <= loop.line <= function.last:
-        return False
+        return []
     inside = (each for each in syntax.calls if loop.line <= each.lineno <= loop.last)
-    return any(ast.unparse(each.func).rpartition(".")[2] == function.name for each in inside)
+    return [each for each in inside if ast.unparse(each.func).rpartition(".")[2] == function.name]
+
+
+def _same_in(evidence: Evidence, file: str, call: ast.Call, loop: Loop) -> bool:
+    """Whether the function around a call of a model's method gets its model from outside of the loop that calls it."""
+    syntax, function = evidence.syntax(file), enclosing(evidence, file, call.lineno)
+    calls, owner = _calls_in(evidence, file, call, loop), receiver(call, "")
+    if syntax is None or function is None or not calls or not owner.replace(".", "").isidentifier():
+        return False
+    known = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.FunctionDef))
+    names = [each.arg for node in known if node.lineno == function.line for each in node.args.args]
+    around = (range(loop.line, loop.last + 1), range(function.line, function.last + 1))
+    bound = {ast.unparse(node) for node in _stored(syntax.tree) if any(node.lineno in lines for lines in around)}
+    if "." in owner:  # set once, where the object is made: any other method may be called at each turn
+        made = [enclosing(evidence, file, node.lineno) for node in _stored(syntax.tree) if ast.unparse(node) == owner]
+        return bool(made) and all(each is not None and each.name == "__init__" for each in made)
+    if owner not in names:
+        return owner not in bound
+    given = [_argument(each, names.index(owner), owner) for each in calls]
+    return owner not in bound and all(isinstance(each, ast.Name) and each.id not in bound for each in given)
+
+
+def _stored(tree: ast.AST) -> list[ast.Name | ast.Attribute]:
+    """The names and attributes that are assigned to."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute)))
+    return [node for node in nodes if isinstance(node.ctx, ast.Store)]
+
+
+def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """What a call gives to a parameter."""
+    if position < len(call.args):
+        return call.args[position]
+    return next((word.value for word in call.keywords if word.arg == name), None)

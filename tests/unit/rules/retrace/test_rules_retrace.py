@@ -106,6 +106,54 @@ def test_compile_in_a_function_that_the_loop_calls_and_samples_from_before_the_c
     assert found.title.startswith("compile() is called in")
 
 
+PARTS = """import keras
+def train(model, x):
+    model.compile("adam", "mse")
+    model.fit(x, x)
+net = keras.Sequential()
+for part in parts:
+    {}
+"""
+CLIENT = """import keras
+class Client:
+    def {}(self):
+        self.model = keras.Sequential()
+    def train(self, x):
+        self.model.compile("adam", "mse")
+        self.model.fit(x, x)
+for part in parts:
+    client.train(part)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "fit", "told"),
+    [
+        (PARTS.format("print(train(net, part))"), 4, True),
+        (PARTS.format("train(x=part, model=net)"), 4, True),
+        (PARTS.format("train(build(part), part)"), 4, False),  # another model in each turn
+        (PARTS.format("net = build(part); train(net, part)"), 4, False),
+        (PARTS.format("for net in nets: train(net, part)"), 4, False),
+        (CLIENT.format("__init__"), 7, True),
+        (CLIENT.format("renew"), 7, False),
+    ],
+)
+def test_a_function_that_compiles_and_trains_the_same_model_at_each_turn(source: str, fit: int, told: bool) -> None:
+    call = source.splitlines().index(source.splitlines()[-1]) + 1
+    frames = [Frame(FILE, 1, "<module>", call), Frame(FILE, 2, "train", fit)]
+    (found,) = traced_again(
+        make_evidence(
+            parts_ms={"tracing": 80.0, "graph": 20.0},
+            samples=make_samples([(40, "tracing", frames), (10, "graph", frames)]),
+            tracing=[(n * 100 * MS, n * 100 * MS + 80 * MS) for n in range(60)],
+            steps=make_steps(each_ms=100.0),
+            source=source,
+        )
+    )
+    assert found.title.startswith("compile() is called in") == told
+    assert (found.where[0].line == fit - 1) == told
+
+
 SEARCH = """import keras
 for units in (8, 16, 32):
     model = keras.Sequential([keras.layers.Dense(units)])

@@ -19,6 +19,7 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.eager import called_at_once as at_once
 from tfperfkit_rules.eager.called_at_once import names_of
+from tfperfkit_rules.eager.step import runs_eagerly
 from tfperfkit_rules.eager.work.gain import Left, left
 from tfperfkit_rules.eager.work.place import (
     Model,
@@ -32,7 +33,7 @@ from tfperfkit_rules.eager.work.place import (
     times_of,
     turns_of,
 )
-from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places
+from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places, updates
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
@@ -128,7 +129,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         ),
         advice=all_at_once(apart, place)
         if apart is not None
-        else advice(evidence, place)
+        else (updates(evidence, part) or advice(evidence, place))
         + (also_moved(moved) if upper is not None else "")
         + (LOOPS if rest.loops and place is not None else ""),
         detail=detail(evidence, part, rest),
@@ -154,9 +155,12 @@ def _joined(evidence: Evidence, part: EagerPart, elements: EagerPart | None) -> 
 
 
 def _compiled_step(evidence: Evidence) -> bool:
-    """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does."""
+    """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does; or
+    whose gradients one computes, which takes the larger part, and Python the update."""
     place = step_place(evidence)
-    return evidence.steps.source == "custom" and place is None
+    return evidence.steps.source == "custom" and (
+        place is None or (evidence.share("graph") >= MEDIUM and not runs_eagerly(evidence))
+    )
 
 
 def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) -> tuple[Left, float]:

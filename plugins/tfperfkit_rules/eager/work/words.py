@@ -6,8 +6,10 @@ from collections import Counter
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.work.gain import Left
 from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, reads
+from tfperfkit_rules.measures.called import UPDATE, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop
 from tfperfkit_rules.measures.python_state import PythonState, python_state
@@ -55,6 +57,23 @@ def advice(evidence: Evidence, place: Place | None) -> str:
     return (
         f"Put @tf.function on {function.name}, so that TensorFlow compiles it once and runs it as one graph. Give it "
         f"tensors of one shape, not Python numbers.{before}"
+    )
+
+
+def updates(evidence: Evidence, part: EagerPart) -> str:
+    """Of operations that are mostly an optimizer's update, which Python asks for beside a compiled function: what to
+    change. "" for others."""
+    applied = Counter[int]()
+    for stack, count in part.stacks.items():
+        if any(calls(evidence, frame, UPDATE) for frame in stack.frames[-1:]):
+            applied[stack.frames[-1].line] += count
+    if evidence.work is not None or applied.total() <= shared.MOSTLY.value * part.seen:
+        return ""
+    return (
+        f"Make the update of line {applied.most_common(1)[0][0]} in a compiled function too: at the end of the one "
+        "that computes the gradients; or, where it comes after several of them, in one of its own (@tf.function, "
+        "def update(gradients): optimizer.apply_gradients(zip(gradients, variables))), which is given tensors. What "
+        "sums gradients up adds to tensors or tf.Variables, in a compiled function."
     )
 
 

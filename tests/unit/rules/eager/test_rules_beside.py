@@ -66,6 +66,22 @@ def test_a_step_that_python_updates_is_another_finding_s() -> None:
     assert list(eager_step(steps_of(60))) == []  # nothing counted its operations
 
 
+APPLIED = SOURCE.replace("    follow(slow.variables, fast.variables)", "    optimizer.apply_gradients(grads)")
+
+
+@pytest.mark.parametrize(("eager", "told"), [(40, True), (60, False), (8, False)])
+def test_an_update_by_python_beside_compiled_gradients_is_told(eager: int, told: bool) -> None:
+    """Where they take the larger part; else the step runs eagerly, which EAG001 tells."""
+    applied = Frame(FILE, 1, "<module>", 13, None, ("keras.src.optimizers.base_optimizer:apply_gradients",))
+    half = eager // 2
+    stacks = [(half, "eager_ops", [applied]), (half, "dispatch", [applied]), (100 - eager, "graph", [applied[:0]])]
+    given = steps_of(eager, records=sites(site(1, "apply", 13, loops=[11])))
+    given.samples = make_samples([(count, kind, [applied] if frames else []) for count, kind, frames in stacks])
+    found = [item for item in eager_work(given) if item.code == "EAG008"]
+    assert [item.where[0].line for item in found] == [13] * told
+    assert all("def update(gradients)" in item.advice for item in found)
+
+
 def test_what_a_trace_counted_is_said_and_prices_it() -> None:
     ops = (op("Mul", 40, 3.0), op("AssignVariableOp", 20, 1.0))
     (found,) = eager_work(steps_of(60, data={"tfprof": traced({"eager_ops": 4.0, "graph": 4.0}, ops)}))

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
 from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION
@@ -107,7 +108,7 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
     for stack, count in evidence.samples.stacks.items():
         if not stack.frames or stack.context in ("evaluate", "build"):
             continue
-        if any(calls(evidence, frame, api) for frame in own_frames(evidence, stack) for api in _OTHERS):
+        if any(calls(evidence, frame, api) for frame in _own(evidence, stack) for api in _OTHERS):
             continue
         through = next((frame for frame in stack.frames if calls(evidence, frame, MAPS)), None)
         if through is not None and stack.activity in ("eager_ops", "dispatch", "host_sync", "tracing", "graph"):
@@ -123,6 +124,12 @@ def eager_parts(evidence: Evidence) -> dict[Kind, EagerPart]:
         elif stack.activity != "host_sync":
             put("operations", stack, count, leaf)
     return found
+
+
+def _own(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
+    """The frames that may be somebody else's: what a callback does around a batch is none of the ``fit`` around it."""
+    around = batch_callback(stack) if evidence.work is None else None
+    return own_frames(evidence, stack) if around is None else stack.frames[stack.frames.index(around) :]
 
 
 def takes_element(evidence: Evidence, frame: Frame) -> ast.Subscript | None:

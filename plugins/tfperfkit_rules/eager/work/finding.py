@@ -33,7 +33,15 @@ from tfperfkit_rules.eager.work.place import (
     times_of,
     turns_of,
 )
-from tfperfkit_rules.eager.work.words import LOOPS, advice, all_at_once, also_moved, detail, places, updates
+from tfperfkit_rules.eager.work.words import (
+    LOOPS,
+    advice,
+    all_at_once,
+    also_moved,
+    detail,
+    of_callback,
+    places,
+)
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
@@ -129,7 +137,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         ),
         advice=all_at_once(apart, place)
         if apart is not None
-        else (updates(evidence, part) or advice(evidence, place))
+        else (of_callback(evidence, part) or of_update(evidence, part) or advice(evidence, place))
         + (also_moved(moved) if upper is not None else "")
         + (LOOPS if rest.loops and place is not None else ""),
         detail=detail(evidence, part, rest),
@@ -156,11 +164,12 @@ def _joined(evidence: Evidence, part: EagerPart, elements: EagerPart | None) -> 
 
 def _compiled_step(evidence: Evidence) -> bool:
     """Whether the steps are a loop of the person's whose updates no line of Python makes: a compiled function does; or
-    whose gradients one computes, which takes the larger part, and Python the update."""
-    place = step_place(evidence)
-    return evidence.steps.source == "custom" and (
-        place is None or (evidence.share("graph") >= MEDIUM and not runs_eagerly(evidence))
-    )
+    whose gradients one computes, which takes the larger part, and Python the update; or of ``fit``, as its callbacks'
+    operations are beside the compiled step."""
+    place, computes = step_place(evidence), evidence.share("graph") >= MEDIUM
+    if evidence.steps.source == "keras":
+        return computes
+    return evidence.steps.source == "custom" and (place is None or (computes and not runs_eagerly(evidence)))
 
 
 def _batch(evidence: Evidence, part: EagerPart, apart: BatchLoop, share: float) -> tuple[Left, float]:

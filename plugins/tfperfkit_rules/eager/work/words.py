@@ -9,6 +9,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.work.gain import Left
 from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, reads
+from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import UPDATE, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop
@@ -60,7 +61,26 @@ def advice(evidence: Evidence, place: Place | None) -> str:
     )
 
 
-def updates(evidence: Evidence, part: EagerPart) -> str:
+def of_callback(evidence: Evidence, part: EagerPart) -> str:
+    """Of operations that a callback of Keras' calls around each batch: what to change. "" for others."""
+    method = called_by_batch(part.stacks) if evidence.work is None else ""
+    if not method:
+        return ""
+    assigns = any(
+        "resource_variable_ops:assign" in call for stack in part.stacks for call in stack.frames[-1].calls or ()
+    )
+    average = (
+        " What follows the weights slowly, as an average of them, the optimizer itself keeps within the step: "
+        "use_ema=True, ema_momentum=..."
+    )
+    return (
+        f"Put what {method} does with tensors into a function of its own with @tf.function and call that: a "
+        "loop over variables may stand in it, where they are used from outside of it. Or do it for every tenth batch, "
+        f"where that is enough.{average if assigns else ''}"
+    )
+
+
+def of_update(evidence: Evidence, part: EagerPart) -> str:
     """Of operations that are mostly an optimizer's update, which Python asks for beside a compiled function: what to
     change. "" for others."""
     applied = Counter[int]()

@@ -9,7 +9,7 @@ from evidence_builder import FILE, make_evidence, make_samples, make_steps
 from tfperfkit_rules.eager.step import eager_step
 from tfperfkit_rules.eager.work import eager_work
 
-from tfperfkit.model import SourceSpan
+from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 
@@ -64,6 +64,26 @@ def test_a_few_of_them_are_nothing(eager: int) -> None:
 def test_a_step_that_python_updates_is_another_finding_s() -> None:
     assert list(eager_work(steps_of(60, records=sites(site(1, "apply", 5, loops=[11]))))) == []
     assert list(eager_step(steps_of(60))) == []  # nothing counted its operations
+
+
+def followed(eager: int, method: str) -> list[Finding]:
+    """What is said of a callback that ``fit`` calls, and whose operations take ``eager`` of 100 samples."""
+    fit = Frame(FILE, 1, "<module>", 11, None, ("keras.src.backend.tensorflow.trainer:fit",))
+    own = Frame(FILE, 7, method, 9, None, ("tensorflow.python.ops.resource_variable_ops:assign",))
+    given = steps_of(eager)
+    given.samples = make_samples(
+        [(eager // 2, "eager_ops", [fit, own]), (eager // 2, "dispatch", [fit, own]), (100 - eager, "graph", [fit])]
+    )
+    given.steps = msgspec.structs.replace(given.steps, source="keras")
+    return list(eager_work(given))
+
+
+def test_what_a_callback_calls_for_every_batch_is_beside_the_step_of_fit() -> None:
+    (found,) = followed(60, "Follow.on_train_batch_end")
+    assert found.code == "EAG008" and SourceSpan(FILE, 9, "follow") in found.where
+    assert "what on_train_batch_end does" in found.advice and "use_ema=True" in found.advice
+    assert followed(6, "Follow.on_train_batch_end") == []
+    assert followed(60, "Net.train_step") == [], "that is the step itself, run eagerly"
 
 
 APPLIED = SOURCE.replace("    follow(slow.variables, fast.variables)", "    optimizer.apply_gradients(grads)")

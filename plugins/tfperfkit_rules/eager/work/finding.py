@@ -40,6 +40,7 @@ from tfperfkit_rules.eager.work.words import (
     also_moved,
     detail,
     of_callback,
+    of_update,
     places,
 )
 from tfperfkit_rules.measures.compiled_once import compile_once

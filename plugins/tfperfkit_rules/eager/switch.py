@@ -9,11 +9,13 @@ from tfperfkit_probes.ops.model import OpsData
 
 from tfperfkit.gain import middle, severity
 from tfperfkit.model import Finding, SourceSpan
-from tfperfkit.offers import FunctionCalls
+from tfperfkit.offers import FunctionCalls, HostReads
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.eager.gain import compiled
 from tfperfkit_rules.eager.step import MIN_OPS, lost, measured, runs_eagerly
+from tfperfkit_rules.measures.batch_callbacks import batch_callback
+from tfperfkit_rules.measures.called import TRAINER, calls
 from tfperfkit_rules.measures.source_calls import files, given, is_compiled, is_not_false
 from tfperfkit_rules.measures.source_text import code, enclosing
 from tfperfkit_rules.measures.step_place import StepPlace, step_place
@@ -71,7 +73,33 @@ def _advice(evidence: Evidence, switch: list[SourceSpan], everywhere: bool, plac
         return f"{what}: your tf.functions and Keras' steps are compiled again.{rest}"
     if not switch:
         return "Something sets run_eagerly on the model: give compile(run_eagerly=False), or set it in no place."
-    return f"Take run_eagerly=True out ({text or 'see the line'}); switch it on only while you look for a fault."
+    first = _needs_values(evidence)
+    return f"{first}Take run_eagerly=True out ({text or 'see the line'}); switch it on only while you look for a fault."
+
+
+def _needs_values(evidence: Evidence) -> str:
+    """What in the training step of ``fit`` reads values of tensors, which a compiled one has not: a metric, a loss."""
+    data = evidence.offer(HostReads)
+    inside = {
+        (frame.file, function)
+        for stack in evidence.samples.stacks
+        if batch_callback(stack) is None and any(calls(evidence, frame, TRAINER) for frame in stack.frames[:-1])
+        for frame in stack.frames[1:]
+        if (function := enclosing(evidence, frame.file, frame.line)) is not None
+    }
+    rows = [row for row in (data.rows if data is not None else ()) if (row.per_step or 0) >= 1 and not row.through]
+    at = [
+        f"{row.file.rpartition('/')[2]}:{row.line}"
+        for row in rows
+        if (row.file, enclosing(evidence, row.file, row.line)) in inside
+    ]
+    if not at:
+        return ""
+    return (
+        f"First write what reads values of tensors in the step ({', '.join(at[:3])}) with TensorFlow's operations "
+        "(tf.reduce_sum, tf.cast, tf.where): a compiled step has no values, and .numpy() fails there. Or compute it "
+        "once an epoch, of predictions. Then: "
+    )
 
 
 def _compiles(evidence: Evidence) -> bool:

@@ -12,7 +12,7 @@ from tfperfkit_probes.tfprof.model import CallRow
 from tfperfkit_rules.eager import numpy_in_step, python_loops, step, switch
 
 from tfperfkit.model import SourceSpan
-from tfperfkit.offers import LineCount, LineCounts
+from tfperfkit.offers import HostRead, HostReads, LineCount, LineCounts
 from tfperfkit.records.samples import Frame, Stack
 from tfperfkit.records.steps import Loop
 
@@ -70,6 +70,26 @@ def test_run_eagerly_of_a_model_is_named_before_fit() -> None:
     finding = one(switch.left_eager(eager_evidence(source=FIT, at=at)))
     assert [place.line for place in finding.where] == [1, 2]
     assert not list(step.eager_step(eager_evidence(source=FIT, at=at)))
+
+
+METRIC = """\
+def dice(t, p):
+    return np.sum(p.numpy())
+model.compile("adam", metrics=[dice], run_eagerly=True)
+model.fit(x, y)
+"""
+
+
+@pytest.mark.parametrize(("method", "told"), [("dice", True), ("Log.on_train_batch_end", False)])
+def test_what_reads_values_in_the_step_is_to_be_rewritten_before_the_switch_goes(method: str, told: bool) -> None:
+    """Without it the compiled step would fail; a callback goes on reading beside it."""
+    fit = Frame(FILE, 1, "<module>", 4, None, ("keras.src.backend.tensorflow.trainer:fit",))
+    read = HostRead(file=FILE, line=2, per_step=2.0)
+    samples = make_samples([(50, "eager_ops", [fit]), (50, "python", [fit, Frame(FILE, 1, method, 2)])])
+    at = (site(1, "batch", 4),)
+    given = eager_evidence(source=METRIC, at=at, samples=samples, offers={"devices": [HostReads(rows=(read,))]})
+    advice = one(switch.left_eager(given)).advice
+    assert ("train.py:2" in advice) == told and "Take run_eagerly=True out" in advice
 
 
 def test_eager_work_around_a_compiled_fit_is_no_switch() -> None:

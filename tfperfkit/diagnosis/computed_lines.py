@@ -20,6 +20,8 @@ from tfperfkit.rule import Evidence, Unit
 LOUD = calibration.LOUD_RESIDUAL.value
 EXPLAINS = calibration.EXPLAINS.value
 _TYPES = 3
+#: The scope of what runs all turns at once.
+_AT_ONCE = "/pfor/"
 #: Products of matrices and convolutions, also as oneDNN and fusing call them (``_MklNativeFusedMatMul``).
 _PRODUCTS = ("MatMul", "Conv2D", "Conv3D", "DepthwiseConv2d", "Einsum")
 
@@ -29,8 +31,8 @@ class ComputedLine(NamedTuple):
     types, the costliest first.
 
     ``usual``: of its time, in what a step is made of: products and convolutions, and arithmetic number by number, of
-    which the rules about fusing know; ``direct``: made by the line itself; ``slow``: in kernels that are far slower
-    than this machine's arithmetic and memory allow.
+    which the rules about fusing know, and in copies that running all turns of a jacobian at once takes; ``direct``:
+    made by the line itself; ``slow``: in kernels that are far slower than this machine's arithmetic and memory allow.
     """
 
     where: SourceSpan
@@ -117,9 +119,9 @@ def _line(place: tuple[str, int, str], rows: Sequence[ComputedOperation], scale:
         types=tuple(
             name for name in sorted(types, key=lambda name: -types[name])[:_TYPES] if types[name] >= 0.1 * total
         ),
-        usual=sum(ms for name, ms in types.items() if _is_usual(name)) / total if total else 0.0,
+        usual=sum(row.ms for row in rows if _is_usual(plain(row.type)) or _is_added(row)) / total if total else 0.0,
         direct=sum(row.ms for row in rows if row.direct) / total if total else 0.0,
-        slow=sum(row.ms for row in rows if row.bound == "kernel") / total if total else 0.0,
+        slow=sum(row.ms for row in rows if row.bound == "kernel" and not _is_added(row)) / total if total else 0.0,
         layer=place[2],
         operations=tuple(rows),
     )
@@ -142,6 +144,12 @@ def costly_lines(evidence: Evidence, findings: Sequence[Finding], code: str) -> 
         if (own or slow) and (line.layer or (line.where.file, line.where.line) not in reported):
             remark = line.solves or (line.moves and not slow)
             yield _finding(evidence, line, code, "info" if remark else severity(line.share))
+
+
+def _is_added(row: ComputedOperation) -> bool:
+    """Whether it only moves bytes, and TensorFlow made it to run all turns of a jacobian or of ``tf.vectorized_map`` at
+    once: nobody wrote the order of its axes."""
+    return _AT_ONCE in row.name and plain(row.type).startswith((*replaced.MOVES, "Transpose"))
 
 
 def _is_usual(kind: str) -> bool:

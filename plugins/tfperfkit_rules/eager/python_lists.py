@@ -102,7 +102,8 @@ def _made_by(evidence: Evidence, frame: Frame) -> str:
         if name == _RAGGED:
             return name
         if name in (_CONVERT, *_MAKE) and isinstance(call, ast.Call):
-            return name if _may_be_list(syntax, call.args[0], 0) else ""
+            listed = _may_be_list(syntax, call.args[0], 0) and not _holds_tensors(syntax, call.args[0])
+            return name if listed else ""
     return ""
 
 
@@ -117,6 +118,34 @@ def _may_be_list(syntax: Syntax, node: ast.expr, depth: int) -> bool:
     returned = (value for item in bound for value in _returned(syntax, item))
     given = _given(syntax, node) if not bound and isinstance(node, ast.Name) else []
     return any(_may_be_list(syntax, item, depth + 1) for item in (*returned, *given))
+
+
+def _holds_tensors(syntax: Syntax, node: ast.expr) -> bool:
+    """Whether something that is put into the list is a tensor: such a list is joined by one operation."""
+    put = [call.args[0] for call in syntax.calls if _appends(call, node) and call.args]
+    for item in syntax.bound_to(node):
+        put += [item.elt] if isinstance(item, ast.ListComp) else getattr(item, "elts", [])
+    return any(_is_tensor(syntax, item, 0) for item in put)
+
+
+def _appends(call: ast.Call, to: ast.expr) -> bool:
+    method = call.func
+    return (
+        isinstance(method, ast.Attribute) and method.attr == "append" and ast.unparse(method.value) == ast.unparse(to)
+    )
+
+
+def _is_tensor(syntax: Syntax, node: ast.expr, depth: int) -> bool:
+    """A call of TensorFlow's, or what is made of one by operators, slices and names."""
+    if isinstance(node, ast.Call):
+        return syntax.name(node.func).startswith("tensorflow.")
+    if isinstance(node, (ast.Subscript, ast.UnaryOp)):
+        return _is_tensor(syntax, node.value if isinstance(node, ast.Subscript) else node.operand, depth)
+    if isinstance(node, ast.BinOp):
+        return any(_is_tensor(syntax, side, depth) for side in (node.left, node.right))
+    if depth >= shared.FUNCTIONS_DEEP.value or not isinstance(node, ast.Name):
+        return False
+    return any(_is_tensor(syntax, item, depth + 1) for item in syntax.bound_to(node))
 
 
 def _returned(syntax: Syntax, node: ast.expr) -> list[ast.expr]:

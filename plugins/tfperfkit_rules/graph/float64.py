@@ -14,6 +14,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
+from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import as_called, computed_share
@@ -60,8 +61,10 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     starts = [each for each in marks.float64_sources if each.where is not None]
     own = [each for each in starts if each.where is not None and evidence.is_user(each.where.file)] or starts
     inputs = marks.float64_arguments
-    # What starts a chain first; without one (arguments and variables are float64 already) the lines that compute.
-    where: list[SourceSpan | None] = [each.where for each in (*own, *marks.float64)]
+    # What starts a chain first; without one (arguments and variables are float64 already) what makes those, then the
+    # lines that compute.
+    made = [] if starts or share < shared.MOSTLY.value else entrances(evidence, function.file, function.line)
+    where: list[SourceSpan | None] = [*made, *(each.where for each in (*own, *marks.float64))]
     begins = _given(function, inputs)
     if own:
         kinds = ", ".join(dict.fromkeys(f"{each.type} ({each.types})" for each in own[:3]))

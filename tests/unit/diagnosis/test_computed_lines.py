@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from computed_builder import spread_out
 from evidence_builder import FILE, make_account, make_evidence, make_samples
@@ -69,6 +70,15 @@ def test_a_large_kernel_on_few_channels_is_asked_about() -> None:
 )
 def test_what_a_step_is_there_for_is_left_in_peace(operations: tuple[ComputedOperation, ...]) -> None:
     assert list(residual(of(*operations), [])) == []
+
+
+@pytest.mark.parametrize(("scope", "count"), [("gradient_tape/MatMul/pfor/transpose", 0), ("transpose", 1)])
+def test_copies_that_running_all_turns_of_a_jacobian_at_once_takes_are_nobodys_order_of_axes(
+    scope: str, count: int
+) -> None:
+    moved = operation("_MklTranspose", 4.0, 19, bound="kernel")
+    rows = (msgspec.structs.replace(moved, name=scope), operation("_MklMatMul", 3.0, 19))
+    assert len(list(residual(of(*rows), []))) == count
 
 
 def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> None:

@@ -38,10 +38,12 @@ from tfperfkit_rules.eager.work.words import (
     advice,
     all_at_once,
     also_moved,
+    as_jacobian,
     detail,
     of_callback,
     of_update,
     places,
+    rows_of,
 )
 from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
@@ -114,6 +116,9 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
+    rows = rows_of(evidence, part, place) if apart is None else None
+    if rows is not None and place is not None:
+        where = tuple(dict.fromkeys((span(evidence, place[0], rows.line), *where)))
     what = _capital(evidence.unit.a)
     known = rest.operations is not None
     if evidence.work is None:
@@ -140,7 +145,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         if apart is not None
         else (of_callback(evidence, part) or of_update(evidence, part) or advice(evidence, place))
         + (also_moved(moved) if upper is not None else "")
-        + (LOOPS if rest.loops and place is not None else ""),
+        + (as_jacobian(rows) if rows is not None else LOOPS if rest.loops and place is not None else ""),
         detail=detail(evidence, part, rest),
         absorbs=("EAG011",) if joined else (),
         absorbs_here=("LIN001",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from tfperfkit.gain import MEDIUM
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -12,6 +13,7 @@ from tfperfkit_rules.eager.work.place import Place, below_a_loop, graph_loops, r
 from tfperfkit_rules.measures.batch_callbacks import called_by_batch
 from tfperfkit_rules.measures.called import UPDATE, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
+from tfperfkit_rules.measures.jacobian_rows import JacobianRows, jacobian_rows
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop
 from tfperfkit_rules.measures.python_state import PythonState, python_state
 from tfperfkit_rules.measures.source_calls import is_compiled
@@ -94,6 +96,23 @@ def of_update(evidence: Evidence, part: EagerPart) -> str:
         "that computes the gradients; or, where it comes after several of them, in one of its own (@tf.function, "
         "def update(gradients): optimizer.apply_gradients(zip(gradients, variables))), which is given tensors. What "
         "sums gradients up adds to tensors or tf.Variables, in a compiled function."
+    )
+
+
+def rows_of(evidence: Evidence, part: EagerPart, place: Place | None) -> JacobianRows | None:
+    """The loop in a function that takes a gradient for each number, where that is a good part of the time in it."""
+    if place is None:
+        return None
+    file, function = place
+    rows = jacobian_rows(evidence, file, range(function.line, function.last + 1))
+    return rows if rows is not None and part.lines[file, rows.line] >= MEDIUM * part.seen else None
+
+
+def as_jacobian(rows: JacobianRows) -> str:
+    return (
+        f" In it {rows.tape}.jacobian({rows.tensor}, {rows.sources}) computes at once what line {rows.line} takes a "
+        f"gradient each for, of every number of {rows.tensor}; persistent=True can go then. Not compiled it would be "
+        "traced in every call."
     )
 
 

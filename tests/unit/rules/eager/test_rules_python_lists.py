@@ -35,6 +35,19 @@ def test_a_list_that_the_source_tells_is_named_at_the_call(made: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        "rows = [tf.exp(i) for i in body]",
+        "rows = []; rows.append(tf.pad(body, [[1, 1]])[1:] * 2)",
+        "a = tf.pad(body, [[1, 1]]); b = a[1:]; rows = [a, b]",
+    ],
+)
+def test_a_list_of_tensors_is_joined_by_one_operation(made: str) -> None:
+    assert list(made_of_lists(looped(made, "tf.stack(rows)"))) == []
+    assert list(made_of_lists(looped(made.replace("tf.", "np."), "tf.stack(rows)")))
+
+
+@pytest.mark.parametrize(
     "more",
     [
         "def g(body):\n    return json.loads(body)['rows']\n",

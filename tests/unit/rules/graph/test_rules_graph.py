@@ -64,6 +64,24 @@ def test_where_float64_begins_is_the_place() -> None:
     assert result.detail == "The argument x is float64. It begins at Const (float64[8])."
 
 
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        ("w = tf.Variable(rng.normal(size=(8, 8)) * 0.1)", 2),
+        ("w = tf.constant(array)", 2),
+        ("w = tf.constant([1.0, 2.0], tf.float64)", 2),
+        ("w = tf.Variable(array, dtype='float32')", 9),
+        ("w = tf.Variable(tf.zeros([8, 8]))", 9),
+        ("w = tf.Variable(0.1)", 9),
+        ("w = make(array)", 9),
+    ],
+)
+def test_where_what_a_function_reads_is_made_is_the_place_of_its_float64(made: str, line: int) -> None:
+    source = f"import tensorflow as tf\n{made}\n\n\n\n\n\ndef train_step(x):\n    return x @ w\n"
+    result = one(op("MatMul", 50.0), float64_flops_share=1.0, marks=WIDE, source=source, line=8)
+    assert result.where[0].line == line
+
+
 def test_float64_outside_of_the_step_is_not_priced() -> None:
     result = one(op("MatMul", 50.0), float64_flops_share=1.0, graph="__inference_other_2", marks=WIDE)
     assert result.predicted_speedup is None

@@ -14,6 +14,10 @@ STEPS = {
     "batches that a loop takes from a dataset": (ITERATORS, "OwnedIterator.__next__"),
     "batches of a distributed dataset": ("tensorflow.python.distribute.input_lib", "DistributedIteratorBase.__next__"),
     "calls of tf.functions": (f"{POLYMORPHIC}polymorphic_function", "Function._call"),
+    "calls of concrete functions and of the signatures of SavedModels": (
+        f"{POLYMORPHIC}concrete_function",
+        "ConcreteFunction._call_impl",
+    ),
     "updates by tf.compat.v1 optimizers": ("tensorflow.python.training.optimizer", "Optimizer.apply_gradients"),
     "batches of Model.fit": (f"{KERAS}callbacks.callback_list", "CallbackList.on_train_batch_begin"),
     "the ends of Model.fit's batches": (f"{KERAS}callbacks.callback_list", "CallbackList.on_train_batch_end"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tfperfkit.analysis.child_processes import called_at, waits_for_children
 from tfperfkit.records.parts import RunPart
+from tfperfkit.records.restored_calls import RESTORED_CALLS
 from tfperfkit.records.samples import TENSORFLOW, Frame, Stack
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops, source_loops
@@ -85,7 +86,7 @@ def _part(stack: Stack, leaf: Frame, methods: list[str]) -> RunPart:
     if stack.context == "evaluate":  # which of both stands too deep to be seen
         return "validation" if "fit" in methods else "prediction"
     calls = leaf.calls or ()
-    if stack.activity in ("saving", "summary") or any(call.startswith(_SAVING) for call in calls):
+    if stack.activity in ("saving", "summary") or any(map(_saves, calls)):
         return "saving"
     if stack.activity != "tracing" and (stack.context == "build" or any(map(_makes, calls))):
         return "building"
@@ -100,6 +101,11 @@ def _by_activity(stack: Stack, pipeline: bool = False) -> RunPart:
     if stack.activity in ("graph", "eager_ops", "host_sync", "dispatch") or stack.library in TENSORFLOW:
         return "tensorflow"
     return "data"
+
+
+def _saves(call: str) -> bool:
+    """Whether a function of a library saves or loads; calling what was loaded does neither."""
+    return call.startswith(_SAVING) and call not in RESTORED_CALLS
 
 
 def _makes(call: str) -> bool:

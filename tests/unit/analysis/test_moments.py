@@ -34,6 +34,8 @@ def part(what: Stack, source: str = "") -> str:
         (stack("dispatch", "keras.src.layers.layer:__call__"), "tensorflow"),
         (stack("saving", "keras.src.saving.saving_api:load_model"), "saving"),
         (stack("tracing", "tensorflow.python.saved_model.save:save"), "saving"),
+        (stack("dispatch", "tensorflow.python.saved_model.load:load"), "saving"),
+        (stack("graph", "tensorflow.python.saved_model.load:_call_flat"), "tensorflow"),
         (stack("summary", "tensorflow.python.ops.summary_ops_v2:scalar"), "saving"),
         (stack("graph", f"{KERAS}:predict", context="evaluate"), "prediction"),
         (stack("graph", f"{KERAS}:evaluate", context="evaluate"), "validation"),

@@ -43,6 +43,7 @@ _ENTRIES = {
     "ops/tensor_math_operator_overrides.py": "",
     "ops/weak_tensor_ops.py": "wrapper",
     "eager/polymorphic_function/polymorphic_function.py": "__call__",
+    "eager/polymorphic_function/concrete_function.py": "__call__",
     "data/ops/iterator_ops.py": "__next__",
     "distribute/input_lib.py": "__next__",
     "client/session.py": "",

@@ -10,9 +10,10 @@ import os
 from typing import Literal, NamedTuple
 
 from tfperfkit.records.parts import Activity, Context
+from tfperfkit.records.restored_calls import FOLDER, PASSES_ON, RESTORED
 from tfperfkit.user_code import installed_as
 
-TRACING, SAVING, SUMMARY, INPUT, SYNC, CALL, EXECUTE, EVALUATE, CALLBACK, BUILD = (1 << i for i in range(10))
+TRACING, SAVING, SUMMARY, INPUT, SYNC, CALL, EXECUTE, EVALUATE, CALLBACK, BUILD, PASSES = (1 << i for i in range(11))
 #: These count only where they are the innermost frame, or below the person's code.
 _INNERMOST = SYNC | EXECUTE
 
@@ -24,6 +25,11 @@ _BUILDS = dict.fromkeys(("build", "_maybe_build", "build_wrapper", "add_weight",
 #: A layer that is called with symbolic tensors adds itself to a model, by a look at a graph that is thrown away.
 _SYMBOLIC = {**_BUILDS, "symbolic_call": BUILD, "_functional_construction_call": BUILD}
 _TRAINER = {"evaluate": EVALUATE, "predict": EVALUATE}
+#: Calling what was loaded saves and loads nothing.
+_RESTORED: dict[str, dict[str, int]] = {
+    f"{FOLDER}{module}.py": {"*": SAVING, **{name: PASSES if name == PASSES_ON else 0 for name in functions}}
+    for module, functions in RESTORED.items()
+}
 #: By the end of a file's path: a mark for each function ("*": for all others).
 _FILES: dict[str, dict[str, int]] = {
     "tensorflow/python/eager/execute.py": {"*": EXECUTE},
@@ -43,10 +49,11 @@ _FILES: dict[str, dict[str, int]] = {
     "keras/src/ops/operation.py": _SYMBOLIC,
     "keras/src/engine/base_layer.py": _SYMBOLIC,
     "keras/src/optimizers/base_optimizer.py": _BUILDS,
+    **_RESTORED,
 }
 _FOLDERS = (
     ("tensorflow/python/checkpoint/", {"*": SAVING}),
-    ("tensorflow/python/saved_model/", {"*": SAVING}),
+    (FOLDER, {"*": SAVING}),
     ("keras/src/saving/", {"*": SAVING}),
     ("keras/src/callbacks/", {"*": CALLBACK}),
 )

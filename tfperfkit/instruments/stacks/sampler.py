@@ -16,7 +16,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.instruments.stacks.activity import TENSORFLOW, FileFacts, activity, context, facts
+from tfperfkit.instruments.stacks.activity import PASSES, TENSORFLOW, FileFacts, activity, context, facts
 from tfperfkit.instruments.stacks.look import frames as frames_now
 from tfperfkit.instruments.stacks.look import look
 from tfperfkit.instruments.stacks.positions import Span, line_of, span_of
@@ -259,18 +259,17 @@ class Sampler:
                 called.clear()
                 passing = ""
             else:
-                if about.passing:
+                mark = about.marks.get(code.co_name, about.marks.get("*", 0)) if about.marks is not None else 0
+                if about.passing or mark & PASSES:
                     passing = f"{about.module}:{code.co_name}"
                 elif about.module:
                     called.append(f"{about.module}:{code.co_name}")
                 if not rows:
                     library = library or about.package
                     inside = inside or about.package in TENSORFLOW
-                if about.marks is not None:
-                    mark = about.marks.get(code.co_name) or about.marks.get("*", 0)
-                    bits |= mark
-                    if depth == 0:
-                        innermost = mark
+                bits |= mark
+                if depth == 0:
+                    innermost = mark
         doing, around = activity(bits, innermost, inside), context(bits)
         stack = self._intern(rows, library, doing, around)
         self._calls.update(zip(codes[1:], instructions[1:], strict=True))

@@ -110,6 +110,7 @@ class Markers:
         hooks: dict[seam_table.Role, tuple[method_seam.Before, method_seam.After]] = {
             "next": (self._before_next, self._state.ended),
             "call": (self._before_call, self._after_call),
+            "concrete": (self._before_concrete, self._work.after),
             "apply": (self._before("apply"), self._state.ended),
             "train_on_batch": (self._before("train_on_batch"), self._state.ended),
             "batch_begin": (self._fit.before_batch, self._discard),
@@ -223,6 +224,12 @@ class Markers:
         token.begin = now_ns()
         state.cost_ns += token.begin - start
         return token
+
+    def _before_concrete(self, function: Any) -> Token | None:
+        """A compiled function that the person calls by its one graph; one that a ``tf.function`` calls is not seen."""
+        frame = sys._getframe(2)
+        self._pass(frame)
+        return self._work.function(function, frame) if self._work.left > 0 and self._eager() else None
 
     @property
     def _searching(self) -> bool:

@@ -12,6 +12,7 @@ from tfperfkit.instruments.hooks import method_seam
 Role = Literal[
     "next",
     "call",
+    "concrete",
     "apply",
     "train_on_batch",
     "batch_begin",
@@ -55,6 +56,13 @@ TENSORFLOW = (
         "Function",
         "_call",
         "call",
+    ),
+    StepSeam(
+        "calls of concrete functions and of the signatures of SavedModels",
+        "tensorflow.python.eager.polymorphic_function.concrete_function",
+        "ConcreteFunction",
+        "_call_impl",
+        "concrete",
     ),
     StepSeam(
         "updates by tf.compat.v1 optimizers",

@@ -17,6 +17,7 @@ from tfperfkit_rules.graph.padding import padding
 from tfperfkit_rules.graph.prints import prints
 from tfperfkit_rules.graph.python_calls import python_calls, side_effects
 from tfperfkit_rules.graph.repeated_forward import repeated_forward
+from tfperfkit_rules.graph.session_forward import session_forward
 from tfperfkit_rules.graph.slow_kernels import slow_kernels
 from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
@@ -25,6 +26,7 @@ from tfperfkit_rules.graph.waste import RULES as WASTE
 
 RULES: tuple[Rule, ...] = (
     repeated_forward,
+    session_forward,
     metrics,
     slow_layers,
     small_loops,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable
 
-from tfperfkit.clock import ms
 from tfperfkit.gain import MEDIUM, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
-from tfperfkit.records.samples import MIN, Place
+from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import EVALUATE, called_at, receiver
+from tfperfkit_rules.measures.keras_batches import keras_batches
 from tfperfkit_rules.measures.predicting import predicting
-from tfperfkit_rules.measures.step_place import sites
 from tfperfkit_rules.measures.turns import where
 
 EACH_BATCH = "Each batch costs Keras a round of its loop and a call of its function, whatever is in it."
@@ -43,14 +41,17 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         for stack, count in samples.stacks.items()
         if stack.activity == "input" and stack.frames and (stack.frames[-1].file, stack.frames[-1].line) in found.at
     )
-    batches = _batches_ms(evidence, place)
-    if waits >= shared.MOSTLY.value * whole or len(batches) < calibrated.MIN_MADE.value:
+    batches = keras_batches(evidence, place)
+    if waits >= shared.MOSTLY.value * whole or batches is None or batches.each_ms <= 0:
         return
-    each_ms = statistics.median(batches)
+    each_ms = batches.each_ms
     around = 1 - found.computing / whole
-    calling = min(found.computing / whole, shared.FUNCTION_CALL_MIN_MS.value / each_ms) if each_ms > 0 else 0.0
+    calling = min(found.computing / whole, shared.FUNCTION_CALL_MIN_MS.value / each_ms)
+    own = around + calling
+    if batches.growing_ms is not None:  # its function starts as many operations for one row as for all
+        own = max(own, 1 - batches.growing_ms / each_ms)
     # A longer batch than that computes, whatever the samples saw the thread do meanwhile.
-    own = min(around + calling, calibrated.PREDICT_BATCH_MS.value / each_ms) if each_ms > 0 else 0.0
+    own = min(own, calibrated.PREDICT_BATCH_MS.value / each_ms)
     overhead = own * whole / samples.count
     if own < shared.MOSTLY.value or overhead < MEDIUM:
         return
@@ -70,7 +71,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         where=where(evidence, [place]),
         evidence=(
             Measurement("time around the computing", overhead, "share", "samples"),
-            Measurement("batches", float(len(batches)), "count", "run"),
+            Measurement("batches", float(batches.number), "count", "run"),
             Measurement("one batch", each_ms, "ms", "run"),
         ),
         advice=larger_batches(model, name),
@@ -79,10 +80,3 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
         absorbs_here=("LIN001",),
         parts=("evaluate", "graph", "dispatch", "eager_ops", "input"),
     )
-
-
-def _batches_ms(evidence: Evidence, place: Place) -> list[float]:
-    """The time from batch to batch at a line, in ms."""
-    here = {site.id for site in sites(evidence) if site.kind == "next" and (site.file, site.line) == place}
-    begun = [item.begin_ns for item in evidence.markers() if item.site in here]
-    return [ms(after - before) for before, after in zip(begun, begun[1:], strict=False)]

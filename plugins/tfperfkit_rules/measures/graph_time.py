@@ -76,8 +76,8 @@ def float32_ms(evidence: Evidence, functions: Iterable[tuple[FunctionCost, float
         return None
     best = worst = 0.0
     for brief, per_step in functions:
-        if brief.flops is None or "counted" in brief.flops_note.replace("dimensions counted as", ""):
-            return None  # sizes or turns of loops are not known: more is computed than was counted
+        if brief.flops is None or not _all_counted(brief):
+            return None
         arithmetic = per_step * brief.flops / (evidence.machine_gflops * 1e6)
         moved, count = per_step * brief.moved_bytes, per_step * brief.operations
         apart = shared.MOVED_APART.value * moved
@@ -86,3 +86,17 @@ def float32_ms(evidence: Evidence, functions: Iterable[tuple[FunctionCost, float
         worst += arithmetic / shared.RATE_MIN.value + apart / shared.MEMORY_MIN_BYTES.value
         worst += count * shared.GRAPH_OP_MAX_MS.value
     return (best, worst) if worst else None
+
+
+def growing_ms(evidence: Evidence, function: FunctionCost) -> float | None:
+    """ms of a call for its arithmetic and for what it moves, at worst: that grows with the batch, where starting the
+    operations does not. None as for ``float32_ms``."""
+    if not evidence.machine_gflops or function.flops is None or not _all_counted(function):
+        return None
+    arithmetic = function.flops / (evidence.machine_gflops * 1e6) / shared.RATE_MIN.value
+    return arithmetic + shared.MOVED_APART.value * function.moved_bytes / shared.MEMORY_MIN_BYTES.value
+
+
+def _all_counted(function: FunctionCost) -> bool:
+    """Where sizes or turns of loops are not known, more is computed than was counted."""
+    return "counted" not in function.flops_note.replace("dimensions counted as", "")

@@ -47,7 +47,7 @@ def batch_sizes(evidence: Evidence, batch: int) -> list[Size]:
 def makes_single(evidence: Evidence, file: str, line: int) -> bool:
     """Whether a line makes a batch of one: ``x[None]``, ``expand_dims``, ``reshape(1, ...)``."""
     syntax = evidence.syntax(file)
-    return syntax is not None and any(_is_single(syntax, node) for node in syntax.at_line(line))
+    return syntax is not None and any(is_single(syntax, node) for node in syntax.at_line(line))
 
 
 def _given(syntax: Syntax, call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
@@ -80,7 +80,8 @@ def _is(node: ast.AST, batch: int) -> bool:
     return isinstance(node, ast.Constant) and node.value == batch and not isinstance(node.value, bool)
 
 
-def _is_single(syntax: Syntax, node: ast.expr) -> bool:
+def is_single(syntax: Syntax, node: ast.expr) -> bool:
+    """Whether an expression makes a batch of one, as ``makes_single`` says."""
     if isinstance(node, ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return any(

@@ -100,6 +100,9 @@ _BINARY = (
 )
 #: What the loop is there for can't be done more seldom.
 _OF_WORK = {
+    "metrics": "A metric takes any number of rows: where a turn has one, collect them and call update_state once for "
+    "all (metric.update_state(y_true, y_pred)). Where a turn has a batch, move these lines into the compiled function "
+    "(@tf.function) that computes it. Call result() only where you print.",
     "writing": "Write fewer and larger pieces: one file opened once, many rows in one call, a binary format in place "
     "of text. Or write in a thread or process of its own, while the next is made.",
 }

@@ -49,6 +49,7 @@ from tfperfkit_rules.measures.compiled_once import compile_once
 from tfperfkit_rules.measures.eager_stacks import EagerPart, eager_parts
 from tfperfkit_rules.measures.loop_of_batch import BatchLoop, loop_of_batch
 from tfperfkit_rules.measures.making import making
+from tfperfkit_rules.measures.one_row import gives_one_row
 from tfperfkit_rules.measures.step_place import step_place
 from tfperfkit_rules.measures.step_shares import span
 
@@ -82,8 +83,8 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     upper: Left | None = None
     moved = Counter[int]()
     apart = loop_of_batch(evidence, part.stacks) if making(evidence) is None else None
-    if apart is not None and model is not None and (_own(evidence, apart) or apart.fed(evidence)):
-        apart = None  # each of its turns may well have a batch of its own already
+    if apart is not None and model is not None and _has_batches(evidence, apart, model):
+        apart = None
     if apart is not None and model is None and _compiled_does_better(evidence, part, apart, place):
         apart = None
     if apart is not None:
@@ -141,7 +142,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
             *rest.evidence,
             Measurement("samples", float(samples.count), "count", "baseline"),
         ),
-        advice=all_at_once(apart, place)
+        advice=all_at_once(evidence, apart, place)
         if apart is not None
         else (of_callback(evidence, part) or of_update(evidence, part) or advice(evidence, place))
         + (also_moved(moved) if upper is not None else "")
@@ -200,6 +201,12 @@ def _compiled_does_better(evidence: Evidence, part: EagerPart, apart: BatchLoop,
     return compiled.operations is not None and compiled.upper < _batch(evidence, part, apart, share)[0].lower
 
 
+def _has_batches(evidence: Evidence, apart: BatchLoop, model: Model) -> bool:
+    """Whether each turn may well have a batch of its own already: the source shows no single row."""
+    fed = _own(evidence, apart) or apart.fed(evidence)
+    return fed and not gives_one_row(evidence, model.file, model.line, model.name)
+
+
 def _own(evidence: Evidence, apart: BatchLoop) -> bool:
     """Whether it is the loop that the work is."""
     own = evidence.work.where if evidence.work is not None else None
@@ -250,6 +257,7 @@ def _called(
     is_ = "are" if model.others else "is"
     return Finding(
         code="EAG004",
+        open_ended=apart is not None,
         family="eager",
         title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
         if apart is None

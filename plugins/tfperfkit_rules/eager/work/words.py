@@ -127,15 +127,22 @@ def _loops_of_the_graph(looped: list[Loop]) -> str:
     )
 
 
-def all_at_once(apart: BatchLoop, place: Place | None) -> str:
-    name = place[1].name if place is not None else ""
-    there = f" ({name})" if name and name != "<module>" else ""
+def all_at_once(evidence: Evidence, apart: BatchLoop, place: Place | None) -> str:
+    there = f" ({place[1].name})" if place is not None and _called_in(evidence, apart, place[1].name) else ""
     return (
         f"No turn of the loop in line {apart.loop.line} needs another: do all of them at once, by the same "
         f"operations{there} on a batch of their inputs (tf.stack, or the array itself; sums and gradients along the "
         f"other axes), some hundreds at a time where memory asks for it.{_further(apart)} Where they can't be one "
         "batch, put @tf.function on what the loop does: that gains less."
     )
+
+
+def _called_in(evidence: Evidence, apart: BatchLoop, name: str) -> bool:
+    """Whether a line of the loop calls a function of that name."""
+    syntax = evidence.syntax(apart.file)
+    inside = range(apart.loop.line, apart.loop.last + 1)
+    found = (call.func for call in (syntax.calls if syntax is not None else ()) if call.lineno in inside)
+    return any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in found)
 
 
 def _further(apart: BatchLoop) -> str:

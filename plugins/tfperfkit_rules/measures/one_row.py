@@ -1,0 +1,54 @@
+"""Whether the source shows that a call is given a batch of one row."""
+
+from __future__ import annotations
+
+import ast
+
+from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import Syntax
+from tfperfkit_rules.measures.written_sizes import is_single
+
+#: What makes a tensor or an array of a list, which has one element.
+_OF_LIST = (
+    *(f"tensorflow.{name}" for name in ("constant", "convert_to_tensor", "stack", "Variable")),
+    *(f"numpy.{name}" for name in ("array", "asarray", "stack", "vstack")),
+)
+#: What hands the rows on as they are.
+_KEEPING = ("tensorflow.cast", "tensorflow.identity", "tensorflow.constant", "tensorflow.convert_to_tensor")
+_DEEP = 4
+
+
+def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool:
+    """Whether the call of ``callee``, as the person writes it, at a line has one row as its first argument:
+    ``x[None]``, ``x[i : i + 1]``, ``tf.constant([x])``, or a name that only such things are assigned."""
+    syntax = evidence.syntax(file)
+    here = syntax.calls_at(line) if syntax is not None else []
+    found = [call for call in here if ast.unparse(call.func) == callee and call.args]
+    return syntax is not None and bool(found) and all(_one(syntax, call.args[0]) for call in found)
+
+
+def _one(syntax: Syntax, node: ast.expr, depth: int = 0) -> bool:
+    if is_single(syntax, node) or (isinstance(node, ast.Subscript) and _slice_of_one(node.slice)):
+        return True
+    if depth >= _DEEP:
+        return False
+    if isinstance(node, ast.Call):
+        name = syntax.name(node.func)
+        first = node.args[0] if node.args else None
+        if name in _OF_LIST and isinstance(first, ast.List):
+            return len(first.elts) == 1
+        keeps = name in _KEEPING or (isinstance(node.func, ast.Attribute) and node.func.attr == "astype")
+        kept = node.func.value if keeps and isinstance(node.func, ast.Attribute) and name not in _KEEPING else first
+        return keeps and kept is not None and _one(syntax, kept, depth + 1)
+    bound = syntax.bound_to(node) if isinstance(node, ast.Name) else []
+    return bool(bound) and all(_one(syntax, item, depth + 1) for item in bound)
+
+
+def _slice_of_one(node: ast.expr) -> bool:
+    """``i : i + 1``, of the first axis."""
+    part = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
+    if not isinstance(part, ast.Slice) or part.lower is None or not isinstance(part.upper, ast.BinOp):
+        return False
+    above = part.upper
+    by_one = isinstance(above.op, ast.Add) and isinstance(above.right, ast.Constant) and above.right.value == 1
+    return by_one and ast.unparse(above.left) == ast.unparse(part.lower)

@@ -1,0 +1,53 @@
+"""EAG004 of a model that is called with one row at each turn of the loop that the work is."""
+
+from __future__ import annotations
+
+import pytest
+from evidence_builder import FILE, one
+from tfperfkit_rules.eager import work
+from work_builder import frame, sampled, work_evidence
+
+from tfperfkit.model import Finding, SourceSpan
+
+LAYER = "keras.src.layers.layer:__call__"
+
+
+def found(given: str, before: str = "pass") -> Finding:
+    source = f"import numpy as np\nimport tensorflow as tf\nfor x in xs:\n    {before}\n    rows.append(m({given}))\n"
+    leaf = frame(5, LAYER, span=(len("    rows.append("), len(f"    rows.append(m({given})")))
+    stacks = [sampled(80, "eager_ops", leaf), sampled(20, "dispatch", leaf)]
+    return one(work.eager_work(work_evidence(source, stacks, loop=3)))
+
+
+@pytest.mark.parametrize(
+    ("given", "before"),
+    [
+        ("x[None]", "pass"),
+        ("x[np.newaxis, ...]", "pass"),
+        ("tf.constant([x])", "pass"),
+        ("tf.cast(np.array([x]), tf.float32)", "pass"),
+        ("xs[i:i + 1]", "pass"),
+        ("tf.expand_dims(x, 0)", "pass"),
+        ("row, training=True", "row = x.reshape(1, -1).astype('float32')"),
+    ],
+)
+def test_one_row_in_each_turn_can_be_one_batch(given: str, before: str) -> None:
+    finding = found(given, before)
+    assert finding.title == "m is called at each turn of the loop in line 3, not once for all of them"
+    assert (finding.where[0], finding.open_ended) == (SourceSpan(FILE, 5), True)
+
+
+@pytest.mark.parametrize(
+    ("given", "before"),
+    [
+        ("x", "pass"),
+        ("tf.constant([x, y])", "pass"),
+        ("tf.stack(x)", "pass"),
+        ("xs[i:i + 64]", "pass"),
+        ("row", "row = tf.cast(x, tf.float32)"),
+    ],
+)
+def test_what_may_be_a_batch_is_only_compiled(given: str, before: str) -> None:
+    finding = found(given, before)
+    assert finding.title == "m is called operation by operation inside the loop at train.py:3"
+    assert not finding.open_ended

@@ -16,6 +16,7 @@ from tfperfkit_rules.eager.passes_again import same_pass
 from tfperfkit_rules.eager.python_lists import made_of_lists
 from tfperfkit_rules.eager.python_loops import python_loop
 from tfperfkit_rules.eager.remade import models_made_again
+from tfperfkit_rules.eager.remade_sessions import sessions_made_again
 from tfperfkit_rules.eager.small_batches import batches_too_small
 from tfperfkit_rules.eager.small_calls import called_for_little
 from tfperfkit_rules.eager.step import eager_step
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     maps_called_eagerly,
     elements_one_by_one,
     models_made_again,
+    sessions_made_again,
     batches_too_small,
     called_for_little,
     adapted,

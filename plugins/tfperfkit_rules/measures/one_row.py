@@ -15,7 +15,6 @@ _OF_LIST = (
 )
 #: What hands the rows on as they are.
 _KEEPING = ("tensorflow.cast", "tensorflow.identity", "tensorflow.constant", "tensorflow.convert_to_tensor")
-_DEEP = 4
 
 
 def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool:
@@ -27,10 +26,11 @@ def gives_one_row(evidence: Evidence, file: str, line: int, callee: str) -> bool
     return syntax is not None and bool(found) and all(_one(syntax, call.args[0]) for call in found)
 
 
-def _one(syntax: Syntax, node: ast.expr, depth: int = 0) -> bool:
+def _one(syntax: Syntax, node: ast.expr, met: tuple[ast.expr, ...] = ()) -> bool:
+    """``met``: what led here, since a name may be assigned what is made of it."""
     if is_single(syntax, node) or (isinstance(node, ast.Subscript) and _slice_of_one(node.slice)):
         return True
-    if depth >= _DEEP:
+    if node in met:
         return False
     if isinstance(node, ast.Call):
         name = syntax.name(node.func)
@@ -39,9 +39,9 @@ def _one(syntax: Syntax, node: ast.expr, depth: int = 0) -> bool:
             return len(first.elts) == 1
         keeps = name in _KEEPING or (isinstance(node.func, ast.Attribute) and node.func.attr == "astype")
         kept = node.func.value if keeps and isinstance(node.func, ast.Attribute) and name not in _KEEPING else first
-        return keeps and kept is not None and _one(syntax, kept, depth + 1)
+        return keeps and kept is not None and _one(syntax, kept, (*met, node))
     bound = syntax.bound_to(node) if isinstance(node, ast.Name) else []
-    return bool(bound) and all(_one(syntax, item, depth + 1) for item in bound)
+    return bool(bound) and all(_one(syntax, item, (*met, node)) for item in bound)
 
 
 def _slice_of_one(node: ast.expr) -> bool:

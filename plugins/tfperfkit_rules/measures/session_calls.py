@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from tfperfkit.clock import ms
 from tfperfkit.records.events import of_kind
-from tfperfkit.records.samples import Frame
+from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.names import Syntax
+from tfperfkit_rules.calibration import eager as of_eager
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.measures.called import Api
 from tfperfkit_rules.measures.source_text import loops
@@ -59,6 +60,19 @@ def growing(evidence: Evidence) -> list[Growing] | None:
         if rates and min(rates) >= calibrated.MIN_ADDED.value:
             found.append(Growing(site, rates[-1], rows[-1][1], _left(evidence, site)))
     return found
+
+
+def sessions_anew(evidence: Evidence) -> Place | None:
+    """A line that ran many sessions, each of them once; the last of their sites stands for all that came later."""
+    ran = Counter(item.site for item in evidence.markers())
+    sessions: defaultdict[Place, list[int]] = defaultdict(list)
+    for site in evidence.sites():
+        if site.kind == "session" and ran[site.id]:
+            sessions[site.file, site.line].append(site.id)
+    for place, ids in reversed(sessions.items()):
+        if len(ids) >= of_eager.MIN_MADE.value and all(ran[item] == 1 for item in sorted(ids)[:-1]):
+            return place
+    return None
 
 
 def _left(evidence: Evidence, site: Site) -> float:

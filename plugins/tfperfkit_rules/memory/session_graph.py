@@ -13,7 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import calls
-from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes
+from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes, sessions_anew
 from tfperfkit_rules.measures.source_text import loop_at, loops
 
 _SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
@@ -36,6 +36,8 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
     samples = evidence.samples
     if (evidence.steps.count and evidence.work is None) or samples.count < MIN:
         return
+    if sessions_anew(evidence) is not None:
+        return  # each has its own graph, or makes nothing: EAG009 tells
     counted = growing(evidence)
     priced: list[tuple[_Price, Growing | None]]
     if counted is None:

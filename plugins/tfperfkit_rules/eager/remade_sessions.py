@@ -1,0 +1,71 @@
+"""EAG009 of scripts of TensorFlow 1: a session, and mostly its graph, is made again for each run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.records.samples import MIN, Place
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.calibration import eager as calibrated
+from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.measures.session_calls import sessions_anew
+from tfperfkit_rules.measures.source_text import enclosing
+from tfperfkit_rules.measures.step_shares import span
+
+_SESSIONS = ("tensorflow.Session", "tensorflow.InteractiveSession")
+
+
+def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
+    """The finding: all but what one kept session would compute could go."""
+    samples = evidence.samples
+    place = sessions_anew(evidence)
+    if evidence.work is None or samples.count < MIN or place is None:
+        return
+    ran = sum(count for stack, count in samples.stacks.items() if stack.activity == "graph")
+    beside = sum(
+        count for stack, count in samples.stacks.items() if stack.activity in ("dispatch", "saving", "tracing")
+    )
+    making = beside / samples.count
+    if making < MEDIUM:
+        return
+    low, _ = interval(making * (1 - calibrated.MADE_LEFT.value), samples.count)
+    _, high = interval((beside + ran) / samples.count, samples.count)  # a first run optimises the graph
+    bounds = speedups(low, min(high, shared.MAX_STEP_SHARE.value))
+    function = enclosing(evidence, *place)
+    made = [
+        item
+        for item in evidence.calls(*_SESSIONS)
+        if item.file == place[0] and function is not None and function.line <= item.line <= function.last
+    ]
+    lines = Counter[Place]()
+    for stack, count in samples.stacks.items():
+        if stack.frames and stack.activity == "dispatch":
+            lines[stack.frames[-1].file, stack.frames[-1].line] += count
+    costly = [span(evidence, *line) for line, _ in lines.most_common(2)]
+    spans = (*(span(evidence, item.file, item.line) for item in made[:1]), *costly, span(evidence, *place))
+    yield Finding(
+        code="EAG009",
+        family="eager",
+        title=f"A session is made again for each run in {evidence.unit.loop}",
+        severity=severity(1 - 1 / bounds[0]),
+        share_of_step=making,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
+        where=tuple(dict.fromkeys((*spans, evidence.work.where))),
+        evidence=(
+            Measurement("time beside running it", making, "share", "samples"),
+            Measurement("samples", float(samples.count), "count", "baseline"),
+        ),
+        advice=(
+            "Build the graph, make the session and restore the weights once, before the loop or when the program "
+            "starts (in __init__ of a class that keeps all three), and call only session.run(fetches, feed_dict) for "
+            "each request."
+        ),
+        detail="A new session knows nothing of what another one ran: it optimises its graph once more, and its "
+        "variables have to be given their values again.",
+        absorbs_here=("LIN001", "EAG012"),
+        parts=("dispatch", "graph", "saving"),
+    )

@@ -14,6 +14,7 @@ from tfperfkit_rules.calibration import batch as calibrated
 from tfperfkit_rules.measures.batch_cost import step_cost
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.fit_calls import costly_calls
+from tfperfkit_rules.measures.growth import fed_ms
 from tfperfkit_rules.measures.step_place import sites
 
 TRY = calibrated.TRY.value
@@ -33,7 +34,8 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
     cost = step_cost(evidence)
     if cost is None or python_feeds(evidence, cost.step_ms):
         return
-    grows = cost.operations_ms + calibrated.INPUT_GROWS.value * cost.input_ms  # at worst all operations
+    # At worst all operations grow, and all that the pipeline works for a batch on processors that the step could use.
+    grows = cost.operations_ms + calibrated.INPUT_GROWS.value * cost.input_ms + fed_ms(evidence)
     fixed = 1 - grows / cost.step_ms
     if fixed < calibrated.MIN_FIXED.value:
         return

@@ -34,6 +34,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
     compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
     or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
+    ``ordinary_ms``: the step without outliers.
     """
 
     pipeline: Pipeline
@@ -46,6 +47,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     batches: float = 1.0
     unseen_ms: float = 0.0
     guessed_ms: float = 0.0
+    ordinary_ms: float = math.inf
 
     @property
     def share(self) -> float:
@@ -160,7 +162,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if self.bound is not None and self.bound.kind == "Prefetch":
             return True  # it only hands over: what it takes is its thread's wait for a processor
-        return slowest * self.batches < KEEPS_UP * self.step_ms
+        return slowest * self.batches < KEEPS_UP * min(self.step_ms, self.ordinary_ms)
 
     @property
     def section_ms(self) -> float:
@@ -237,6 +239,7 @@ def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:
         stalled_ms=_stalled(evidence),
         unseen_ms=found.unseen_ms if found else 0.0,
         guessed_ms=evidence.account.input_in_graph_ms if evidence.account is not None else 0.0,
+        ordinary_ms=(evidence.account.ordinary_ms if evidence.account is not None else 0.0) or math.inf,
         batches=inside.batches or pipeline.outputs_per_step or _fetched(evidence, pipeline) or 1.0,
     )
     return None if made.keeps_up and not inside.traced else made

@@ -104,7 +104,7 @@ def growth(evidence: Evidence) -> Growth | None:
         gaps_ms=gaps,
         around_ms=max(0.0, step - graph - handed),
         input_ms=handed,
-        grows=(lower, min(upper + of_batch.INPUT_GROWS.value * handed + _fed(evidence), step)),
+        grows=(lower, min(upper + of_batch.INPUT_GROWS.value * handed + fed_ms(evidence), step)),
         batch=batch,
     )
 
@@ -141,7 +141,7 @@ def _turn_for_each(evidence: Evidence, batch: int) -> bool:
     return any(loop.turns == batch and loop.goes for each in functions for loop in each.marks.loops)
 
 
-def _fed(evidence: Evidence) -> float:
+def fed_ms(evidence: Evidence) -> float:
     """ms of a step that the pipeline works for it, on processors that the step could use."""
     data = evidence.offer(RanOperations)
     rows = data.input if data is not None and data.steps else ()

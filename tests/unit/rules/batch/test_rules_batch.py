@@ -18,16 +18,27 @@ LONG = (op("Conv2D", 4, 5.0, "graph"), op("Mul", 40, 0.03, "graph"))
 
 
 def small(
-    batch: int = 1, *, ops: Any = SMALL, graph_ms: float = 0.3, source: str = LOOP, feeds: Any = None, **parts: float
+    batch: int = 1,
+    *,
+    ops: Any = SMALL,
+    graph_ms: float = 0.3,
+    source: str = LOOP,
+    feeds: Any = None,
+    fed: Any = None,
+    **parts: float,
 ) -> Any:
     given = {"python": 0.4, "graph": graph_ms, **parts}
+    worked = {"input_ops": (fed,)} if fed else {}
     table = make_steps(3000, sum(given.values()), batch_size=batch)
     return make_evidence(
         parts_ms=given,
         steps=table,
         source=source,
         samples=make_samples([(90, "graph", ()), (2, "python", ())]),
-        data={"tfprof": traced({"python": 0.4, "graph": graph_ms}, ops), **({"input": feeds} if feeds else {})},
+        data={
+            "tfprof": traced({"python": 0.4, "graph": graph_ms}, ops, **worked),
+            **({"input": feeds} if feeds else {}),
+        },
         records=sites(site(1, "next", 2, loops=(2,)), site(2, "call", 3, loops=(2,))),
     )
 
@@ -53,6 +64,11 @@ def test_a_step_that_computes_is_left_in_peace() -> None:
 def test_a_usual_batch_or_other_causes_are_left_in_peace() -> None:
     assert not list(size.small_batch(small(32)))
     assert not list(size.small_batch(small(saving=2.0)))
+
+
+def test_what_the_pipeline_works_for_a_batch_grows_with_it() -> None:
+    resized, copied = (op("ResizeBicubic", 8, ms, "input") for ms in (0.6, 0.01))
+    assert list(size.small_batch(small(8, fed=copied))) and not list(size.small_batch(small(8, fed=resized)))
 
 
 def test_the_gain_is_amdahls_for_examples() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+from evidence_builder import make_account
 from input_builder import BATCH, PREFETCH, evidence, mapped, pipeline
 from tfperfkit_rules.input import feed
+
+from tfperfkit.records.parts import PartName
 
 
 def test_a_map_that_tensorflow_runs_in_parallel_only_waits_in_the_trace() -> None:
@@ -25,3 +28,14 @@ def test_calls_in_parallel_without_free_processors_are_no_lost_times() -> None:
     found = feed.feed(evidence(made))
     assert found is not None and not found.lost and found.bound == slow
     assert feed.feed(evidence(made, parts_ms={"input": 1.5, "graph": 8.5})) is None
+
+
+def test_a_pipeline_keeps_up_with_the_ordinary_step_not_with_one_that_others_held_up() -> None:
+    slow = mapped("ParallelMap", own_ms=4.0, parallelism=1.0)
+    made = pipeline(PREFETCH, BATCH, slow, bound_by=2, bound_ms_per_output=4.0)
+    parts: dict[PartName, float] = {"input": 1.0, "graph": 9.0}
+    held = make_account(parts)
+    assert feed.feed(evidence(made, account=held)) is None
+    mostly = msgspec.structs.replace(held, ordinary_ms=4.2)
+    found = feed.feed(evidence(made, account=mostly))
+    assert found is not None and found.bound == slow

@@ -147,7 +147,11 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
             Measurement("share of the time after the warm-up", share, "share", "samples"),
         ),
         advice="Build it once, before the loop, and iterate over it in each epoch: for batch in dataset.",
-        detail="Each time map traces its function again, and the old pipeline's threads and buffers go.",
+        detail=(
+            "Each time map traces its function again, and the old pipeline's threads and buffers go."
+            if any(stage.mapped is not None for stage in pipeline.stages)
+            else "Each time its data are copied or prepared anew, and the old pipeline's threads and buffers go."
+        ),
         absorbs=("INP001", "RET012"),
         absorbs_here=("LIN001",),
     )

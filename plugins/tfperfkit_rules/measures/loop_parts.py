@@ -63,6 +63,8 @@ def goes_over_parts(evidence: Evidence, file: str, loop: Loop) -> bool:
     variables = {item.id for item in ast.walk(target) if isinstance(item, ast.Name)}
     if any(_is_part(name) for name in _elements(syntax, target, over)):
         return True
+    if any(_is_gradients(syntax, item) for item in ast.walk(over) if isinstance(item, ast.Name)):
+        return True
     inside = [item for part in body for item in ast.walk(part)]
     if any(isinstance(item, ast.Call) and _picks(item.func, variables) for item in inside):
         return True
@@ -103,6 +105,47 @@ def _is_part(name: str) -> bool:
         return True
     known = name.startswith(_OF_LIBRARY)
     return name.endswith(_TRAINED) or (known and (name.endswith(_HELD) or ".gradient()[]" in name))
+
+
+def _is_gradients(syntax: Syntax, name: ast.Name) -> bool:
+    """Whether a name is bound to gradients that a function of the file returns: one for each variable."""
+    for node in ast.walk(syntax.tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        target, called = node.targets[0], ast.unparse(node.value.func).rpartition(".")[2]
+        bound = target.elts if isinstance(target, ast.Tuple) else [target]
+        position = next((n for n, item in enumerate(bound) if isinstance(item, ast.Name) and item.id == name.id), None)
+        if position is not None and any(
+            _gives_gradient(function, position if isinstance(target, ast.Tuple) else None)
+            for function in ast.walk(syntax.tree)
+            if isinstance(function, ast.FunctionDef) and function.name == called
+        ):
+            return True
+    return False
+
+
+def _gives_gradient(function: ast.FunctionDef, position: int | None) -> bool:
+    """Whether a function returns what ``gradient`` of a tape gave, as a whole or at a position of a tuple."""
+    made = {
+        item.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _asks_gradient(node.value)
+        for target in node.targets
+        for item in ast.walk(target)
+        if isinstance(item, ast.Name)
+    }
+    for node in ast.walk(function):
+        value = node.value if isinstance(node, ast.Return) else None
+        if position is not None:
+            parts = value.elts if isinstance(value, ast.Tuple) else []
+            value = parts[position] if position < len(parts) else None
+        if value is not None and (_asks_gradient(value) or (isinstance(value, ast.Name) and value.id in made)):
+            return True
+    return False
+
+
+def _asks_gradient(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "gradient"
 
 
 def _picks(called: ast.expr, variables: set[str]) -> bool:

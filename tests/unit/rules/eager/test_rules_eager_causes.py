@@ -178,6 +178,27 @@ def test_a_loop_is_over_variables_by_the_frames_of_their_methods(called: str, to
     assert [finding.code for finding in python_loops.python_loop(given)] == ["EAG005"] * told
 
 
+GIVEN = """
+def learn(x):
+    with tf.GradientTape() as tape:
+        loss = net(x)
+    grads = tape.gradient(loss, weights)
+    return loss, {}
+loss, parts = learn(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"), [("grads", False), ("tape.gradient(loss, weights)", False), ("net(x)", True), ("x", True)]
+)
+def test_a_loop_over_gradients_that_a_function_returns_is_over_variables(returned: str, told: bool) -> None:
+    source = LOOP.replace("range(x.shape[0])", "parts").replace(
+        "loss += box_loss(y[i], out[i])", "tf.clip_by_norm(i, 1)"
+    )
+    found = python_loops.python_loop(looped(source + GIVEN.format(returned), 96))
+    assert [finding.code for finding in found] == ["EAG005"] * told
+
+
 def test_a_loop_of_few_turns_is_left_in_peace() -> None:
     assert not list(python_loops.python_loop(looped(LOOP, 9)))
     assert not list(python_loops.python_loop(looped(LOOP, 45, entries=15)))  # three turns, entered five times a step

@@ -87,6 +87,8 @@ def uses_of(definition: _Definition, name: str, module: ast.Module | None = None
                 computes.update(found.computes)
                 counts.update(found.counts)
                 python.update(found.python)
+            elif called == "range" and any(isinstance(each, ast.For) and each.iter is around for each in parents):
+                counts.add(node.lineno)  # AutoGraph makes it a loop of the graph
             elif called in _BUILTIN or called.startswith(("math.", "np.", "numpy.")):
                 python.add(node.lineno)
             elif _is_whole(around, (node, *parents)):

@@ -79,6 +79,12 @@ def test_several_such_lines_are_told_as_several() -> None:
     assert "lines 3 and 4 need it whole" in words
 
 
+def test_how_often_a_loop_goes_round_is_a_whole_number() -> None:
+    words = told("for _ in range(n):\n        x = x * 2.0\n    return x", "step(x, i)") or ""
+    assert "tf.int32" in words and "Python's own" not in words
+    assert "Python's own" in (told("return [x for _ in range(n)]", "step(x, i)") or "")  # is no loop of the graph
+
+
 def test_pythons_own_functions_are_named() -> None:
     assert "line 3 takes Python's own number only" in (told("return x * math.cos(n)") or "")
 

@@ -12,6 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_run, once, places
+from tfperfkit_rules.measures.jacobian_rows import jacobian_rows
 
 UNROLLED_OPS, UNROLLED_COPIES = calibrated.UNROLLED_OPERATIONS.value, calibrated.UNROLLED_COPIES.value
 
@@ -54,7 +55,7 @@ def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
         f"{known}{loop.ops:,} operations",
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=tuple(figures),
-        advice=_advice(loop),
+        advice=_as_jacobian(evidence, loop) or _advice(loop),
         detail=f"{called(function)} has {function.operations:,} operations; its trace took {_time(function.trace_ms)}"
         f"{first}. Both grow with every iteration of the loop, and each new trace pays them again.",
     )
@@ -89,6 +90,16 @@ def _advice(loop: Control) -> str:
     return (
         "Loop over a tensor, for i in tf.range(n), so that AutoGraph makes one tf.while_loop of it; better still, work "
         "on the whole axis in one operation."
+    )
+
+
+def _as_jacobian(evidence: Evidence, loop: Control) -> str:
+    rows = jacobian_rows(evidence, loop.file, range(loop.line, loop.line + 1))
+    if rows is None:
+        return ""
+    return (
+        f"Each turn takes the gradient of one number of {rows.tensor} (line {rows.line}): {rows.tape}.jacobian("
+        f"{rows.tensor}, {rows.sources}) takes all of them at once, in one part of the graph; persistent=True can go."
     )
 
 

@@ -166,6 +166,21 @@ def test_products_in_the_gradient_of_a_decomposition_are_of_it(of: str, remark: 
     assert (found.predicted_speedup is None) is remark
 
 
+@pytest.mark.parametrize(("target", "told"), [("r[i]", True), ("loss(i)", False)])
+def test_an_unrolled_loop_that_takes_a_gradient_for_each_number_is_a_jacobian(target: str, told: bool) -> None:
+    source = (
+        "import tensorflow as tf\ndef f(p):\n    with tf.GradientTape(persistent=True) as tape:\n        r = g(p)\n"
+    )
+    source += f"    for i in range(300):\n        rows.append(tape.gradient({target}, p))\n"
+    marks = Marks(
+        unrolled=[Control(file=FILE, line=5, statement="for", function="f", became="unrolled", ops=6600, copies=300)]
+    )
+    (result,) = (
+        each for each in judged(operations=9000, marks=marks, source=source) if each.code == codes.UNROLLED_LOOP
+    )
+    assert ("tape.jacobian(r, p)" in result.advice) is told
+
+
 CALLS = Marks(python_calls=[Marked(type="EagerPyFunc", ops=2, where=HERE)])
 PRINTS = Marks(prints=[Marked(type="PrintV2", ops=1, where=HERE)], asserts=[Marked(type="Assert", ops=2, where=HERE)])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tfperfkit import calibration
 from tfperfkit.clock import ms
@@ -122,11 +122,13 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
     upper = None if package else speedup(share)  # what another package computes may have to be
     # Of time that nothing explains nobody can say what to change.
     needed = part == "tracing" and _needed(evidence)
-    files = part == "dispatch" and _handles_files(evidence)
+    files = part == "dispatch" and _calls_mostly(evidence, part, lambda name: name.startswith(_FILE_FUNCTIONS))
+    adapts = part in ("eager_ops", "dispatch") and _calls_mostly(evidence, part, _adapts)
     loud = (
         part != "other"
         and not needed
         and not files
+        and not adapts
         and share >= LOUD
         and (work is None or share * work.share_of_run >= OF_RUN)
     )
@@ -134,7 +136,13 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
         code=CODE,
         family="step",
         title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is "
-        + ("reading and writing files with TensorFlow" if files else _whose(evidence, part)),
+        + (
+            "reading and writing files with TensorFlow"
+            if files
+            else "a layer of Keras that adapts to the data"
+            if adapts
+            else _whose(evidence, part)
+        ),
         severity=severity(share) if loud else "info",
         share_of_step=share,
         predicted_speedup=None,
@@ -152,6 +160,8 @@ def _finding(evidence: Evidence, part: PartName, share: float) -> Finding:
         if needed
         else _FILES
         if files
+        else _ADAPTS
+        if adapts
         else _ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."),
         detail=_called(evidence, part),
         parts=("eager_ops", "dispatch") if part == "eager_ops" else (part,),
@@ -174,6 +184,11 @@ _FILE_FUNCTIONS = "tensorflow.python.lib.io."
 _FILES = (
     "It is done in C++ for each file and record, and no @tf.function speeds it up: write fewer bytes, compress less "
     "(GZIP takes far longer than writing), or let several processes write a file each."
+)
+_ADAPTS = (
+    "Keras goes through the data itself there, batch by batch. A part of them will do for a vocabulary, a mean or a "
+    "variance: layer.adapt(dataset.take(100)); what it has learned can be saved with the model and need not be learned "
+    "again."
 )
 _OF_PACKAGE = (
     "These lines call {package}, which computes in Python or C of its own: give it less (a sample of the rows, fewer "
@@ -213,14 +228,19 @@ def _package(evidence: Evidence, part: PartName) -> str:
     return package if 2 * count > packages.total() else ""
 
 
-def _handles_files(evidence: Evidence) -> bool:
-    """Whether the larger half of the Python that calls TensorFlow is in its functions for files."""
+def _calls_mostly(evidence: Evidence, part: PartName, wanted: Callable[[str], bool]) -> bool:
+    """Whether the larger half of a part is in such functions of libraries, called by the person's lines."""
     within = every = 0
     for stack, count in evidence.samples.stacks.items():
-        if stack.frames and is_of("dispatch", stack.activity, stack.context):
+        if stack.frames and is_of(part, stack.activity, stack.context):
             every += count
-            within += count * any(name.startswith(_FILE_FUNCTIONS) for name in (stack.frames[-1].calls or ())[:1])
+            within += count * any(map(wanted, (stack.frames[-1].calls or ())[:1]))
     return 2 * within > every
+
+
+def _adapts(function: str) -> bool:
+    """Keras goes through the data itself there, from Python: no ``tf.function`` of the person's holds that loop."""
+    return function.startswith("keras.") and function.endswith(":adapt")
 
 
 def _called(evidence: Evidence, part: PartName) -> str:

@@ -38,6 +38,8 @@ from tfperfkit.offers.source import (
     LineCount,
     LineCounts,
     LineInGraph,
+    MappedFunction,
+    MappedFunctions,
     StepPhases,
 )
 from tfperfkit.offers.trace import (
@@ -87,6 +89,8 @@ __all__ = [
     "LineCount",
     "LineCounts",
     "LineInGraph",
+    "MappedFunction",
+    "MappedFunctions",
     "MemoryLimit",
     "MemoryUse",
     "Pipelines",

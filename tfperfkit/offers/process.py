@@ -8,9 +8,11 @@ from tfperfkit.records.spans import Span
 
 
 class GarbageCollections(msgspec.Struct, frozen=True, kw_only=True):
-    """When Python collected garbage, in ns of ``clock.now_ns``. Very short collections may be left out."""
+    """When Python collected garbage, in ns of ``clock.now_ns``. Very short collections may be left out. ``elsewhere``:
+    those for objects that another thread than the main one made."""
 
     spans: tuple[Span, ...]
+    elsewhere: tuple[Span, ...] = ()
 
 
 class MemoryLimit(msgspec.Struct, frozen=True, kw_only=True):

@@ -83,3 +83,17 @@ class CompiledFunctions(msgspec.Struct, frozen=True, kw_only=True):
 
     functions: tuple[CompiledFunction, ...]
     own: tuple[LineInGraph, ...] = ()
+
+
+class MappedFunction(msgspec.Struct, frozen=True, kw_only=True):
+    """A function that an input pipeline maps, and ms that its operations took in the trace, on all threads."""
+
+    file: str
+    line: int
+    ms: float
+
+
+class MappedFunctions(msgspec.Struct, frozen=True, kw_only=True):
+    """The functions of input pipelines that a trace saw at work."""
+
+    functions: tuple[MappedFunction, ...]

@@ -14,6 +14,8 @@ from tfperfkit.offers import (
     LineCount,
     LineCounts,
     LineInGraph,
+    MappedFunction,
+    MappedFunctions,
     StepPhases,
 )
 from tfperfkit_probes.lines.graph.data import GraphFunction, LineTime
@@ -37,6 +39,13 @@ def offers(data: LinesData, steps: int = 0) -> tuple[Any, ...]:
     compiled = tuple(_compiled(item) for item in data.graph_functions if item.where == "step" and item.ms_per_step)
     if compiled:
         made.append(CompiledFunctions(functions=compiled, own=_own(data.graph_functions)))
+    mapped = tuple(
+        MappedFunction(file=each.file, line=each.line, ms=each.ms_per_step)
+        for each in data.graph_functions
+        if each.where == "pipeline" and each.ms_per_step
+    )
+    if mapped:
+        made.append(MappedFunctions(functions=mapped))
     phases = _phases(data.graph_functions)
     return tuple(made) if phases is None else (*made, phases)
 

@@ -11,7 +11,11 @@ from tfperfkit_probes.memory.model import CollectionRecord, MemoryData
 
 def collected(records: Iterable[CollectionRecord]) -> GarbageCollections:
     """When garbage was collected."""
-    return GarbageCollections(spans=tuple((record.begin_ns, record.end_ns) for record in records))
+    kept = list(records)
+    return GarbageCollections(
+        spans=tuple((record.begin_ns, record.end_ns) for record in kept),
+        elsewhere=tuple((record.begin_ns, record.end_ns) for record in kept if record.elsewhere),
+    )
 
 
 def offers(data: MemoryData, records: Iterable[CollectionRecord] = ()) -> tuple[Any, ...]:

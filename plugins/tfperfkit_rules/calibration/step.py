@@ -203,6 +203,12 @@ EPOCHS_LEFT_MIN = Calibration(
 EPOCHS_LEFT_MAX = Calibration(
     0.5, "share", "of what follows each epoch, what is left at worst", Derived("every second epoch")
 )
+SMALL_VALIDATION = Calibration(
+    8,
+    "times",
+    "smaller than those of the training, from which on batches of the validation are small",
+    Chosen("the forward pass alone takes a third of a training step, so that a batch half as large is no cause"),
+)
 EPOCH_GAP = Calibration(
     0.25,
     "share",

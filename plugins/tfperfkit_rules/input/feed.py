@@ -19,6 +19,7 @@ from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input import evaluated
 from tfperfkit_rules.input.evaluated import evaluated_wait
+from tfperfkit_rules.input.mapped import busiest, mapped_ms
 from tfperfkit_rules.measures.source_text import loop_at
 
 MIN_SHARE, MIN_MS = calibrated.MIN_WAIT.value, shared.FETCH_MS.value
@@ -34,7 +35,8 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     ``overlaps``: batches are prepared while the step computes (a prefetch, or calls in parallel). ``stalled_ms``: in
     compiled functions, beyond the own time of their operations: calling them, and waiting for the interpreter's lock
     or a processor that the pipeline holds. ``batches``: that the pipeline gives in the step.
-    ``ordinary_ms``: the step without outliers.
+    ``ordinary_ms``: the step without outliers. ``mapped_ms``: what the functions of the pipeline's maps took of a
+    trace, by file and line.
     """
 
     pipeline: Pipeline
@@ -48,6 +50,7 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     unseen_ms: float = 0.0
     guessed_ms: float = 0.0
     ordinary_ms: float = math.inf
+    mapped_ms: dict[tuple[str, int], float] = {}
 
     @property
     def share(self) -> float:
@@ -80,7 +83,8 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def left_over(self) -> Stage | None:
         """A trace does not time what runs in parallel, as does a map that TensorFlow has joined with its batch. It is
-        the only such stage that computes where the others take far less than is waited for."""
+        the only such stage that computes where the others take far less than is waited for; of several maps the one
+        whose function's operations take nearly all of the time that those of all take."""
         stages = self.pipeline.stages
         unknown = [
             item
@@ -90,7 +94,8 @@ class Feed(msgspec.Struct, frozen=True, kw_only=True):
             and (item.kind.startswith(PARALLEL) or (item.elements is not None and not item.kind.startswith("Prefetch")))
         ]
         known = sum(item.self_ms_per_output or 0.0 for item in stages)
-        if self.pipeline.measured != "trace" or len(unknown) != 1 or self.filling:
+        unknown = unknown if len(unknown) == 1 else busiest(unknown, self.mapped_ms)
+        if self.pipeline.measured != "trace" or not unknown or self.filling:
             return None
         return unknown[0] if known * self.batches < KEEPS_UP * self.wait_ms else None
 
@@ -240,6 +245,7 @@ def feed(evidence: Evidence, *, lower: float = MIN_SHARE) -> Feed | None:
         unseen_ms=found.unseen_ms if found else 0.0,
         guessed_ms=evidence.account.input_in_graph_ms if evidence.account is not None else 0.0,
         ordinary_ms=(evidence.account.ordinary_ms if evidence.account is not None else 0.0) or math.inf,
+        mapped_ms=mapped_ms(evidence),
         batches=inside.batches or pipeline.outputs_per_step or _fetched(evidence, pipeline) or 1.0,
     )
     return None if made.keeps_up and not inside.traced else made

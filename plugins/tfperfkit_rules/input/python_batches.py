@@ -10,9 +10,11 @@ from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line
-from tfperfkit_rules.input.feed import feed, feeding, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, feeding, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.garbage import collected_ms
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures.source_calls import files
 
@@ -26,6 +28,12 @@ _IN_THREADS = (
 _IN_PROCESSES = (
     "Its processes take no turns with the training thread, but share the processors with it and with each other, and "
     "one of them alone makes a batch."
+)
+
+
+_GARBAGE = (
+    " The lists that it makes bring garbage collections about, each a look at all objects that there are, TensorFlow's "
+    "too, with every thread's Python standing still. Arrays of NumPy bring none."
 )
 
 
@@ -46,7 +54,9 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     disturbs = item.overlaps and not (source is not None and source.use_multiprocessing)
     held = lock(evidence, item.pipeline, stage) if disturbs else Lock()
     low = max(low, item.step_ms / (item.step_ms - held.lower_ms))
-    bounds = low, item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
+    high = item.between(max(held.left(item.min_other_ms), rest), item.step_ms)[1]
+    garbage = collected_ms(evidence) if evidence.work is None else 0.0
+    bounds = _without(item, low, garbage * (1 - PYTHON_LEFT)), _without(item, high, garbage)
     line = _line(evidence, stage, source)
     yield Finding(
         code="INP005",
@@ -54,15 +64,34 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
         family="input",
         severity="low",
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
-        share_of_step=item.share,
+        share_of_step=min(item.share + garbage / item.step_ms, 1.0),
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
         where=_where(line, _places(evidence, item.pipeline, stage, source)),
-        evidence=(*waiting(item), *held.measured, *own_time(stage), *_sampled(line), *_setup(source)),
+        evidence=(
+            *waiting(item),
+            *_garbage(garbage),
+            *held.measured,
+            *own_time(stage),
+            *_sampled(line),
+            *_setup(source),
+        ),
         advice=_told(line, stage, source),
-        detail=_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS,
+        detail=(_IN_PROCESSES if source is not None and source.use_multiprocessing else _IN_THREADS)
+        + (_GARBAGE if garbage else ""),
+        parts=("input", "python", "other", "tracing", "gc") if garbage else (),
         absorbs=("INP001", "INP003", "INP004", "OPS004", *(_SAME_WAITING if held.upper_ms else ())),
     )
+
+
+def _without(item: Feed, factor: float, garbage_ms: float) -> float:
+    """A factor of the step of which collections go too."""
+    left = max(item.step_ms / factor - garbage_ms, shared.LEFT_MIN.value * item.other_ms)
+    return max(item.step_ms / left, 1.0) if garbage_ms else factor
+
+
+def _garbage(took_ms: float) -> tuple[Measurement, ...]:
+    return (Measurement("collecting garbage of other threads, per step", took_ms, "ms", "baseline"),) if took_ms else ()
 
 
 def python_beside(evidence: Evidence) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from tfperfkit_rules.measures.called import FIT, calls
 from tfperfkit_rules.measures.late_skips import late_skips
 from tfperfkit_rules.measures.moments import moments
 from tfperfkit_rules.measures.step_shares import span
+from tfperfkit_rules.measures.validated_batches import Small, small_validation
 
 _What = Literal["validation", "saving"]
 #: The parts of an account that it is.
@@ -94,30 +95,55 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     # Of the work that it is, nearly all of it; of the run, its share.
     own = min(found.ns / (work.seconds * 1e9), 1.0) if work is not None else share
     low, high = interval(own, found.samples)
-    bounds = speedups(low * (1 - _LEFT[1]), high * (1 - _LEFT[0]))
+    small = small_validation(evidence, found.at.most_common(1)[0][0]) if what == "validation" else None
+    left = _left(evidence, small, found) if small is not None else _LEFT
+    bounds = speedups(low * (1 - left[1]), high * (1 - left[0]))
     made = _made(evidence) if what == "saving" else ()
     steps = evidence.steps.count if work is None else 0
     return Finding(
         code="STP006",
         family="step",
-        title=f"{what.capitalize()} after each epoch takes {100 * share:.0f} % of the run",
+        title=f"{what.capitalize()} after each epoch takes {100 * share:.0f} % of the run"
+        + (f", in batches of {small.size}" if small is not None else ""),
         severity=severity(share),
         basis="run" if work is None else "step",
         share_of_step=own,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=tuple(dict.fromkeys((*made, *lines))),
+        where=tuple(
+            dict.fromkeys((*([small.at] if small is not None and small.at is not None else ()), *made, *lines))
+        ),
         evidence=(
             Measurement("share of the run", share, "share", "run"),
             Measurement("time in it", found.ns / 1e6, "ms", "samples"),
             Measurement("times", found.epochs, "count", "samples"),
+            *([Measurement("examples in a batch", float(small.size), "count", "run")] if small is not None else []),
             *([Measurement("training steps", float(steps), "count", "run")] if steps else []),
             Measurement("samples", float(found.samples), "count", "samples"),
         ),
-        advice=_ADVICE[what],
-        detail="Epochs are short beside what follows each of them.",
+        advice=_ADVICE[what] if small is None else _larger(small),
+        detail="Epochs are short beside what follows each of them."
+        if small is None
+        else "Each batch costs its call, however small it is. The results are the same, but for rounding.",
         absorbs_here=("INP012", "INP001", "RET012"),
         parts=_PARTS[what],
+    )
+
+
+def _left(evidence: Evidence, small: Small, found: _Ends) -> tuple[float, float]:
+    """Of validation in such batches, what larger ones leave: at most as many training steps as hold its examples, for
+    these compute the same and the gradients too."""
+    after_ms = found.ns / 1e6 / found.epochs
+    steps = small.number * small.size / small.trained
+    most = steps * (evidence.step_ms or 0.0) / after_ms if after_ms > 0 else 0.0
+    return 0.0, min(most, _LEFT[1]) if most > 0 else _LEFT[1]
+
+
+def _larger(small: Small) -> str:
+    how = f".batch({small.trained})" if small.at is not None else f"fit(..., validation_batch_size={small.trained})"
+    return (
+        f"Validate in batches as large as those of the training, or larger, as no gradients need their memory: {how}. "
+        "Then, if it still takes long: fit(..., validation_freq=5)."
     )
 
 

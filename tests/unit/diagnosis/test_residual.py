@@ -59,6 +59,19 @@ def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> 
     assert ("Fewer and larger calls" in found.advice) == (severity == "high")
 
 
+@pytest.mark.parametrize(
+    ("called", "severity"),
+    [("keras.src.layers.preprocessing.text_vectorization:adapt", "info"), ("keras.src.layers.layer:__call__", "high")],
+)
+def test_a_layer_that_goes_through_the_data_itself_is_nothing_to_compile(called: str, severity: str) -> None:
+    samples = make_samples([(200, "eager_ops", [Frame(FILE, 1, "main", 7, None, (called,))])])
+    (found,) = residual(
+        make_evidence(account=make_account({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), samples=samples), []
+    )
+    assert found.severity == severity and ("adapts" in found.title) == (severity == "info")
+    assert ("@tf.function" in found.advice) == (severity == "high")
+
+
 @pytest.mark.parametrize(("avoidable_ms", "severity"), [(10.0, "info"), (900.0, "high")])
 def test_first_traces_of_new_models_are_a_remark(avoidable_ms: float, severity: str) -> None:
     ms = 1_000_000

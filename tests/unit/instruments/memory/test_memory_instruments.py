@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,20 @@ def test_full_collections_are_written_and_the_callback_is_taken_off() -> None:
     assert gc.callbacks == before
     full = [row for row in rows if row[2] == 2]
     assert len(full) == collections.count[2] == 1
-    assert full[0][1] > full[0][0]
+    assert full[0][1] > full[0][0] and full[0][4] is False
+
+
+def test_who_made_the_garbage_is_told_apart() -> None:
+    rows: list[Any] = []
+    collections = Collections(rows.append)
+    collections.install()
+    try:
+        other = threading.Thread(target=gc.collect)
+        other.start()
+        other.join()
+    finally:
+        collections.restore()
+    assert [row[4] for row in rows if row[2] == 2] == [True]
 
 
 def test_collections_stop_at_the_most_and_go_on_counting() -> None:
@@ -205,5 +219,5 @@ def test_collections_stop_at_the_most_and_go_on_counting() -> None:
     for _ in range(5):
         collections("start", {})
         collections("stop", {"generation": 2, "collected": 7})
-    assert [row[2:] for row in rows] == [[2, 7], [2, 7]]
+    assert [row[2:] for row in rows] == [[2, 7, False], [2, 7, False]]
     assert collections.count == [0, 0, 5]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence, make_samples
+from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 from tfperfkit_probes.memory.model import Grower, MemoryData
 from tfperfkit_rules.measures.goes_through import goes_through
 from tfperfkit_rules.measures.trend import trend
@@ -21,7 +22,13 @@ FIT = ("keras.src.backend.tensorflow.trainer:fit",)
 
 
 def fitted(
-    after_ms: int, *, activity: str = "graph", context: str = "evaluate", called: Any = FIT, epochs: int = 8
+    after_ms: int,
+    *,
+    activity: str = "graph",
+    context: str = "evaluate",
+    called: Any = FIT,
+    epochs: int = 8,
+    data: Any = None,
 ) -> Any:
     """Epochs of 10 steps of 10 ms; after each something takes this long. A sample every 5 ms."""
     steps, taken, when = [], [], 0
@@ -41,6 +48,7 @@ def fitted(
         source=source,
         log=SampleLog(stacks, taken),
         wall_s=when / 1e9 + 1,
+        data=data,
     )
 
 
@@ -52,6 +60,33 @@ def test_validation_that_takes_longer_than_short_epochs_is_reported_as_a_share_o
     low, high = finding.predicted_range or (0, 0)
     assert 1.2 < low < high < 1.8  # never more than what it takes
     assert {row.name: row.value for row in finding.evidence}["times"] == 8
+
+
+def validated(size: int, kind: str = "tf.data") -> Any:
+    """``fit`` trains in batches of 64 and validates 256 examples in batches of this size."""
+
+    def of(role: str, batch: int, line: int) -> Pipeline:
+        made = Stage(kind="Batch", cls="", file=FILE, line=line, by="user", parameters={"batch_size": batch})
+        each = {"file": FILE, "line": 2, "function": "", "role": role, "outputs_each": 256 / batch}
+        return Pipeline(stages=(made,), in_training=role == "training", **each)
+
+    given = {"kind": kind, "way": "fit", "validation": True, "file": FILE, "line": 2, "function": ""}
+    row = KerasInput(pipeline=1, batch_size=size, batches=256 // size, **given)
+    pipelines = (of("training", 64, 1), of("validation", size, 3))
+    return fitted(200, data={"input": InputData(pipelines=pipelines, steps=80, keras=(row,))})
+
+
+def test_validation_in_batches_that_are_far_smaller_than_those_of_the_training() -> None:
+    (finding,) = epoch_ends.after_epochs(validated(1))
+    assert finding.title.endswith("of the run, in batches of 1") and finding.where[0].line == 3
+    assert ".batch(64)" in finding.advice
+    (usual,) = epoch_ends.after_epochs(validated(32))
+    assert "in batches" not in usual.title and usual.where[0].line == 2 and usual.predicted_range is not None
+    # 256 examples are four training steps of 10 ms of the 200 ms that it takes: no more than these stay.
+    assert finding.predicted_range is not None and finding.predicted_range[0] > usual.predicted_range[0]
+    assert finding.predicted_range[1] > usual.predicted_range[1]
+    (arrays,) = epoch_ends.after_epochs(validated(4, kind="arrays"))
+    assert "validation_batch_size=64" in arrays.advice and arrays.where[0].line == 2
 
 
 def test_checkpoints_after_each_short_epoch_are_told_at_the_callback() -> None:

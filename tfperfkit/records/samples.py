@@ -239,8 +239,8 @@ class _Source(Protocol):
 
 def read_log(rows: Iterable[Any], kind: str = "s") -> SampleLog:
     """The log from the stream ``samples``; damaged rows are left out. ``kind``: "s" for the thread that drives
-    TensorFlow, "beside", "busy", "awaited" and "standing" for others, while they open files again, keep a processor
-    busy, that thread waits for them, or waits and they wait too."""
+    TensorFlow, "beside", "busy", "awaited", "standing" and "called" for others, while they open files again, keep a
+    processor busy, that thread waits for them, or waits and they wait too, or TensorFlow calls Python on them."""
     stacks: dict[int, Stack] = {}
     taken: list[tuple[int, int]] = []
     rates: list[tuple[int, int]] = []

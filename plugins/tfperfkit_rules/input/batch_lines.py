@@ -1,7 +1,7 @@
-"""Where the Python that prepares batches spends its time: by samples of its first ones, else by what its source reads.
+"""Where the Python that prepares batches spends its time: by samples, else by what its source reads.
 
-Keras takes the first batch of a ``PyDataset`` or a generator on the main thread, which is sampled; the others are made
-on a thread of tf.data's, which is not.
+Keras takes the first batch of a ``PyDataset`` or a generator on the main thread; the others are made on a thread of
+tf.data's. Both are sampled, other processes are not.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.model import SourceSpan
-from tfperfkit.records.samples import MIN, Frame, Place
+from tfperfkit.records.samples import MIN, Frame, Place, Stack, read_log
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import doing
@@ -38,18 +39,24 @@ class BatchLine(NamedTuple):
 
 
 def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool) -> BatchLine | None:
-    """None where neither samples nor the source tell. ``sampled``: its first batches are made on the main thread."""
+    """None where neither samples nor the source tell. ``sampled``: its batches are made in this process."""
     own = enclosing(evidence, function.file, function.line) if function is not None else None
     if function is None or own is None or own.line != function.line:
         return None
     leaves: Counter[Frame] = Counter()
-    for _, stack in evidence.log.inside(evidence.log.whole if sampled else ()):
+    for stack in _stacks(evidence) if sampled else ():
         if stack.activity != "tracing" and any(
             frame.file == function.file and own.first <= frame.line <= own.last for frame in stack.frames
         ):
             leaves[stack.frames[-1]] += 1
     if leaves.total() < MIN:
         return _by_source(evidence, function, own.first, own.last)
+    line = _most(evidence, leaves)
+    within = own.first <= line.place[1] <= own.last and line.place[0] == function.file
+    return line._replace(function=function.function) if within else line
+
+
+def _most(evidence: Evidence, leaves: Counter[Frame]) -> BatchLine:
     places: Counter[tuple[Place, str]] = Counter()
     for frame, count in leaves.items():
         places[(frame.file, frame.line), frame.name] += count
@@ -57,12 +64,28 @@ def batch_line(evidence: Evidence, function: SourceSpan | None, *, sampled: bool
     reading = Counter({frame: n for frame, n in leaves.items() if kind_of(evidence, frame) is READING})
     return BatchLine(
         place=place,
-        function=function.function if own.first <= place[1] <= own.last and place[0] == function.file else name,
+        function=name,
         part=most / leaves.total(),
         samples=leaves.total(),
         reads=reading.total() >= shared.MOSTLY.value * leaves.total(),
         chunks=any(_IN_CHUNKS.search(word) for frame in reading for word in doing(evidence, frame)),
     )
+
+
+def called_line(evidence: Evidence) -> BatchLine | None:
+    """The line of what TensorFlow calls on its own threads, whatever that is; None with too few samples."""
+    leaves: Counter[Frame] = Counter(stack.frames[-1] for stack in _called(evidence))
+    return _most(evidence, leaves) if leaves.total() >= MIN else None
+
+
+def _stacks(evidence: Evidence) -> Iterator[Stack]:
+    yield from (stack for _, stack in evidence.log.inside(evidence.log.whole))
+    yield from _called(evidence)
+
+
+def _called(evidence: Evidence) -> Iterator[Stack]:
+    log = read_log(evidence.records("samples"), "called")
+    yield from (stack for _, stack in log.inside(log.whole) if stack.frames and stack.activity != "tracing")
 
 
 def _by_source(evidence: Evidence, function: SourceSpan, first: int, last: int) -> BatchLine | None:

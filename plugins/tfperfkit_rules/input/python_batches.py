@@ -12,7 +12,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line
+from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line, called_line
 from tfperfkit_rules.input.feed import Feed, feed, feeding, middle, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.garbage import collected_ms
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
@@ -190,7 +190,11 @@ def _setup(source: KerasInput | None) -> list[Measurement]:
 def _line(evidence: Evidence, stage: Stage, source: KerasInput | None) -> BatchLine | None:
     if source is not None:
         return batch_line(evidence, source.place, sampled=not source.use_multiprocessing)
-    return batch_line(evidence, stage.mapped, sampled=False) if stage.kind == "Generator" else None
+    if stage.kind == "Generator":
+        return batch_line(evidence, stage.mapped, sampled=True)
+    data = evidence.offer(InputData)
+    every = [row for item in (data.pipelines if data is not None else ()) for row in item.stages if row.is_python]
+    return called_line(evidence) if len({row.mapped for row in every}) == 1 else None
 
 
 def _doing(line: BatchLine | None) -> str:
@@ -210,12 +214,11 @@ def _is(line: BatchLine, at: SourceSpan) -> bool:
 
 
 def _sampled(line: BatchLine | None) -> tuple[Measurement, ...]:
-    """Of its first batches, which Keras takes before the steps begin."""
     if line is None or not line.samples:
         return ()
     return (
-        Measurement("of the samples in its first batches, at this line", line.part, "share", "run"),
-        Measurement("these samples", float(line.samples), "count", "run"),
+        Measurement("of its samples, at this line", line.part, "share", "run"),
+        Measurement("samples", float(line.samples), "count", "run"),
     )
 
 

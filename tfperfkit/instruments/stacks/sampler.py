@@ -117,7 +117,8 @@ class Sampler:
     mode two numbers follow: when that was read just before, and what it was then.
     ``["beside", time_ns, stack id, thread]`` is a sample of another thread, in which the person's code was running;
     ``["busy", …]`` the same of one that keeps a processor busy, ``["awaited", …]`` of one for which the sampled thread
-    waits, ``["standing", …]`` of each that waits too while nobody works.
+    waits, ``["standing", …]`` of each that waits too while nobody works, ``["called", …]`` of one of TensorFlow's own
+    that a pipeline or a graph has Python called on.
 
     A frame is ``[file, first line, name, line, span, called …]``. ``span`` is ``[line, last line, column, end column]``
     of the expression that the frame is in, null before Python 3.11; ``called`` are the functions of libraries that the
@@ -205,7 +206,8 @@ class Sampler:
 
     def awaited(self, when_ns: int, thread: int, anyone: bool = False) -> None:
         """Sample the thread that works while ``thread`` waits for another one, where there is such, or, where nobody
-        works, those that wait too; as ``beside``. ``anyone``: ``take`` samples the one that works."""
+        works, those that wait too; as ``beside``. ``anyone``: ``take`` samples the one that works. And those that
+        TensorFlow calls Python on."""
         frames, own = frames_now(), get_ident()
         del frames[own]  # this frame holds them: a cycle would keep what the script's frames hold until it is collected
         other = self._workers.instead_of(thread, frames, own)
@@ -213,6 +215,7 @@ class Sampler:
             self.beside(when_ns, self._workers.standing(thread, frames, own), "standing")
         elif not anyone:
             self.beside(when_ns, (other,), "awaited")
+        self.beside(when_ns, self._workers.called(thread, frames, own), "called")
 
     def _look(self, thread: int) -> _Known:
         found = look(thread, self._known)

@@ -5,6 +5,7 @@ Told by the frames of Python's library in which a thread waits for another; noth
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from itertools import islice
 from types import CodeType, FrameType
@@ -20,6 +21,8 @@ _WAITS = {
 _MAX_THREADS, _MAX_AT_WORK, _MAX_FRAMES = 500, 16, 60
 #: Of those that wait too, so many.
 _MAX_STANDING = 8
+#: And of those on which TensorFlow calls Python.
+_MAX_CALLED = 8
 
 
 class Workers:
@@ -61,6 +64,13 @@ class Workers:
             return []
         waiting = (ident for ident in others if self._is_wait(frames[ident].f_code) and self._works(frames[ident]))
         return list(islice(waiting, _MAX_STANDING))
+
+    def called(self, thread: int, frames: dict[int, FrameType], own: int) -> list[int]:
+        """Threads that no Python has started, some at most: they are in ``frames`` only while C code, as of a pipeline
+        of tf.data, has Python called on them. As ``instead_of``."""
+        started = getattr(threading, "_active", {})  # without the lock that ``enumerate`` takes: nobody waits for us
+        others = (ident for ident in frames if ident not in started and ident not in (thread, own))
+        return list(islice(others, _MAX_CALLED))
 
     def _is_wait(self, code: CodeType) -> bool:
         known = self._waits.get(code)

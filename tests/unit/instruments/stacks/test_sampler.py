@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import queue
 import sys
@@ -364,3 +365,31 @@ def test_of_threads_that_all_wait_those_beside_are_rows() -> None:
     ((_, stack),) = read_log(rows, "standing").inside([(0, 10_000)])
     assert stack.frames[-1].name == "gathers" and stack.frames[-1].calls == ("queue:get", "threading:wait")
     assert sampler.samples == 0
+
+
+def test_a_thread_on_which_python_is_called_is_a_row_and_one_that_python_started_is_none() -> None:
+    rows: list[Any] = []
+    sampler, gate = Sampler(rows.append, lambda name: name == __file__), _thread.allocate_lock()
+    gate.acquire()
+
+    def made() -> None:
+        gate.acquire()
+        gate.release()
+
+    started = threading.Thread(target=made)
+    with standing() as found:
+        thread = found.thread.ident or 0
+        settled(thread, "inner")
+        started.start()
+        settled(started.ident or 0, "made")
+        sampler.awaited(5, thread)
+        assert not rows_of(rows, "called")
+        other = _thread.start_new_thread(made, ())  # unknown to ``threading``, as are those of TensorFlow's
+        while other not in sys._current_frames():
+            time.sleep(0.001)
+        settled(other, "made")
+        sampler.awaited(6, thread)
+        gate.release()
+        started.join()
+    ((_, stack),) = read_log(rows, "called").inside([(0, 9)])
+    assert stack.frames[-1].name == "made" and sampler.samples == 0

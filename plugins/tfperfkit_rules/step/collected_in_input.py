@@ -1,6 +1,6 @@
 """STP005 in what prepares the batches: a ``PyDataset``, a generator, a mapped function that collects garbage.
 
-It runs on a thread of TensorFlow's or Keras', whose collections stand in no sample; a collection stops every other thread's
+It runs on a thread of TensorFlow's or Keras'. No sample falls into a collection, for that stops every other thread's
 Python. So it is told by where it stands, and by the collections: Python's own come far more seldom than the steps.
 """
 

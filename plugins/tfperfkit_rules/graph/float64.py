@@ -31,6 +31,8 @@ _CHOSEN = (
     "set_floatx('float64') makes every layer compute so: leave it out, and give float64 (dtype='float64') only to what "
     "needs its digits. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on a GPU."
 )
+#: What is counted of arithmetic and bytes is that of float32.
+_WIDTH = 2.0
 SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SAVED_MAX.value
 
 
@@ -98,7 +100,7 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
         if "not counted" in function.flops_note and not graph_time.rows(evidence):
             # Of open sizes next to nothing is counted: what is in float64 may be as little of its time.
             return msgspec.structs.replace(finding, severity="info")
-        share = computed_share(evidence, function) * function.float64_flops_share
+        share = computed_share(evidence, function) * function.float64_flops_share * _of_its_numbers(evidence, function)
         return _told(evidence, function, finding, share)
     in_step = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in in_step)
@@ -107,7 +109,18 @@ def _priced(evidence: Evidence, function: Brief, finding: Finding) -> Finding:
     wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in mine)
     if not wide:  # no step calls it, or only by way of another, which is reported itself
         return finding
-    return _told(evidence, function, finding, evidence.share("graph") * wide / flops)
+    share = evidence.share("graph") * wide / flops * _of_its_numbers(evidence, function)
+    return _told(evidence, function, finding, share)
+
+
+def _of_its_numbers(evidence: Evidence, function: Brief) -> float:
+    """The part (0 to 1) of the function's time that grows with its numbers, at most, and with their width so: starting
+    thousands of operations on a few numbers each takes as long in float32. 1 where it is most, or not known."""
+    growing = graph_time.growing_ms(evidence, function)
+    if growing is None:
+        return 1.0
+    starting = function.operations * shared.GRAPH_OP_MIN_MS.value
+    return _WIDTH * growing / starting if 2 * _WIDTH * growing < starting else 1.0
 
 
 def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -> Finding:

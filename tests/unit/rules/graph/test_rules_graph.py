@@ -124,6 +124,15 @@ def test_float64_in_a_loop_that_predicts_is_priced_by_the_samples_at_the_call(so
     assert [item.severity for item in float64(of_work)] == ["info"]
 
 
+def test_float64_of_many_operations_on_few_numbers_is_not_what_they_cost() -> None:
+    tiny = brief(float64_flops_share=1.0, marks=WIDE, operations=20_000, flops=1e5, moved_bytes=1e5)
+    evidence = make_evidence(
+        parts_ms={"graph": 8.0, "python": 2.0}, data={"tfprof": traced(op("MatMul", 50.0)), "ops": graphs(tiny)}
+    )
+    (found,) = [item for rule in RULES for item in rule(evidence) if item.code == "OPS003"]
+    assert found.share_of_step < 0.01
+
+
 def test_float64_is_priced_where_the_step_calls_it_alone() -> None:
     """A function that computes in float64 once, before the training, costs the step nothing."""
     once = brief(function="evidence_lower_bound", line=20, graph="__inference_once_3", float64_flops_share=1.0)

@@ -377,38 +377,3 @@ def test_a_loop_whose_head_reads_a_tensor_is_traced_once_whatever_its_turns() ->
     assert graph.predicted_speedup > 2 * unrolled.predicted_speedup
     assert "line 3 becomes a loop of the graph" in graph.advice and "replace what reads" not in graph.advice
     assert "loop of the graph" not in unrolled.advice
-
-
-ROWS = """\
-import tensorflow as tf
-def rows(p):
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(p)
-        r = f(p)
-        parts = [r[i] for i in range(80)]
-    return tf.stack([tape.gradient(part, p) for part in parts])
-while True:
-    p = p - rows(p)
-"""
-GRADIENT = "tensorflow.python.eager.backprop:gradient"
-
-
-@pytest.mark.parametrize(
-    ("changed", "by", "told"),
-    [
-        ("r[i] for i in range(80)", "r[i] for i in range(80)", True),
-        ("tape.gradient(part, p) for part in parts", "tape.gradient(r[i], p) for i in range(80)", True),
-        ("r[i] for i in range(80)", "loss(p) for loss in losses", False),  # a few losses, each of its own
-        ("tape.gradient(part, p)", "tape.gradient(part, part)", False),
-    ],
-)
-def test_a_gradient_for_each_number_is_a_jacobian(changed: str, by: str, told: bool) -> None:
-    source = ROWS.replace(changed, by)
-    stacks = [
-        sampled(70, "eager_ops", frame(9), frame(7, GRADIENT, name="rows")),
-        sampled(25, "dispatch", frame(9), frame(6, MATH, name="rows")),
-        sampled(5, "python", frame(9), frame(7, name="rows")),
-    ]
-    found = one(work.eager_work(work_evidence(source, stacks, loop=8, ops=TINY, hits={7: 99, 6: 99, 9: 99})))
-    assert ("tape.jacobian(r, p)" in found.advice) is told
-    assert not told or found.where[0] == SourceSpan(FILE, 7, found.where[0].function)

@@ -26,15 +26,6 @@ def test_a_sequential_map_is_named_with_at_most_the_processors_gain() -> None:
     assert "num_parallel_calls" in finding.advice
 
 
-def test_files_that_an_interleave_opens_are_read_one_after_the_other_if_it_is_not_parallel() -> None:
-    read = stage("TFRecord", 4, self_ms_per_output=9.0, nested=2)
-    plain = pipeline(PREFETCH, BATCH, stage("Interleave", 9), read, bound_by=3, bound_ms_per_output=9.5)
-    finding = one(sequential_stages.sequential(evidence(plain)))
-    assert finding.where[0].line == 9 and ".interleave(..., num_parallel_calls=tf.data.AUTOTUNE" in finding.advice
-    parallel = msgspec.structs.replace(plain, stages=(PREFETCH, BATCH, stage("ParallelInterleave", 9), read))
-    assert not list(sequential_stages.sequential(evidence(parallel)))
-
-
 def test_maps_that_run_as_one_are_named_together() -> None:
     """TensorFlow's model knows the upper map alone, which may be a function that does nothing."""
     upper = mapped(elements=32.0, stateful_or_random=True, mapped=SourceSpan(FILE, 23, "augment"))

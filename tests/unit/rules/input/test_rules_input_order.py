@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
 from input_builder import BATCH, PREFETCH, evidence, mapped, one, pipeline, stage
-from tfperfkit_rules.input import stage_order
+from tfperfkit_rules.input import sequential_stages, stage_order
 
 from tfperfkit.rule import Evidence
 
@@ -51,3 +52,12 @@ def test_a_buffer_of_decoded_images_is_a_risk() -> None:
     assert not list(stage_order.large_buffer(buffer(480, 3_000, None)))
     assert not list(stage_order.large_buffer(buffer(480, 300_000, 300_000)))
     assert one(stage_order.large_buffer(buffer(10_000, 500_000, 500_000))).severity == "high"
+
+
+def test_files_that_an_interleave_opens_are_read_one_after_the_other_if_it_is_not_parallel() -> None:
+    read = stage("TFRecord", 4, self_ms_per_output=9.0, nested=2)
+    plain = pipeline(PREFETCH, BATCH, stage("Interleave", 9), read, bound_by=3, bound_ms_per_output=9.5)
+    finding = one(sequential_stages.sequential(evidence(plain)))
+    assert finding.where[0].line == 9 and ".interleave(..., num_parallel_calls=tf.data.AUTOTUNE" in finding.advice
+    parallel = msgspec.structs.replace(plain, stages=(PREFETCH, BATCH, stage("ParallelInterleave", 9), read))
+    assert not list(sequential_stages.sequential(evidence(parallel)))

@@ -11,7 +11,8 @@ from tfperfkit.recording import by_time, schedule, ticks, timed_windows
 
 by_time.PATIENCE_NS = by_time.FIRST_PATIENCE_NS = int(float(os.environ.get("HURRIED_PATIENCE_MS", "50")) * 1e6)
 timed_windows.length_ns = lambda spec: int(float(os.environ.get("HURRIED_WINDOW_MS", "50")) * 1e6)  # type: ignore[assignment]
-timed_windows._WITHIN_NS = timed_windows._LASTS_NS = 50_000_000
+timed_windows._WITHIN_NS = int(float(os.environ.get("HURRIED_WITHIN_MS", "50")) * 1e6)
+timed_windows._LASTS_NS = 50_000_000
 ticks._FLUSH_NS = 10_000_000
 
 

@@ -122,5 +122,5 @@ def test_training_in_one_call_is_told_from_within(tmp_path: Path) -> None:
     assert "ran in one call: a step's time is its mean" in report["steps"]["note"]
     parts = report["steps"]["breakdown_ms"]
     assert max(parts, key=parts.get) == "input"
-    assert report["findings"][0]["where"][0]["line"] == 7
+    assert report["findings"][0]["where"][0]["line"] == 11  # the line within what the map calls
     assert report["steps"]["p90_ms"] is None and "p90" not in done.stderr

@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 RATE, SECONDS, CLASSES, CLIPS = 16000, 4, 3, 360
-EPOCHS, BATCH = 14, 24
+EPOCHS, BATCH = 8, 24
 
 
 def write_clips(folder, seed=2):

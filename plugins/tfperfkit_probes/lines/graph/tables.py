@@ -48,8 +48,9 @@ def lines_table(
         unmatched = function.unmatched_ms
         rows.append(_rest(f"operations without a known line: {_ms(unmatched)} ms", unmatched, whole))
     if outside_ms is not None:
-        text = f"the rest of the {unit}, outside of this function: {_ms(outside_ms)} ms"
-        rows.append(_rest(text, outside_ms, whole))
+        outside = max(outside_ms, 0.0)  # a difference of sums that are the same may be a trace below
+        text = f"the rest of the {unit}, outside of this function: {_ms(outside)} ms"
+        rows.append(_rest(text, outside, whole))
     how = "graph compiled by XLA" if function.compiler == "xla" else "graph"
     return Table(
         title=f"{function.function} ({_short(function.file)}:{function.line}) · {how}, "

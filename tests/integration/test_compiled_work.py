@@ -119,7 +119,7 @@ def test_training_in_one_call_is_told_from_within(tmp_path: Path) -> None:
     done = run("run", "--json", "r.json", run.script(EPOCH, "epoch.py"))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     report = json.loads((tmp_path / "r.json").read_text())
-    assert "ran in one call: a step's time is its mean" in report["steps"]["note"]
+    assert "ran in one call: a step's time is its mean, from where its tracing ended" in report["steps"]["note"]
     parts = report["steps"]["breakdown_ms"]
     assert max(parts, key=parts.get) == "input"
     assert report["findings"][0]["where"][0]["line"] == 11  # the line within what the map calls

@@ -11,7 +11,7 @@ from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.run_account import run_account
 from tfperfkit.analysis.run_parts import RunFacts
 from tfperfkit.analysis.step_account import Facts, account
-from tfperfkit.analysis.step_table import window_spans
+from tfperfkit.analysis.step_table import tracing_spans, window_spans
 from tfperfkit.analysis.warm_up import warm_up
 from tfperfkit.clock import NS_PER_S
 from tfperfkit.model import History, ProbeOutcome, RunInfo
@@ -55,7 +55,7 @@ def gather(
     log = read_log((rows if kept is None else kept) if sampled else ())
     steady = steady_samples(log, steps, events)
     data = {outcome.name: outcome.data for outcome in outcomes if isinstance(outcome.data, dict) and outcome.data}
-    tracing = _spans(run.records("session/tracing.jsonl"))
+    tracing = tracing_spans(run)
     collected, breakdown = offers.first(GarbageCollections), offers.first(StepBreakdown)
     used, ran = offers.first(AcceleratorUse), offers.first(RanOperations)
     in_graph, in_graph_by = offers.first(GraphWaits), offers.maker(GraphWaits)
@@ -162,11 +162,3 @@ def _moved(ran: RanOperations, devices: object) -> dict[PartName, float]:
         for part, types in _MOVED.items()
         if not (alone and part == "copies")
     }
-
-
-def _spans(rows: Iterable[Any]) -> Spans:
-    return Spans(
-        (row[0], row[1])
-        for row in rows
-        if isinstance(row, list) and len(row) >= 2 and isinstance(row[0], int) and isinstance(row[1], int)
-    )

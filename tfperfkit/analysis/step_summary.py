@@ -6,6 +6,7 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.analysis.gather import lost_samples
+from tfperfkit.analysis.one_call import one_call_note
 from tfperfkit.analysis.step_hint import step_hint
 from tfperfkit.analysis.step_table import Weighted
 from tfperfkit.clock import MS_PER_S, ms
@@ -45,7 +46,10 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
     if not clean and table.count:
         clean = table.steps[2:] or table.steps
     alone = len(clean) == 1 and clean[0].count >= IN_ONE_CALL
-    note = note or (_one_call(table) if alone else "" if table.clean or not table.count else _NOT_CLEAN)
+    if alone:
+        note = note or one_call_note(table.steps, table.count)
+    elif table.count and not table.clean:
+        note = note or _NOT_CLEAN
     durations = Weighted((step.duration_ns, step.count) for step in clean)
     if not durations.count:
         note = " ".join(filter(None, (note, step_hint(evidence)))) if evidence.work is None else note
@@ -73,14 +77,6 @@ def summarize(table: StepTable, evidence: Evidence) -> StepSummary:
         account=evidence.account,
         warm_up=evidence.warm_up,
     )
-
-
-def _one_call(table: StepTable) -> str:
-    """Where the times are those of one call, as when one call of a compiled function is all of the training."""
-    calls = len(table.steps)
-    if calls == 1:
-        return f"all {table.count:,} steps ran in one call: a step's time is its mean, tracing and compiling included"
-    return f"all {table.count:,} steps ran in {calls} calls: a step's time is the mean of one"
 
 
 def _breakdown(evidence: Evidence) -> tuple[dict[str, float] | None, str]:

@@ -11,12 +11,14 @@ from typing import Any
 import msgspec
 
 from tfperfkit.analysis.failed_step import without_failed
+from tfperfkit.analysis.one_call import steady_call
 from tfperfkit.analysis.step_words import in_words
 from tfperfkit.model import WindowSummary
 from tfperfkit.records.convert import each
 from tfperfkit.records.events import of_kind
+from tfperfkit.records.spans import Spans
 from tfperfkit.records.step_cutter import cut
-from tfperfkit.records.steps import IN_ONE_CALL, PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
+from tfperfkit.records.steps import PAUSE, WARMUP_MIN, Marker, Site, Step, StepCounter, StepTable
 from tfperfkit.storage.ring import SEGMENTS
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -128,7 +130,7 @@ def read_steps(
     involved = [counter.sites[i] for i in (*definition.begins, *definition.ends)]
     batch = next((site.batch_size for site in involved if site.batch_size), 0)
     return StepTable(
-        steps=label(steps, window_spans(events), warm),
+        steps=steady_call(label(steps, window_spans(events), warm), tracing_spans(run)),
         source=definition.source,
         definition=in_words(definition),
         loop=definition.place if definition.unit == "iteration" else None,
@@ -214,9 +216,6 @@ def label(steps: tuple[Step, ...], spans: Sequence[tuple[int, int, str]], warm: 
             window = "clean" if previous in ("clean", "settle", "warmup") else "settle"
         labelled.append(msgspec.structs.replace(step, window=window))
         previous = window
-    if labelled and all(step.count >= IN_ONE_CALL and step.window != "clean" for step in labelled):
-        # An epoch or all of the training in one call: its tracing, and a window within it, are a small part of that.
-        labelled[-1] = msgspec.structs.replace(labelled[-1], window="clean")
     return tuple(labelled)
 
 
@@ -232,3 +231,12 @@ def window_spans(events: Sequence[dict[str, Any]]) -> list[tuple[int, int, str]]
                 if name == event.get("probe") and end == 1 << 63:
                     spans[index] = (begin, _whole(event, "end_ns"), name)
     return sorted(spans)
+
+
+def tracing_spans(run: RunDirectory) -> Spans:
+    """When functions were traced."""
+    return Spans(
+        (row[0], row[1])
+        for row in run.records("session/tracing.jsonl")
+        if isinstance(row, list) and len(row) >= 2 and isinstance(row[0], int) and isinstance(row[1], int)
+    )

@@ -86,7 +86,8 @@ class CompiledFunctions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MappedFunction(msgspec.Struct, frozen=True, kw_only=True):
-    """A function that an input pipeline maps, and ms that its operations took in the trace, on all threads."""
+    """A function that an input pipeline maps, and ms that its operations took on all threads: of a step, or of all of a
+    trace without steps."""
 
     file: str
     line: int

@@ -79,14 +79,14 @@ class GpuRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class CollectionRecord(msgspec.Struct, frozen=True, array_like=True):
-    """A garbage collection: every full one (generation 2) and each that took a millisecond or more. ``elsewhere``: on
-    another thread than the main one."""
+    """A garbage collection: every full one (generation 2) and each that took a millisecond or more. ``thread``: on
+    which, as Python numbers them; 0 in older runs."""
 
     begin_ns: int
     end_ns: int
     generation: int
     collected: int
-    elsewhere: bool = False
+    thread: int = 0
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ def collected(records: Iterable[CollectionRecord]) -> GarbageCollections:
     kept = list(records)
     return GarbageCollections(
         spans=tuple((record.begin_ns, record.end_ns) for record in kept),
-        elsewhere=tuple((record.begin_ns, record.end_ns) for record in kept if record.elsewhere),
+        threads=tuple(record.thread for record in kept),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Chosen, Cited, Measured
+from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured
 from tfperfkit_rules.calibration.machines import MEASURED_ON
 
 HALF_SHARE = Calibration(
@@ -16,6 +16,12 @@ CAPABILITY = Calibration(
     "number",
     "major compute capability from which on a GPU has tensor cores (Volta)",
     Cited("the PyTorch profiler's and DLProf's rule; Nvidia's CUDA Programming Guide"),
+)
+FLOAT64_WIDTH = Calibration(
+    2.0,
+    "number",
+    "times the time of float32, that what grows with the numbers takes in float64",
+    Derived("twice the bytes"),
 )
 HALF_SAVED_MIN = Calibration(
     0.5,

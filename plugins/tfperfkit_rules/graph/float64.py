@@ -12,7 +12,7 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.records.bounds import SOLVES, plain
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration import precision, shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
@@ -31,8 +31,6 @@ _CHOSEN = (
     "set_floatx('float64') makes every layer compute so: leave it out, and give float64 (dtype='float64') only to what "
     "needs its digits. It moves twice the bytes and runs at half the speed or less on a CPU, at a fraction on a GPU."
 )
-#: What is counted of arithmetic and bytes is that of float32.
-_WIDTH = 2.0
 SAVED_MIN, SAVED_MAX = calibrated.FLOAT64_SAVED_MIN.value, calibrated.FLOAT64_SAVED_MAX.value
 
 
@@ -119,8 +117,9 @@ def _of_its_numbers(evidence: Evidence, function: Brief) -> float:
     growing = graph_time.growing_ms(evidence, function)
     if growing is None:
         return 1.0
+    growing *= precision.FLOAT64_WIDTH.value
     starting = function.operations * shared.GRAPH_OP_MIN_MS.value
-    return _WIDTH * growing / starting if 2 * _WIDTH * growing < starting else 1.0
+    return growing / starting if growing < shared.MOSTLY.value * starting else 1.0
 
 
 def _told(evidence: Evidence, function: Brief, finding: Finding, share: float) -> Finding:

@@ -20,6 +20,8 @@ from tfperfkit_rules.measures.called import doing
 from tfperfkit_rules.measures.kinds import KINDS, kind_of
 from tfperfkit_rules.measures.source_text import enclosing
 
+#: Rows of samples of threads on which TensorFlow calls Python.
+CALLED = "called"
 READING = next(kind for kind in KINDS if kind.word == "reading")
 #: An array that stays in its file, by its key: each access to elements of it reads. ``file["x"][:]`` is in memory.
 _IN_FILES = re.compile(r"^(h5py|zarr|netCDF4|tables)\.[\w.]+\(\)[\w.]*\[\]$")
@@ -84,7 +86,7 @@ def _stacks(evidence: Evidence) -> Iterator[Stack]:
 
 
 def _called(evidence: Evidence) -> Iterator[Stack]:
-    log = read_log(evidence.records("samples"), "called")
+    log = read_log(evidence.records("samples"), CALLED)
     yield from (stack for _, stack in log.inside(log.whole) if stack.frames and stack.activity != "tracing")
 
 

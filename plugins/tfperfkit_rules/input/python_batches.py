@@ -91,7 +91,7 @@ def _without(item: Feed, factor: float, garbage_ms: float) -> float:
 
 
 def _garbage(took_ms: float) -> tuple[Measurement, ...]:
-    return (Measurement("collecting garbage of other threads, per step", took_ms, "ms", "baseline"),) if took_ms else ()
+    return (Measurement("collecting garbage on its threads, per step", took_ms, "ms", "baseline"),) if took_ms else ()
 
 
 def python_beside(evidence: Evidence) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ class Small(NamedTuple):
 
     size: int
     trained: int
-    number: float
+    number: int
     at: SourceSpan | None
 
 
@@ -36,9 +36,8 @@ def small_validation(evidence: Evidence, fit: Place) -> Small | None:
             continue
         pipeline = data.pipelines[row.pipeline] if row.pipeline is not None and row.kind != "arrays" else None
         size, at = _size(pipeline) if pipeline is not None else (row.batch_size or 0, None)
-        number = (pipeline.outputs_each if pipeline is not None else row.batches) or 0.0
         if 0 < size * calibrated.SMALL_VALIDATION.value <= trained:
-            return Small(size, trained, float(number), at)
+            return Small(size, trained, row.batches or 0, at)
     return None
 
 

@@ -96,6 +96,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     own = min(found.ns / (work.seconds * 1e9), 1.0) if work is not None else share
     low, high = interval(own, found.samples)
     small = small_validation(evidence, found.at.most_common(1)[0][0]) if what == "validation" else None
+    batched = (small.at,) if small is not None and small.at is not None else ()
     left = _left(evidence, small, found) if small is not None else _LEFT
     bounds = speedups(low * (1 - left[1]), high * (1 - left[0]))
     made = _made(evidence) if what == "saving" else ()
@@ -110,9 +111,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
         share_of_step=own,
         predicted_speedup=middle(bounds),
         predicted_range=bounds,
-        where=tuple(
-            dict.fromkeys((*([small.at] if small is not None and small.at is not None else ()), *made, *lines))
-        ),
+        where=tuple(dict.fromkeys((*batched, *made, *lines))),
         evidence=(
             Measurement("share of the run", share, "share", "run"),
             Measurement("time in it", found.ns / 1e6, "ms", "samples"),

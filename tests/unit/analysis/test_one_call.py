@@ -4,28 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tfperfkit.analysis.one_call import steady_call
 from tfperfkit.analysis.pauses import pauses
 from tfperfkit.analysis.step_table import label
 from tfperfkit.recording.window_phases import WindowDeaths
+from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import IN_ONE_CALL, Step, StepTable
 from tfperfkit.storage.run_directory import PHASES, Manifest, RunDirectory
 
-
-def windows_of(*steps: Step, spans: tuple[tuple[int, int, str], ...] = ()) -> list[str]:
-    return [step.window for step in label(steps, spans)]
+NONE = Spans()
 
 
-def test_one_call_is_clean_though_it_traces_and_has_a_window_within() -> None:
+def called(*steps: Step, spans: tuple[tuple[int, int, str], ...] = (), tracing: Spans = NONE) -> list[tuple[int, str]]:
+    """When each began, and its window."""
+    return [(step.begin_ns, step.window) for step in steady_call(label(steps, spans), tracing)]
+
+
+def test_one_call_is_clean_though_a_window_lies_within() -> None:
     epoch = Step(1, 0, 900, count=150)
-    assert windows_of(epoch) == windows_of(epoch, spans=((300, 400, "tfprof"),)) == ["clean"]
-    assert windows_of(Step(1, 0, 900, count=IN_ONE_CALL - 1)) == ["warmup"]
-    assert windows_of(Step(1, 0, 900)) == ["warmup"]
+    assert called(epoch) == called(epoch, spans=((300, 400, "tfprof"),)) == [(0, "clean")]
+    assert called(Step(1, 0, 900, count=IN_ONE_CALL - 1)) == called(Step(1, 0, 900)) == [(0, "warmup")]
+
+
+def test_its_tracing_is_paid_once_and_no_part_of_its_steps() -> None:
+    epoch = Step(1, 100, 1000, count=150)
+    assert called(epoch, tracing=Spans([(0, 50), (110, 300), (310, 700)])) == [(700, "clean")]
+    assert called(epoch, tracing=Spans([(110, 300), (900, 950)])) == [(100, "clean")]  # traced anew in the midst of it
 
 
 def test_of_several_calls_the_last_where_none_is_clean_already() -> None:
     first, second = Step(1, 0, 900, count=50), Step(51, 900, 1500, count=50)
-    assert windows_of(first, second) == ["warmup", "clean"]
-    assert windows_of(first, second, spans=((1000, 1100, "tfprof"),)) == ["warmup", "clean"]
+    both = [(0, "warmup"), (900, "clean")]
+    assert called(first, second) == called(first, second, spans=((1000, 1100, "tfprof"),)) == both
 
 
 def test_nobody_waits_for_what_the_pulse_does(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 from _thread import get_ident
 from collections.abc import Callable
 from typing import Any
@@ -20,14 +19,14 @@ MIN_NS = NS_PER_MS
 
 
 class Collections:
-    """``write([begin_ns, end_ns, generation, collected, elsewhere])`` for each full collection and each of a ms or
-    more; at most ``limit`` rows. ``elsewhere``: on another thread than the main one, which made the objects.
-    ``count`` and ``spent_ns`` hold all of them, by generation."""
+    """``write([begin_ns, end_ns, generation, collected, thread])`` for each full collection and each of a ms or more;
+    at most ``limit`` rows. ``thread``: the one that made the objects. ``count`` and ``spent_ns`` hold all of them, by
+    generation."""
 
     def __init__(self, write: Callable[[Any], None], limit: int = 100_000) -> None:
         self._write = write
         self._limit = limit
-        self._pid, self._main = os.getpid(), threading.main_thread().ident
+        self._pid = os.getpid()
         self._begin = 0
         self.rows = 0
         self.count = [0, 0, 0]
@@ -59,4 +58,4 @@ class Collections:
         self.spent_ns[generation] += end - begin
         if (generation == 2 or end - begin >= MIN_NS) and self.rows < self._limit:
             self.rows += 1
-            self._write([begin, end, generation, collected, get_ident() != self._main])
+            self._write([begin, end, generation, collected, get_ident()])

@@ -197,7 +197,7 @@ def test_full_collections_are_written_and_the_callback_is_taken_off() -> None:
     assert gc.callbacks == before
     full = [row for row in rows if row[2] == 2]
     assert len(full) == collections.count[2] == 1
-    assert full[0][1] > full[0][0] and full[0][4] is False
+    assert full[0][1] > full[0][0] and full[0][4] == threading.get_ident()
 
 
 def test_who_made_the_garbage_is_told_apart() -> None:
@@ -210,7 +210,7 @@ def test_who_made_the_garbage_is_told_apart() -> None:
         other.join()
     finally:
         collections.restore()
-    assert [row[4] for row in rows if row[2] == 2] == [True]
+    assert [row[4] for row in rows if row[2] == 2] == [other.ident]
 
 
 def test_collections_stop_at_the_most_and_go_on_counting() -> None:
@@ -219,5 +219,5 @@ def test_collections_stop_at_the_most_and_go_on_counting() -> None:
     for _ in range(5):
         collections("start", {})
         collections("stop", {"generation": 2, "collected": 7})
-    assert [row[2:] for row in rows] == [[2, 7, False], [2, 7, False]]
+    assert [row[2:] for row in rows] == [[2, 7, threading.get_ident()]] * 2
     assert collections.count == [0, 0, 5]

@@ -37,21 +37,23 @@ def test_the_other_one_both_or_one_that_was_not_seen_is_no_python_that_sets_the_
     assert "INP005" not in codes(two_maps(clean_ms, ids_ms))
 
 
-def lists(*, elsewhere: bool, garbage_ms: float = 5.0) -> Any:
-    """A generator for which the step waits 2 of 10 ms, and collections in it."""
+def lists(*, thread: int, garbage_ms: float = 5.0) -> Any:
+    """A generator on thread 7, for which the step waits 2 of 10 ms, and collections on a thread."""
     generator = stage("Generator", 11, is_python=True, self_ms_per_output=9.0, mapped=SourceSpan(FILE, 3, "rows"))
     made = pipeline(PREFETCH, generator, bound_by=1, bound_ms_per_output=9.0)
     steps = make_steps(12, each_ms=10.0)
     spans = tuple((step.begin_ns, step.begin_ns + round(garbage_ms * MS)) for step in steps.clean)
-    offer = GarbageCollections(spans=spans, elsewhere=spans if elsewhere else ())
+    offer = GarbageCollections(spans=spans, threads=(thread,) * len(spans))
+    rows = [["stack", 1, [[FILE, 3, "rows", 4]], "", "python"], ["called", 5, 1, 7]]
     parts = {"input": 2.0, "gc": garbage_ms, "graph": 8.0 - garbage_ms}
-    return evidence(made, steps=steps, parts_ms=parts, offers={"memory": [offer]})
+    return evidence(made, steps=steps, parts_ms=parts, offers={"memory": [offer]}, records={"samples": rows})
 
 
 def test_collections_of_what_the_generator_makes_go_with_it() -> None:
-    finding = one(python_batches.python_input(lists(elsewhere=True)))
+    finding = one(python_batches.python_input(lists(thread=7)))
     assert finding.share_of_step == pytest.approx(0.7) and "gc" in finding.parts
     assert "garbage collections" in finding.detail
-    other = one(python_batches.python_input(lists(elsewhere=False)))
+    assert not one(python_batches.python_input(lists(thread=0))).parts  # an older run
+    other = one(python_batches.python_input(lists(thread=8)))  # the script's own, whatever it makes
     assert other.share_of_step == pytest.approx(0.2) and not other.parts and "garbage" not in other.detail
     assert ranged(finding)[0] > ranged(other)[0] and ranged(finding)[1] > ranged(other)[1]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Span = tuple[int, int, int, int]  # line, last line, column, end column; columns in bytes of UTF-8, as Python's own
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -39,6 +40,26 @@ class SourceLoops:
             elif isinstance(child, _LOOPS):
                 self._loops.append((child.lineno, child.end_lineno or child.lineno, scope))
             self._visit(child, inner)
+
+
+def evaluated_once(loop: ast.AST) -> ast.expr | None:
+    """Return the expression of a loop that is evaluated once, before the first iteration: the iterable in the header of
+    a ``for``, and of the first ``for`` in a comprehension. A ``while`` has none."""
+    if isinstance(loop, (ast.For, ast.AsyncFor)):
+        return loop.iter
+    if isinstance(loop, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return loop.generators[0].iter
+    return None
+
+
+def expression_span(node: ast.expr) -> Span:
+    """Return (line, last line, column, end column) of an expression; lines from 1, columns in bytes of UTF-8."""
+    return node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or node.col_offset
+
+
+def contains_span(outer: Span, inner: Span) -> bool:
+    """Whether an expression's place lies within another's."""
+    return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])
 
 
 @lru_cache(maxsize=512)

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from tfperfkit.syntax.loops import Span
 from tfperfkit.syntax.scopes import Binding, Scope, Scopes
 
 UNKNOWN = "?"
@@ -34,7 +35,6 @@ _SAME = (
     ("tensorflow.python.keras.", "keras."),
 )
 _WRAP = ("enumerate", "reversed", "sorted", "list", "tuple", "iter", "set", "zip")
-Span = tuple[int, int, int, int]  # line, last line, column, end column; columns in bytes of UTF-8, as Python's own
 
 
 class _Value(NamedTuple):

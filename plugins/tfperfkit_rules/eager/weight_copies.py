@@ -15,7 +15,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import WEIGHTS, Api, calls
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Function, enclosing, loops
+from tfperfkit_rules.measures.source_text import Function, enclosing, frame_loops
 from tfperfkit_rules.measures.step_shares import LineShare, callers, innermost, line_shares, span, window
 
 _LIBRARY: tuple[Literal["dispatch", "eager_ops", "host_sync"], ...] = ("dispatch", "eager_ops", "host_sync")
@@ -119,7 +119,7 @@ def _one_by_one(evidence: Evidence) -> list[LineShare]:
         leaf = stack.frames[-1] if stack.frames else None
         if leaf is None or not calls(evidence, leaf, _VALUE):
             return None
-        around = loops(evidence, leaf.file, leaf.line)
+        around = frame_loops(evidence, leaf)
         over = any(goes_over_parts(evidence, leaf.file, loop) for loop in around)
         return (leaf.file, leaf.line) if over else None
 

@@ -16,7 +16,7 @@ from tfperfkit.records.samples import Place, Stack
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.names import Syntax
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import enclosing, frame_loops
 
 #: Modules whose functions make the same of the same, but for those below.
 _MATHEMATICS = (
@@ -54,7 +54,7 @@ def constant_call(evidence: Evidence, stacks: Counter[Stack]) -> ConstantCall | 
     for stack, count in stacks.items():
         for index, (above, below) in enumerate(zip(stack.frames, stack.frames[1:], strict=False)):
             if evidence.work is not None and not any(
-                loops(evidence, f.file, f.line) for f in stack.frames[: index + 1]
+                frame_loops(evidence, frame) for frame in stack.frames[: index + 1]
             ):
                 continue
             key = (above.file, above.line), (below.file, below.line)

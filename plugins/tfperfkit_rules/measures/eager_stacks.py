@@ -19,7 +19,7 @@ from tfperfkit_rules.measures.batch_callbacks import batch_callback
 from tfperfkit_rules.measures.called import ADAPT, COMPILED, LAYER, TRAINER, WEIGHTS, Api, calls
 from tfperfkit_rules.measures.making import LOADING, MAKING, own_frames
 from tfperfkit_rules.measures.session_calls import SESSION
-from tfperfkit_rules.measures.source_text import loops
+from tfperfkit_rules.measures.source_text import frame_loops, loops
 
 Kind = Literal["maps", "elements", "operations"]
 _TF = ("tensorflow.",)
@@ -204,5 +204,5 @@ def _converts(evidence: Evidence, loop: tuple[str, int]) -> bool:
 
 
 def _loop(evidence: Evidence, frame: Frame) -> tuple[str, int] | None:
-    around = loops(evidence, frame.file, frame.line)
+    around = frame_loops(evidence, frame)
     return (frame.file, around[-1].line) if around else None

@@ -13,7 +13,7 @@ from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
 from tfperfkit_rules.measures.bounds import Bounds
-from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.source_text import Loop, enclosing, frame_loops, loops
 from tfperfkit_rules.measures.trace_window import reached
 from tfperfkit_rules.measures.turns_apart import turns_apart
 
@@ -61,7 +61,7 @@ def loop_of_batch(evidence: Evidence, stacks: Counter[Stack]) -> BatchLoop | Non
     below: dict[tuple[str, Loop], Stack] = {}
     for stack, count in stacks.items():
         for depth, frame in enumerate(stack.frames):
-            for inner, loop in enumerate(loops(evidence, frame.file, frame.line)):
+            for inner, loop in enumerate(frame_loops(evidence, frame)):
                 held[100 * depth + inner, frame.file, loop] += count
                 below.setdefault((frame.file, loop), stack)
     limit = shared.LOOP_SHARE.value * stacks.total()

@@ -15,7 +15,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import LAYER, TRAINER, Api, calls
-from tfperfkit_rules.measures.source_text import enclosing, loops
+from tfperfkit_rules.measures.source_text import enclosing, frame_loops
 from tfperfkit_rules.measures.trace_window import reached
 
 #: A model is read from a file.
@@ -164,7 +164,7 @@ def frames_inside(evidence: Evidence, stack: Stack, *, itself: bool = False) -> 
             if work.kind == "call":
                 inside = frame.line == work.where.line
             else:
-                around = loops(evidence, frame.file, frame.line)
+                around = frame_loops(evidence, frame)
                 same = enclosing(evidence, frame.file, frame.line) == enclosing(evidence, frame.file, work.where.line)
                 inside = same and any(loop.line == work.where.line for loop in around)
             if inside and itself:

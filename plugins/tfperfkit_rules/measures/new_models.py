@@ -7,14 +7,14 @@ import ast
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Loop, loops
+from tfperfkit_rules.measures.source_text import Loop, evaluating_loops
 
 
 def new_models(evidence: Evidence) -> list[SourceSpan]:
     """The lines that make a model in the same loop in which ``fit`` is called on it."""
     found = []
     for file, call in methods(evidence, "fit"):
-        around = loops(evidence, file, call.lineno)
+        around = evaluating_loops(evidence, file, call)
         made = made_in(evidence, file, call, around)
         if made is not None:
             found.append(SourceSpan(file, made))

@@ -12,7 +12,7 @@ from tfperfkit.records.samples import Place, Stack
 from tfperfkit.records.steps import Loop as Seen
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.measures.called import COMPILED, LAYER, PREDICT, calls
-from tfperfkit_rules.measures.source_text import enclosing, loop_at, loops
+from tfperfkit_rules.measures.source_text import enclosing, frame_loops, loop_at
 from tfperfkit_rules.measures.step_place import TAPE, reached
 
 _UPDATES = ("call", "loop_call", "apply", "batch", "train_on_batch", "named")
@@ -27,7 +27,7 @@ def in_pass(evidence: Evidence, stack: Stack, *, within_steps: bool) -> Place | 
     within, beside = _passes(evidence)
     wanted = within if within_steps else beside
     for frame in stack.frames if wanted else ():
-        for loop in loops(evidence, frame.file, frame.line):
+        for loop in frame_loops(evidence, frame):
             if (frame.file, loop.line) in wanted:
                 return frame.file, loop.line
     return None
@@ -46,7 +46,7 @@ def at_epoch_end(evidence: Evidence, stack: Stack) -> Place | None:
     if begin is None or not calls(evidence, stack.frames[-1], PREDICT):
         return None
     below = stack.frames[begin:]
-    if any(loops(evidence, frame.file, frame.line) for frame in below):
+    if any(frame_loops(evidence, frame) for frame in below):
         return None
     return below[-1].file, below[-1].line
 

@@ -15,7 +15,7 @@ from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
 from tfperfkit.syntax.names import Syntax
 from tfperfkit_rules.calibration import shared
-from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.source_text import Loop, enclosing, evaluating_loops, frame_loops
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -47,8 +47,13 @@ class SameTurns(NamedTuple):
 def same_turns(evidence: Evidence, frames: Sequence[Frame], call: ast.Call) -> SameTurns | None:
     """The innermost such loop around ``call``, which the last of these frames is in; None where there is none."""
     levels = _levels(evidence, frames)
-    if levels is None:
+    if not levels:
         return None
+    levels[-1] = levels[-1]._replace(loops=evaluating_loops(evidence, levels[-1].file, call))
+    for depth, (above, level) in enumerate(zip(levels, levels[1:], strict=False)):
+        leading = _calls_of(above, level.scope)
+        if len(leading) == 1:
+            levels[depth] = above._replace(loops=evaluating_loops(evidence, above.file, leading[0]))
     for depth in reversed(range(len(levels))):
         level = levels[depth]
         for loop in reversed(level.loops):
@@ -89,7 +94,7 @@ def _levels(evidence: Evidence, frames: Sequence[Frame]) -> list[_Level] | None:
             if not nodes:
                 return None
             scope = nodes[0]
-        level = _Level(frame.file, frame.line, syntax, scope, loops(evidence, frame.file, frame.line))
+        level = _Level(frame.file, frame.line, syntax, scope, frame_loops(evidence, frame))
         if found and found[-1].scope is scope and frame.name.startswith("<") and frame.name != "<module>":
             found[-1] = level  # a comprehension's own frame
         else:
@@ -163,12 +168,8 @@ def _given(above: _Level, level: _Level) -> dict[str, ast.expr] | None:
     scope = level.scope
     if not isinstance(scope, _FUNCTIONS) or scope.args.vararg or scope.args.kwarg:
         return None
-    found = []
-    for call in above.syntax.calls_at(above.line):
-        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-        if name == scope.name and not any(isinstance(item, ast.Starred) for item in call.args):
-            found.append(call)
-    if len(found) != 1:
+    found = _calls_of(above, scope)
+    if len(found) != 1 or any(isinstance(item, ast.Starred) for item in found[0].args):
         return None
     names = [item.arg for item in (*scope.args.posonlyargs, *scope.args.args)]
     given: list[ast.expr] = list(found[0].args)
@@ -177,6 +178,13 @@ def _given(above: _Level, level: _Level) -> dict[str, ast.expr] | None:
     if len(given) > len(names) or any(word.arg is None for word in found[0].keywords):
         return None
     return {**dict(zip(names, given, strict=False)), **{str(word.arg): word.value for word in found[0].keywords}}
+
+
+def _calls_of(above: _Level, scope: ast.AST) -> list[ast.Call]:
+    """Return the calls at a level's line that name a function as it is defined."""
+    name = getattr(scope, "name", None)
+    calls = above.syntax.calls_at(above.line)
+    return [call for call in calls if name and name == getattr(call.func, "id", getattr(call.func, "attr", ""))]
 
 
 def _stored(level: _Level, loop: ast.AST) -> set[str]:

@@ -8,12 +8,21 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.loops import Span, contains_span, evaluated_once, expression_span
 from tfperfkit_rules.calibration import shared
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: How the names of functions end that take an iterable's elements.
+_TAKES_NEXT = ("__next__", "__iter__", ":next")
+#: What these return is made as its elements are taken.
+_LAZY = (
+    *(f"builtins.{name}" for name in ("range", "zip", "enumerate", "map", "filter", "reversed", "iter")),
+    "itertools.",
+)
 
 
 class Function(NamedTuple):
@@ -26,12 +35,14 @@ class Function(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop statement or comprehension and what it goes over ("" for ``while``)."""
+    """A loop statement or comprehension and what it goes over ("" for ``while``). ``once``: where the expression stands
+    that is evaluated once, before the first iteration; None for ``while``."""
 
     line: int
     last: int
     over: str
     names: tuple[str, ...] = ()
+    once: Span | None = None
 
 
 class _Outline(NamedTuple):
@@ -53,7 +64,7 @@ def function_span(evidence: Evidence, file: str, line: int) -> SourceSpan:
 
 
 def loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
-    """The loops around a line within its function, outermost first."""
+    """Return the loops around a line within its function, outermost first. A loop's header is within the loop."""
     scope = enclosing(evidence, file, line)
     found = [
         loop
@@ -61,6 +72,46 @@ def loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
         if loop.line <= line <= loop.last and enclosing(evidence, file, loop.line) == scope
     ]
     return tuple(sorted(found, key=lambda loop: (loop.line, -loop.last)))
+
+
+def evaluating_loops(evidence: Evidence, file: str, node: ast.expr) -> tuple[Loop, ...]:
+    """Return the loops that evaluate an expression in each iteration, outermost first: the iterable in a header is
+    evaluated once."""
+    around = loops(evidence, file, node.lineno)
+    return tuple(loop for loop in around if loop.once is None or not contains_span(loop.once, expression_span(node)))
+
+
+def frame_loops(evidence: Evidence, frame: Frame) -> tuple[Loop, ...]:
+    """Return the loops that run a frame in each iteration, outermost first: without a loop whose iterable the frame
+    evaluates. A frame that takes the next element of the iterable is within the loop."""
+    around = loops(evidence, frame.file, frame.line)
+    if frame.span is None:
+        return around
+    return tuple(loop for loop in around if not _evaluates_iterable(evidence, frame, frame.span, loop))
+
+
+def _evaluates_iterable(evidence: Evidence, frame: Frame, span: Span, loop: Loop) -> bool:
+    if loop.once is None or not contains_span(loop.once, span):
+        return False
+    if span != loop.once:
+        return True
+    # Taking the next element is at the same place as evaluating the whole expression.
+    syntax = evidence.syntax(frame.file)
+    running = syntax.running(frame.line, span) if syntax is not None else []
+    call = next((node for node in running if isinstance(node, ast.Call)), None)
+    if syntax is None or call is None:
+        return False
+    if frame.calls:
+        return not frame.calls[0].endswith(_TAKES_NEXT)
+    return not syntax.name(call.func).startswith(_LAZY) and not _is_generator_call(evidence, frame.file, call)
+
+
+def _is_generator_call(evidence: Evidence, file: str, call: ast.Call) -> bool:
+    """Whether a call may be of a generator of the same file: its body runs as elements are taken from it."""
+    name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+    outline = _outline(evidence.source(file))
+    named = (item for item in outline.functions if item.name == name)
+    return any(item.line <= line <= item.last for item in named for line in outline.yields)
 
 
 def yielding_loops(evidence: Evidence, file: str, line: int) -> tuple[Loop, ...]:
@@ -106,11 +157,14 @@ def _loops(tree: ast.AST) -> Iterator[Loop]:
         if isinstance(node, _LOOPS):
             over = ast.unparse(node.iter) if not isinstance(node, ast.While) else ""
             names = tuple(_names(node.target)) if not isinstance(node, ast.While) else ()
-            yield Loop(node.lineno, node.end_lineno or node.lineno, over, names)
+            once = evaluated_once(node)
+            span = expression_span(once) if once is not None else None
+            yield Loop(node.lineno, node.end_lineno or node.lineno, over, names, span)
         elif isinstance(node, _COMPREHENSIONS):
             first = node.generators[0]
             last = node.end_lineno or node.lineno
-            yield Loop(node.lineno, last, ast.unparse(first.iter), tuple(_names(first.target)))
+            names = tuple(_names(first.target))
+            yield Loop(node.lineno, last, ast.unparse(first.iter), names, expression_span(first.iter))
 
 
 def _names(target: ast.AST) -> Iterator[str]:

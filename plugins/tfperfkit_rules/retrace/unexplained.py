@@ -19,7 +19,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
-from tfperfkit_rules.measures.source_text import Loop, enclosing, loops
+from tfperfkit_rules.measures.source_text import Loop, enclosing, evaluating_loops, frame_loops, loops
 from tfperfkit_rules.retrace import codes, first_runs, without
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
 
@@ -52,7 +52,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
         file, call = compiles[0]
-        at = made_in(evidence, file, call, loops(evidence, file, call.lineno))
+        at = made_in(evidence, file, call, evaluating_loops(evidence, file, call))
         made = SourceSpan(file, at) if at is not None else _by_maker(evidence, file, call, lines)
         if made is not None:
             title = _NEW_MODEL.format(loop=evidence.unit.loop)
@@ -167,7 +167,7 @@ def _new_model(evidence: Evidence, lines: list[tuple[str, int]]) -> SourceSpan |
             continue
         function = enclosing(evidence, file, call.lineno)
         body = (Loop(function.line, function.last, ""),) if function is not None else ()
-        made = made_in(evidence, file, call, (*loops(evidence, file, call.lineno), *body))
+        made = made_in(evidence, file, call, (*evaluating_loops(evidence, file, call), *body))
         if made is not None:
             return SourceSpan(file, made, function.name if function is not None else "")
     return None
@@ -235,9 +235,7 @@ def _repeats(evidence: Evidence, steps: int) -> bool:
 def _in_a_loop(evidence: Evidence) -> bool:
     """Whether a loop of the person's traces, within one long call; saving a model traces many functions, each once."""
     seen = {stack: count for stack, count in evidence.samples.stacks.items() if stack.activity == "tracing"}
-    again = sum(
-        count for stack, count in seen.items() if any(loops(evidence, frame.file, frame.line) for frame in stack.frames)
-    )
+    again = sum(count for stack, count in seen.items() if any(frame_loops(evidence, frame) for frame in stack.frames))
     return again >= shared.LOOP_SHARE.value * sum(seen.values())
 
 
@@ -248,7 +246,7 @@ def _once_each(evidence: Evidence, steps: int) -> bool:
     seen = {stack: count for stack, count in _samples(evidence).stacks.items() if stack.activity == "tracing"}
     inside, paths, again = False, set[tuple[Place, ...]](), 0
     for stack, count in seen.items():
-        around = [(frame.file, loop.line) for frame in stack.frames for loop in loops(evidence, frame.file, frame.line)]
+        around = [(frame.file, loop.line) for frame in stack.frames for loop in frame_loops(evidence, frame)]
         if not around:
             paths.add(tuple((frame.file, frame.line) for frame in stack.frames))
         inside = inside or any(loop in own for loop in around)
@@ -261,7 +259,7 @@ def _own_models(evidence: Evidence) -> set[Place]:
     """The outermost loops that compile what they go over: another model in each turn."""
     found = set[Place]()
     for file, call in methods(evidence, "compile"):
-        around = loops(evidence, file, call.lineno)
+        around = evaluating_loops(evidence, file, call)
         if around and receiver(call, "") in around[0].names:
             found.add((file, around[0].line))
     return found
@@ -280,7 +278,7 @@ def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[st
     those in a function that a loop calls to trace, which gets the same model each time."""
     around = [(file, loop) for file, line in lines for loop in loops(evidence, file, line)]
     seen = [stack.frames[:-1] for stack in _samples(evidence).stacks if stack.activity == "tracing"]
-    outer = {(at.file, loop) for frames in seen for at in frames for loop in loops(evidence, at.file, at.line)}
+    outer = {(at.file, loop) for frames in seen for at in frames for loop in frame_loops(evidence, at)}
     return [
         (file, call)
         for file, call in methods(evidence, "compile")

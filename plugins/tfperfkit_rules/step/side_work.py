@@ -25,7 +25,7 @@ from tfperfkit_rules.measures.eager_stacks import eager_parts
 from tfperfkit_rules.measures.kinds import KINDS, api, kind_of
 from tfperfkit_rules.measures.own_passes import in_pass
 from tfperfkit_rules.measures.source_calls import given
-from tfperfkit_rules.measures.source_text import Loop, loops
+from tfperfkit_rules.measures.source_text import Loop, frame_loops, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import line_shares, span, text_of
 from tfperfkit_rules.measures.turns import basis
@@ -180,7 +180,7 @@ def _again(evidence: Evidence, stack: Stack) -> bool:
     """Whether what a stack did can come again: within a loop, or a ``fit`` that does it; else it stands between two
     trainings, and is done once for each. Unknown where a file's source is."""
     return any(
-        calls(evidence, frame, FIT) or loops(evidence, frame.file, frame.line) or not evidence.source(frame.file)
+        calls(evidence, frame, FIT) or frame_loops(evidence, frame) or not evidence.source(frame.file)
         for frame in stack.frames
     )
 

@@ -15,7 +15,7 @@ from tfperfkit_rules.measures.called import LAYER, call_of, callee, calls
 from tfperfkit_rules.measures.eager_stacks import EagerPart
 from tfperfkit_rules.measures.making import frames_inside
 from tfperfkit_rules.measures.python_state import python_state
-from tfperfkit_rules.measures.source_text import Function, Loop, enclosing, loop_at, loops
+from tfperfkit_rules.measures.source_text import Function, Loop, enclosing, frame_loops, loop_at
 from tfperfkit_rules.measures.trace_window import entered, reached
 from tfperfkit_rules.measures.value_reads import first_read
 
@@ -184,6 +184,6 @@ def _in_the_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
 def below_a_loop(evidence: Evidence, stack: Stack) -> tuple[Frame, ...]:
     """The frames below the outermost loop; without a loop, those below the work's line."""
     for index, frame in enumerate(stack.frames):
-        if loops(evidence, frame.file, frame.line):
+        if frame_loops(evidence, frame):
             return stack.frames[index + 1 :]
     return tuple(frames_inside(evidence, stack)) if evidence.work is not None else stack.frames[1:]

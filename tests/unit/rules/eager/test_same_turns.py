@@ -97,6 +97,10 @@ def test_the_same_in_each_turn(source: str, line: int) -> None:
         "for e in range(9):\n    data = make()\n    for x in data:\n        model(x)  # here\n",
         "for e in range(9):\n    model(camera.read())  # here\n",
         "while going:\n    model(x)  # here\n",
+        # the iterable in a header is evaluated once, before the first iteration
+        "for at, x in data:\n    for (r, c), kind in zip(at.numpy(), model(x).numpy()):  # here\n        f(r)\n",
+        "for x in data:\n    rows += [int(kind) for kind in model(x)]  # here\n",
+        "def ask(x):\n    return model(x)  # here\nfor x in data:\n    for y in ask(x).numpy():  # 1\n        f(y)\n",
         "class A:\n    def look(self):\n        self.x = 1\n    def ask(self):\n        model(self.x)  # here\n"
         "for e in levels:\n    a.ask()  # 1\n",
     ],

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import Syntax
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_text import Loop, enclosing
 
@@ -22,7 +23,10 @@ _COLLECTS = frozenset({"append", "extend", "add", "update", "write", "writerow"}
 _CHANGES = (
     frozenset({"assign", "assign_add", "assign_sub", "apply_gradients", "apply", "update_state", "reset_state"})
     | frozenset({"minimize", "step", "scatter_update", "train_on_batch", "fit", "send", "pop", "popleft"})
+    | frozenset({"set_weights", "load_weights", "adapt"})
 )  # fmt: skip
+#: Calls whose result is dropped, and that change nothing that another iteration reads.
+_SPEAKS = ("builtins.print", "logging.", "tensorflow.print")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
@@ -37,6 +41,8 @@ def turns_apart(evidence: Evidence, file: str, loop: Loop, below: Sequence[Frame
     if isinstance(node, ast.For) and (_ends(node.body) or _carried(node)):
         return False
     body = node.body if isinstance(node, ast.For) else [node]
+    if any(_acts(syntax, body, item) for part in body for item in ast.walk(part)):
+        return False
     functions = (*_called(evidence, below), *_named(syntax.tree, body))
     return not any(_changes(item) for part in (*body, *functions) for item in ast.walk(part))
 
@@ -102,6 +108,23 @@ def _changes(node: ast.AST) -> bool:
             node = node.value
         return isinstance(node, ast.Attribute)
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES
+
+
+def _acts(syntax: Syntax, body: Sequence[ast.AST], node: ast.AST) -> bool:
+    """Whether a statement calls something outside of the iteration for its effect: the result is dropped. What the
+    iteration made itself, and what only collects or prints, does not count."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or _collector(node.value) is not None:
+        return False
+    if syntax.name(node.value.func).startswith(_SPEAKS):
+        return False
+    root = syntax.root(node.value.func)
+    own = {
+        item.id
+        for part in body
+        for item in ast.walk(part)
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+    }
+    return not isinstance(node.value.func, ast.Attribute) or not isinstance(root, ast.Name) or root.id not in own
 
 
 def _ends(body: Sequence[ast.AST]) -> bool:

@@ -41,7 +41,7 @@ def around(module, name, words):
 around("tfperfkit.launch.supervisor", "supervise", "the script")
 around("tfperfkit.launch.machine", "measure", "after it: limits of the machine")
 around("tfperfkit.analysis.analyze", "study", "after it: analysis")
-around("tfperfkit.launch.output", "render", "after it: drawing")
+around("tfperfkit.commands._reporting", "print_report", "after it: drawing")
 begin = time.monotonic()
 try:
     cli.main(["run", "--output", os.devnull, "--out", sys.argv[1], *sys.argv[2:]])

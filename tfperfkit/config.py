@@ -219,6 +219,14 @@ def find_run(name: str, environ: Mapping[str, str] = os.environ) -> Path:
     return folder / name if (folder / name).is_dir() else path
 
 
+def working_folder() -> Path:
+    """Return the current folder. Raises UsageError if it has been removed."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise UsageError(f"the current folder is gone ({error.strerror}): change to another one") from error
+
+
 def project(folder: Path) -> Path:
     """The nearest folder from ``folder`` upwards with a pyproject.toml or a .git, else ``folder`` itself."""
     for candidate in (folder, *folder.parents):

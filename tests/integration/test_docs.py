@@ -18,7 +18,7 @@ import pytest
 from tfperfkit.analysis.step_account import PARTS
 from tfperfkit.cli import cli
 from tfperfkit.launch.arguments import split
-from tfperfkit.launch.forms import CHOICES
+from tfperfkit.report.forms import CHOICES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]

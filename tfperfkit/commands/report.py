@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from tfperfkit.commands import HELP
-from tfperfkit.launch.forms import CHOICES
-from tfperfkit.launch.probe_options import ReportOptionsCommand, probe_options
+from tfperfkit.commands._probe_options import ReportOptionsCommand, probe_options
+from tfperfkit.report.forms import CHOICES
 
 
 @click.command(cls=ReportOptionsCommand, context_settings=HELP)
@@ -37,28 +37,21 @@ def report(
     **options: Any,
 ) -> None:
     """Show the report of a finished run again. RUN: a folder, a run's name, or last."""
-    from tfperfkit.explain.examples import examples
-    from tfperfkit.fixing.shown import with_patches
-    from tfperfkit.launch.run import Wanted
-    from tfperfkit.launch.run import show as show_run
+    from tfperfkit.commands._ranks import show_ranks
+    from tfperfkit.commands._reporting import Wanted, show_report
+    from tfperfkit.config import find_run
+    from tfperfkit.records.rank import holds_parts
 
     declared, given = probe_options(click.get_current_context(), options)
     if for_agents and form not in (None, "text"):
         raise click.UsageError(f"--for-agents is text; leave out --format {form}")
     form = "agents" if for_agents else form if form != "text" else None
-    from tfperfkit.config import find_run
-    from tfperfkit.records.rank import holds_parts
-
+    wanted = Wanted(json_file, html_file, output, show, form, track)
     folder = find_run(run)
-    from tfperfkit.commands._ranks import keep
-    from tfperfkit.commands._ranks import show as show_ranks
-
     if holds_parts(folder):
-        show_ranks(folder, Wanted(json_file, html_file, output, show, form, track))
-        return
-    show_run(
-        run, Wanted(json_file, html_file, output, show, form, track), declared, given, examples, with_patches, keep
-    )
+        show_ranks(folder, wanted)
+    else:
+        show_report(run, wanted, declared, given)
 
 
 COMMAND = report

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from tfperfkit.commands import EPILOG, HELP
+from tfperfkit.commands._probe_options import ProbeOptionsCommand, probe_options
 from tfperfkit.commands._splitting import ScriptCommand
-from tfperfkit.launch.probe_options import ProbeOptionsCommand, probe_options
 
 _OPTIONS: list[click.Parameter] = [
     click.Option(
@@ -57,9 +57,7 @@ class _Run(ScriptCommand, ProbeOptionsCommand):
 
 
 def _run(**options: Any) -> None:
-    from tfperfkit.commands._ranks import keep
-    from tfperfkit.explain.examples import examples
-    from tfperfkit.fixing.shown import with_patches
+    from tfperfkit.commands._reporting import report_after_run
     from tfperfkit.launch.run import run
 
     context = click.get_current_context()
@@ -74,7 +72,7 @@ def _run(**options: Any) -> None:
         from tfperfkit.live.view import view
 
         live = view
-    raise SystemExit(run(context.obj, options, declared, given, afterwards, examples, live, with_patches, keep))
+    raise SystemExit(run(context.obj, options, declared, given, report_after_run, afterwards, live))
 
 
 COMMAND = _Run(

@@ -1,4 +1,4 @@
-"""``tfperf run`` and ``tfperf report``: prepare the run directory, supervise the script, render the report."""
+"""``tfperf run``: prepares the run directory and supervises the script."""
 
 from __future__ import annotations
 
@@ -8,45 +8,37 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
 from tfperfkit import registry
 from tfperfkit.clock import now_ns, wall_s
-from tfperfkit.config import NAMES, Setting, find_run, resolve, resolve_options, runs_folder
+from tfperfkit.config import NAMES, Setting, resolve, resolve_options, runs_folder, working_folder
 from tfperfkit.errors import RunDirectoryError, UsageError
-from tfperfkit.launch import machine, output, supervisor, target
+from tfperfkit.launch import machine, supervisor, target
 from tfperfkit.launch.arguments import Split
-from tfperfkit.launch.forms import FORMS, Examples
 from tfperfkit.launch.header import print_header
 from tfperfkit.launch.left_out import LeftOut
 from tfperfkit.launch.revision import revision
 from tfperfkit.launch.window_reports import WindowReports
-from tfperfkit.option import Declared, convert
+from tfperfkit.option import Declared
 from tfperfkit.recording.schedule import parse_window
 from tfperfkit.records.history import WatchPlan
 from tfperfkit.records.rank import rank_of
+from tfperfkit.report.output import check_writable, print_notice, report_file
 from tfperfkit.report.paths import short_path
 from tfperfkit.storage.addresses import Store, is_address
-from tfperfkit.storage.run_directory import Manifest, RunDirectory
+from tfperfkit.storage.run_directory import Exit, Manifest, RunDirectory
 from tfperfkit.version import __version__
 from tfperfkit.watching.monitor import Monitor
 
 if TYPE_CHECKING:
     from tfperfkit.tracking.destinations import Destination
 
-
-class Wanted(NamedTuple):
-    """The forms of a report that were asked for: files, - for stdout; ``probes``: those whose sections are shown in
-    full, with commas, or ``all``."""
-
-    json: str | None = None
-    html: str | None = None
-    output: str | None = None
-    probes: str | None = None
-    form: str | None = None  # of what goes to ``output`` or stdout; None: text
-    track: str | None = None
+    #: Reports on a script that has ended. Arguments: the run directory, the files for JSON and HTML, the open file for
+    #: the text, how the script ended, and the trackers.
+    ReportAfterRun = Callable[[Path, Path | None, Path | None, TextIO | None, Exit, Sequence[Destination]], None]
 
 
 def run(
@@ -54,22 +46,19 @@ def run(
     options: dict[str, Any],
     declared: Sequence[Declared],
     given: Mapping[str, Any],
+    report: ReportAfterRun,
     afterwards: Callable[[Path, TextIO], None] | None = None,
-    examples: Examples | None = None,
     live: Callable[[Path], supervisor.Live] | None = None,
-    patched: output.Patched | None = None,
-    keep: output.Keep | None = None,
 ) -> int:
     """Run the script under supervision and report; returns the exit status of the script.
 
-    ``afterwards`` is called with the run's folder, and where its report went, once that is written. ``examples``: see
-    ``report.html.render.page``. ``live``: makes what draws while the script runs. ``patched``: with
-    patches beside the advice. ``keep``: what else is kept beside the run, see ``output.Keep``.
+    ``afterwards`` is called with the run's folder and the open file of the report, after ``report``. ``live`` makes the
+    view that is drawn while the script runs.
 
     ``declared``: the options of probes that may be given; ``given``: those that were typed, by spelling. Raises
     UsageError or RunDirectoryError before the script starts, never after.
     """
-    cwd = _working_folder()
+    cwd = working_folder()
     installed = tuple(registry.available())
     settings = resolve({name: options[name.replace("-", "_")] for name in NAMES}, cwd, os.environ, declared, installed)
     target.check(parts)
@@ -94,7 +83,9 @@ def run(
             again = f"tfperf report last --{form} -"
             raise UsageError(f"--{form} -: standard output is the script's; name a file, or use {again}")
     for name in ("json", "html", "output"):
-        output.check_writable(settings[name], _origin(settings[name]))
+        value = settings[name].value
+        if value:
+            check_writable(value, _origin(settings[name]))
     track = _trackers(settings["track"])
     source = target.source(parts)
     manifest = Manifest(
@@ -134,17 +125,14 @@ def run(
         room = supervisor.keep_room(directory)
     except RunDirectoryError as error:
         raise RunDirectoryError(f"{error}{_origin(settings['out'])}") from None
-    files = output.Files(
-        json=cwd / settings["json"].value if settings["json"].value else None,
-        html=cwd / settings["html"].value if settings["html"].value else None,
-    )
-    with output.report_file(settings["output"].value, sys.stderr) as file:
+    json, html = (cwd / str(value) if (value := settings[form].value) else None for form in ("json", "html"))
+    with report_file(settings["output"].value, sys.stderr) as file:
         reason = supervisor.unprofiled_reason()
         print_header(file, parts, names, folder, reason, source, left_out)
         if reason:
             supervisor.explain(directory, names, reason)
         elif manifest.on_demand and manifest.rank is not None:
-            output.tell("--on-demand: TensorFlow may crash when a trace of ranks that train together ends")
+            print_notice("--on-demand: TensorFlow may crash when a trace of ranks that train together ends")
         monitor = Monitor(folder, manifest.watch) if manifest.watch is not None and not reason else None
         beside = live(folder) if live is not None and not reason else None
         if monitor is not None:  # a run that is watched is not drawn
@@ -160,16 +148,16 @@ def run(
         if monitor is not None:
             monitor.close()
         if ended.restored:
-            output.tell(f"the run directory was removed while the script ran; written back: {folder}")
+            print_notice(f"the run directory was removed while the script ran; written back: {folder}")
         final = supervisor.with_notes(directory, ended.exit, left.after(directory, ended.exit))
         if not reason:
             machine.measure(directory)
         # With nothing recorded the header has said all that a report could.
-        output.report(folder, files, None if reason else file, final, examples, () if reason else track, patched, keep)
+        report(folder, json, html, None if reason else file, final, () if reason else track)
         if afterwards is not None and not reason:
             afterwards(folder, file)
         if store is not None:
-            output.send_to(store, folder, part)
+            _send_run(store, folder, part)
     return ended.exit_code
 
 
@@ -205,70 +193,14 @@ def launch_workers(count: int, out: str | None, words: Sequence[str]) -> int:
 
     script = next((word for word in words if word.endswith(".py")), "workers")
     store = Store(out) if out and is_address(out) else None
-    folder = _working_folder() / out if out and store is None else _new_folder(Path(script).stem)
+    folder = working_folder() / out if out and store is None else _new_folder(Path(script).stem)
     status = launch(count, words, folder, store.address if store is not None else str(folder))
     if store is not None:
         handle = store.address
     else:
         handle = folder.name if folder.parent == runs_folder() else short_path(str(folder))
-    output.tell(f"the report of all {count}: tfperf report {shlex.quote(handle)}")
+    print_notice(f"the report of all {count}: tfperf report {shlex.quote(handle)}")
     return status
-
-
-def show(
-    name: str,
-    wanted: Wanted,
-    declared: Sequence[Declared] = (),
-    given: Mapping[str, Any] | None = None,
-    examples: Examples | None = None,
-    patched: output.Patched | None = None,
-    keep: output.Keep | None = None,
-) -> None:
-    """Render the report of a finished run; raises RunDirectoryError or UsageError.
-
-    ``given`` are options of probes, by spelling, on top of those that the run was made with.
-    """
-    from tfperfkit.analysis import summary
-    from tfperfkit.analysis.analyze import study
-
-    probes = wanted.probes
-    shown = registry.shown("", probes) if probes else None
-    options: dict[str, dict[str, Any]] = {}
-    for each in declared:
-        if given and each.flag in given:  # what a run was made with counts, not what pyproject.toml says by now
-            value = convert(each, given[each.flag], each.flag, _working_folder())
-            options.setdefault(each.probe, {})[each.option.name] = value
-    whole = bool(probes) and shown is None
-    track = _trackers(Setting(wanted.track))
-    drawn = bool(wanted.html or track) or wanted.form in ("html", "agents")
-    report, evidence = study(find_run(name), options, shown, show_all=whole, pictures=drawn)
-    if not options:  # as anybody would see it
-        summary.write(find_run(name), report)
-        if keep is not None:
-            keep(find_run(name), report, evidence)
-    report = patched(report, evidence) if patched is not None else report
-    if track:
-        output.send(report, find_run(name), track, examples)
-    piped = False
-    for path, form in ((wanted.json, "json"), (wanted.html, "html")):
-        if path == "-":
-            sys.stdout.buffer.write(FORMS[form].write(report, examples))
-            sys.stdout.flush()
-            piped = True
-        elif path:
-            output.write(FORMS[form].write(report, examples), Path(path))
-    if piped:
-        return
-    if wanted.form:
-        document = FORMS[wanted.form].write(report, examples)
-        if wanted.output:
-            output.write(document, Path(wanted.output))
-        else:
-            sys.stdout.buffer.write(document)
-            sys.stdout.flush()
-        return
-    with output.report_file(wanted.output, sys.stdout) as file:
-        output.render(report, file)
 
 
 def _trackers(setting: Setting) -> tuple[Destination, ...]:
@@ -283,11 +215,16 @@ def _trackers(setting: Setting) -> tuple[Destination, ...]:
         raise UsageError(f"{error}{_origin(setting)}") from None
 
 
-def _working_folder() -> Path:
+def _send_run(store: Store, folder: Path, part: str) -> None:
+    """Send the run to its address and print where it is. If that fails, the run stays in its folder."""
     try:
-        return Path.cwd()
-    except OSError as error:
-        raise UsageError(f"the current folder is gone ({error.strerror}): change to another one") from error
+        failure = store.send(folder, part)
+    except KeyboardInterrupt:
+        failure = "interrupted"
+    if failure:
+        print_notice(f"the run could not be sent to {store.address} ({failure}); it is kept in {folder}")
+    else:
+        print_notice(f"sent to {store.address}: tfperf report {store.address}")
 
 
 def _new_folder(name: str) -> Path:

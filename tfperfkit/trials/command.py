@@ -72,14 +72,14 @@ def prove(options: dict[str, Any]) -> int:
 
 def prove_after_run(folder: Path, file: TextIO) -> None:
     """For ``tfperf run --prove``: whatever goes wrong is a line, the script has had its run."""
-    from tfperfkit.launch.output import tell
+    from tfperfkit.report.output import print_notice
     from tfperfkit.report.trials import render
 
     try:
         with stopped_by_signals():
             render(prove_run(folder, seconds(PROVE_TIME)), file)
     except TfperfError as error:
-        tell(f"nothing was proven: {error}")
+        print_notice(f"nothing was proven: {error}")
 
 
 def seconds(text: str) -> float:

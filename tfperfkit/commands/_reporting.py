@@ -1,0 +1,140 @@
+"""Analyses a run and shows its report: after ``tfperf run``, and again for ``tfperf report``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from tfperfkit import registry
+from tfperfkit.config import find_run, working_folder
+from tfperfkit.errors import TfperfError
+from tfperfkit.option import Declared, convert
+from tfperfkit.report.forms import FORMS
+from tfperfkit.report.output import print_notice, print_report, report_file, write_document
+
+if TYPE_CHECKING:
+    from tfperfkit.model import Report
+    from tfperfkit.storage.run_directory import Exit
+    from tfperfkit.tracking.destinations import Destination
+
+
+class Wanted(NamedTuple):
+    """The output that the user asked for: files, or ``-`` for stdout.
+
+    ``probes`` names the probes whose tables are shown in full, with commas, or ``all``. ``form`` is the format of what
+    goes to ``output`` or stdout; None is text.
+    """
+
+    json: str | None = None
+    html: str | None = None
+    output: str | None = None
+    probes: str | None = None
+    form: str | None = None
+    track: str | None = None
+
+    def writes_to_stdout(self) -> bool:
+        """Return whether a document goes to stdout, so that no text may."""
+        return "-" in (self.json, self.html)
+
+
+def report_after_run(
+    folder: Path, json: Path | None, html: Path | None, file: TextIO | None, ended: Exit, track: Sequence[Destination]
+) -> None:
+    """Report on a script that has just ended. Every failure becomes one line that says where the data is."""
+    if file is None and json is None and html is None and not track:
+        return
+    try:
+        from tfperfkit.analysis.analyze import study
+
+        report, evidence = study(folder, ended=ended, pictures=html is not None or bool(track))
+        _keep_for_later(folder, report, evidence)
+        report = _with_patches(report, evidence)
+        with ExitStack() as outputs:  # one that fails must not prevent the others; the last one entered runs first
+            if track:  # the slowest
+                outputs.callback(_send_to_trackers, report, folder, track)
+            for path, form in ((html, "html"), (json, "json")):
+                if path is not None:
+                    outputs.callback(_write_form, report, form, path)
+            if file is not None:
+                print_report(report, file)
+    except BrokenPipeError:
+        pass
+    except KeyboardInterrupt:
+        print_notice(f"interrupted; the report again: tfperf report {folder}")
+    except (TfperfError, OSError) as error:
+        print_notice(f"{error}; the run's data: {folder}")
+    except Exception as error:
+        print_notice(
+            f"the report failed, which is a fault of tfperf ({type(error).__name__}: {error}); the run's data: {folder}"
+        )
+
+
+def show_report(name: str, wanted: Wanted, declared: Sequence[Declared], given: Mapping[str, Any]) -> None:
+    """Report on a finished run again. Raises RunDirectoryError or UsageError.
+
+    ``given`` are options of probes, by spelling. They override those of the run; pyproject.toml is not read.
+    """
+    from tfperfkit.analysis.analyze import study
+
+    shown = registry.shown("", wanted.probes) if wanted.probes else None
+    options: dict[str, dict[str, Any]] = {}
+    for each in declared:
+        if each.flag in given:
+            value = convert(each, given[each.flag], each.flag, working_folder())
+            options.setdefault(each.probe, {})[each.option.name] = value
+    track: tuple[Destination, ...] = ()
+    if wanted.track:
+        from tfperfkit.tracking.destinations import destinations
+
+        track = destinations(wanted.track)
+    drawn = bool(wanted.html or track) or wanted.form in ("html", "agents")
+    folder = find_run(name)
+    show_all = bool(wanted.probes) and shown is None
+    report, evidence = study(folder, options, shown, show_all=show_all, pictures=drawn)
+    if not options:  # what is kept is what anybody would see
+        _keep_for_later(folder, report, evidence)
+    report = _with_patches(report, evidence)
+    if track:
+        _send_to_trackers(report, folder, track)
+    for path, form in ((wanted.json, "json"), (wanted.html, "html")):
+        if path:
+            _write_form(report, form, path)
+    if wanted.writes_to_stdout():
+        return
+    if wanted.form:
+        _write_form(report, wanted.form, wanted.output or "-")
+        return
+    with report_file(wanted.output, sys.stdout) as file:
+        print_report(report, file)
+
+
+def _keep_for_later(folder: Path, report: Report, evidence: Any) -> None:
+    """Store what lists of runs, and the report of all ranks, need of this run."""
+    from tfperfkit.analysis import summary
+    from tfperfkit.ranks.kept import keep
+
+    summary.write(folder, report)
+    keep(folder, report, evidence)
+
+
+def _with_patches(report: Report, evidence: Any) -> Report:
+    from tfperfkit.fixing.shown import with_patches
+
+    return with_patches(report, evidence)
+
+
+def _write_form(report: Report, form: str, target: str | Path) -> None:
+    from tfperfkit.explain.examples import examples
+
+    write_document(FORMS[form].write(report, examples), target)
+
+
+def _send_to_trackers(report: Report, folder: Path, track: Sequence[Destination]) -> None:
+    """Send to each tracker; each prints one line."""
+    from tfperfkit.explain.examples import examples
+    from tfperfkit.tracking.send import send
+
+    send(report, folder, track, examples, print_notice)

@@ -71,6 +71,11 @@ def remedy(code: str, function: TracedFunction, traces: Sequence[Trace], batches
     if function.owner == "keras":
         return _keras(code, name)
     signature = open_signature(traces)
+    if code == codes.PYTHON_VALUE and not _are_numbers(traces):
+        return (
+            f"a Python value is part of the graph, so each value of {name} is traced once: keep few values, or pass it "
+            "as a tensor if the function only hands it to TensorFlow's functions"
+        )
     if code == codes.PYTHON_VALUE:
         return (
             f"pass {name} as a tensor of the dtype that {function.function} computes with, "
@@ -114,6 +119,16 @@ def remedy(code: str, function: TracedFunction, traces: Sequence[Trace], batches
     if code == codes.PIPELINE_REBUILT:
         return "build the tf.data pipeline once, before the loop, and iterate it again; each map traces its function"
     return f"look at what changes in {name} from call to call and keep it the same"
+
+
+def _are_numbers(traces: Sequence[Trace]) -> bool:
+    """Whether all Python values that differ are numbers, as far as their type is known from their text."""
+    values = [found for trace in traces for found in trace.cause if found.way == "value"]
+    return not any(
+        text in ("True", "False", "None") or text[:1] in ("'", '"')
+        for found in values
+        for text in (found.before, found.after)
+    )
 
 
 def _context(path: str) -> str:

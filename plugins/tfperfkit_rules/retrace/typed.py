@@ -1,4 +1,4 @@
-"""A Python number as a tensor, written so that it can be typed: with the dtype that its uses want, at the call itself.
+"""A Python number or string as a tensor, written so that it can be typed: of the dtype that its uses need, at the call.
 
 ``tf.constant(299)`` is an int32, which TensorFlow does not mix with floats as Python's 299 did. So the uses of the
 argument in the function's source decide: where it only counts or selects it stays whole, else it becomes a float of the
@@ -16,18 +16,13 @@ from tfperfkit_probes.retrace.model import Trace, TracedFunction
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
+from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.signatures import takes_whole_number
 from tfperfkit_rules.calibration import retrace as calibrated
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
-#: Functions of TensorFlow that take such an argument as a whole number, wherever it stands among theirs.
-_WHOLE = frozenset({"one_hot", "range", "fold_in", "from_seed", "TensorArray", "zeros", "ones", "eye", "sequence_mask"})
-#: The same, but for what stands first, which is computed with.
-_WHOLE_AFTER_FIRST = frozenset({"gather", "tile", "repeat", "reshape", "top_k", "roll", "broadcast_to"})
-#: Names of parameters that take a whole number, whatever the function.
-_WHOLE_PARAMETERS = frozenset(
-    {"size", "axis", "shape", "depth", "num", "num_segments", "k", "maxlen", "multiples", "dims"}
-)
-_BUILTIN = frozenset({"int", "float", "range", "str", "format", "round", "print", "bool", "list"})
+#: Modules whose functions take Python's own numbers only.
+_PYTHON = ("builtins.", "math.", "numpy.")
 
 
 class Uses(NamedTuple):
@@ -39,21 +34,28 @@ class Uses(NamedTuple):
 
 
 def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace], names: Sequence[str]) -> str | None:
-    """What to type for the numbers that vary; None where the sources don't tell, or one of them is no number."""
+    """Return what to type for the values that vary; None if the sources don't tell, or if a value is neither a number
+    nor a string that only TensorFlow's functions use."""
     definition, floats = _definition(evidence, function), _float_of(traces)
-    if definition is None or floats is None:
+    syntax = evidence.syntax(function.file) if function.file else None
+    if definition is None or floats is None or syntax is None:
         return None
     swaps, cautions = [], []
     for name in names:
         causes = [found for trace in traces for found in trace.cause if found.path == name]
         values = [value for found in causes for value in (found.before, found.after)]
-        if any(found.way != "value" for found in causes) or not values or not all(map(_is_number, values)):
+        if any(found.way != "value" for found in causes) or not values:
             return None
-        uses = uses_of(definition, name, _module(evidence, function))
-        whole = all(value.lstrip("+-").isdecimal() for value in values)
-        dtype = "int32" if whole and uses.counts and not uses.computes else floats
         sites = [_given(evidence, trace.call_site, definition, name) for trace in reversed(traces)]
         text, place = next((site for site in sites if site is not None), (name, "the call"))
+        if all(map(is_string, values)) and _only_tensorflow_uses(definition, name, syntax):
+            swaps.append(f"at {place} tf.constant({text}) instead of {text}")
+            continue
+        if not all(map(_is_number, values)):
+            return None
+        uses = uses_of(definition, name, syntax)
+        whole = all(value.lstrip("+-").isdecimal() for value in values)
+        dtype = "int32" if whole and uses.counts and not uses.computes else floats
         swaps.append(f"at {place} tf.constant({text}, tf.{dtype}) in place of {text}")
         if whole and uses.counts and uses.computes:
             cautions.append(f"{_lines(uses.counts, 'needs', 'need')} it whole: tf.cast({name}, tf.int32)")
@@ -65,8 +67,8 @@ def advice(evidence: Evidence, function: TracedFunction, traces: Sequence[Trace]
     return f"{words}. Check that results stay the same but for rounding, and that one trace is left"
 
 
-def uses_of(definition: _Definition, name: str, module: ast.Module | None = None, depth: int = 0) -> Uses:
-    """Each use of the argument, by what stands around it. Where it is handed to a function of ``module``, that
+def uses_of(definition: _Definition, name: str, syntax: Syntax, depth: int = 0) -> Uses:
+    """Return each use of the argument, by what stands around it. If it is handed to a function of the same file, that
     function's uses count."""
     computes, counts, python = set[int](), set[int](), set[int]()
     for node, parents in _with_parents(definition):
@@ -80,32 +82,52 @@ def uses_of(definition: _Definition, name: str, module: ast.Module | None = None
         elif isinstance(around, ast.Compare | ast.If | ast.While | ast.IfExp | ast.BoolOp):
             continue  # as well with a float
         elif isinstance(around, ast.Call):
-            called = ast.unparse(around.func)
-            inner, parameter = _parameter(module, around, (node, *parents))
+            called = syntax.name(around.func)
+            inner, parameter = _parameter(syntax.tree, around, (node, *parents))
             if inner is not None and depth < calibrated.DEEPEST.value:
-                found = uses_of(inner, parameter, module, depth + 1)
+                found = uses_of(inner, parameter, syntax, depth + 1)
                 computes.update(found.computes)
                 counts.update(found.counts)
                 python.update(found.python)
-            elif called == "range" and any(isinstance(each, ast.For) and each.iter is around for each in parents):
+            elif called == "builtins.range" and any(
+                isinstance(each, ast.For) and each.iter is around for each in parents
+            ):
                 counts.add(node.lineno)  # AutoGraph makes it a loop of the graph
-            elif called in _BUILTIN or called.startswith(("math.", "np.", "numpy.")):
+            elif called.startswith(_PYTHON):
                 python.add(node.lineno)
-            elif _is_whole(around, (node, *parents)):
+            elif any(takes_whole_number(called, around, item) for item in (node, *parents)):
                 counts.add(node.lineno)
-            elif not called.endswith(".cast"):
+            elif called != "tensorflow.cast":
                 computes.add(node.lineno)
         else:
             computes.add(node.lineno)
     return Uses(*(tuple(sorted(lines)) for lines in (computes, counts, python)))
 
 
-def _parameter(
-    module: ast.Module | None, call: ast.Call, inward: tuple[ast.AST, ...]
-) -> tuple[_Definition | None, str]:
+def _only_tensorflow_uses(definition: _Definition, name: str, syntax: Syntax, depth: int = 0) -> bool:
+    """Whether a function hands an argument to functions of TensorFlow and does nothing else with it."""
+    uses = [
+        (node, parents)
+        for node, parents in _with_parents(definition)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+    for node, parents in uses:
+        around = parents[1] if isinstance(parents[0], ast.keyword) else parents[0]
+        if not isinstance(around, ast.Call) or node is around.func:
+            return False
+        inner, parameter = _parameter(syntax.tree, around, (node, *parents))
+        if inner is not None and depth < calibrated.DEEPEST.value:
+            if not _only_tensorflow_uses(inner, parameter, syntax, depth + 1):
+                return False
+        elif not syntax.name(around.func).startswith("tensorflow."):
+            return False
+    return bool(uses)
+
+
+def _parameter(module: ast.Module, call: ast.Call, inward: tuple[ast.AST, ...]) -> tuple[_Definition | None, str]:
     """The module's own function that a call names, and which of its parameters is given what holds a name. ``inward``:
     from the name outwards to the call and beyond."""
-    if module is None or not isinstance(call.func, ast.Name):
+    if not isinstance(call.func, ast.Name):
         return None, ""
     named = [item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == call.func.id]
     if len(named) != 1 or any(isinstance(item, ast.Starred) for item in call.args):
@@ -118,13 +140,6 @@ def _parameter(
         if word in inward and word.arg is not None:
             return named[0], word.arg
     return None, ""
-
-
-def _is_whole(call: ast.Call, inward: tuple[ast.AST, ...]) -> bool:
-    """Whether a call takes what holds a name as a whole number: a size, an index, a count."""
-    name, first = _last(call.func), bool(call.args) and call.args[0] in inward
-    keyword = next((word.arg for word in call.keywords if word in inward), None)
-    return name in _WHOLE or (name in _WHOLE_AFTER_FIRST and not first) or keyword in _WHOLE_PARAMETERS
 
 
 def _with_parents(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
@@ -141,11 +156,6 @@ def _first(node: ast.AST, parents: tuple[ast.AST, ...]) -> ast.AST:
             return parent
         node = parent
     return parents[-1]
-
-
-def _module(evidence: Evidence, function: TracedFunction) -> ast.Module | None:
-    syntax = evidence.syntax(function.file) if function.file else None
-    return syntax.tree if syntax is not None else None
 
 
 def _definition(evidence: Evidence, function: TracedFunction) -> _Definition | None:
@@ -186,6 +196,11 @@ def _float_of(traces: Sequence[Trace]) -> str | None:
     """The one float dtype among the other arguments; float32 where there is none, None where there are several."""
     found = {item.dtype for item in traces[-1].arguments if item.kind == "tensor" and "float" in item.dtype}
     return "float32" if not found else found.pop() if len(found) == 1 else None
+
+
+def is_string(text: str) -> bool:
+    """Whether a value is shown as Python's string."""
+    return text[:1] in ("'", '"')
 
 
 def _is_number(text: str) -> bool:

@@ -9,15 +9,18 @@ import pytest
 from evidence_builder import FILE, make_evidence
 from tfperfkit_probes.function_records import Argument
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
+from tfperfkit_rules.retrace.advice import remedy
 from tfperfkit_rules.retrace.typed import advice, uses_of
 
 from tfperfkit.model import SourceSpan
+from tfperfkit.syntax.names import Syntax, parse
 
+IMPORTS = "import math\nimport tensorflow as tf\n"
 CALL = "loss = step(x, 0.5 * i)"
 
 
 def told(body: str, call: str = CALL, values: tuple[str, str] = ("298", "299"), dtype: str = "float32") -> str | None:
-    source = f"@tf.function\ndef step(x, n):\n    {body}\n{call}\n"
+    source = f"@tf.function\ndef step(x, n):\n    {body}\n{call}\n{IMPORTS}"
     given = Trace(
         number=2,
         kind="retrace",
@@ -62,11 +65,12 @@ def test_a_function_that_it_is_handed_to_tells_its_use() -> None:
         "def pick(x, at):\n    return x[:, at]\ndef loss(x, which, rate=1.0):\n    return pick(x, which) * rate\n"
         "def step(x, n, r):\n    return loss(x, n, rate=r)\n"
     )
-    module = ast.parse(source)
-    step = next(item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == "step")
-    assert uses_of(step, "n", module) == ((), (2,), ())
-    assert uses_of(step, "r", module) == ((4,), (), ())
-    assert uses_of(step, "n") == ((6,), (), ())
+    syntax = parsed(source)
+    step = next(item for item in syntax.tree.body if isinstance(item, ast.FunctionDef) and item.name == "step")
+    assert uses_of(step, "n", syntax) == ((), (2,), ())
+    assert uses_of(step, "r", syntax) == ((4,), (), ())
+    other = parsed(source.replace("def loss", "def other"))
+    assert uses_of(step, "n", other) == ((6,), (), ())
 
 
 def test_what_does_both_says_where_it_must_be_whole() -> None:
@@ -95,6 +99,48 @@ def test_what_is_no_number_is_left_to_words(values: tuple[str, str]) -> None:
 
 
 def test_a_name_in_the_indexed_value_is_computed_with() -> None:
-    (definition,) = ast.parse("def f(x, n):\n    return (x * n)[0]").body
+    syntax = parsed("def f(x, n):\n    return (x * n)[0]")
+    (definition,) = syntax.tree.body
     assert isinstance(definition, ast.FunctionDef)
-    assert uses_of(definition, "n") == ((2,), (), ())
+    assert uses_of(definition, "n", syntax) == ((2,), (), ())
+
+
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [
+        ("return tf.repeat(x, n)", True),
+        ("return tf.reduce_sum(x, axis=n)", True),
+        ("return tf.tile(n, [2])", False),  # the argument itself is computed with
+        ("return scale(x, size=n)", False),  # another function's parameter of that name tells nothing
+        ("return own.gather(x, n)", False),
+    ],
+)
+def test_the_function_that_is_called_tells_not_its_name_or_a_parameter(body: str, counts: bool) -> None:
+    words = told(body, "step(x, i)") or ""
+    assert ("tf.constant(i, tf.int32)" in words) == counts
+
+
+def test_a_string_for_tensorflows_functions_becomes_a_string_tensor() -> None:
+    words = told("return tf.strings.join([x, shown(n)])", "step(x, tag)", ("'a'", "'b'"))
+    assert words is None  # what ``shown`` does with it is unknown
+    words = told("return tf.strings.regex_replace(x, n, '')", "step(x, tag)", ("'a'", "'b'")) or ""
+    assert "tf.constant(tag) instead of tag" in words and "tf.float32" not in words
+
+
+@pytest.mark.parametrize("body", ["return x if n == 'a' else -x", "return tables[n] + x", "return open(n)"])
+def test_a_string_that_python_uses_is_left_to_words(body: str) -> None:
+    assert told(body, values=("'a'", "'b'")) is None
+
+
+@pytest.mark.parametrize("values", [("'a'", "'b'"), ("True", "False")])
+def test_what_is_no_number_is_never_called_a_float(values: tuple[str, str]) -> None:
+    cause = [Difference("n", *values, "value")]
+    trace = Trace(number=2, kind="retrace", step=2, ms=1.0, self_ms=1.0, cause=cause, call_site=None)
+    function = TracedFunction(function="step", file=FILE, line=1, owner="user", traces=[trace])
+    assert "float32" not in remedy("RET001", function, [trace])
+
+
+def parsed(source: str) -> Syntax:
+    syntax = parse(tuple(source.splitlines()))
+    assert syntax is not None
+    return syntax

@@ -1,8 +1,7 @@
 """What the report says of a blind batch: ``python -m benchmarks.blind first [NAMES...]``.
 
-Runs ``tfperf run`` on each script of ``tests/faults/blind/BATCH`` and prints its cause, as written by the script's
-author, with the first line and the first three findings. Whether a finding is right is for a person to judge: the
-authors know no codes.
+Runs ``tfperf run`` on each script of ``corpus/BATCH`` and prints its cause, as written by the script's author, with the
+headline and the first three findings. Whether a finding is right is for a person to judge: the authors know no codes.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +22,46 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[1] / "tests" / "faults" / "blind"
+ROOT = Path(__file__).resolve().parents[1] / "corpus"
 _NEAR = 2  # lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.blind", description=__doc__)
-    parser.add_argument("batch")
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("batch", help=f"one of {', '.join(batches())}")
+    parser.add_argument("names", nargs="*", help="scripts of the batch [default: all]")
     given = parser.parse_args()
-    folder = ROOT / given.batch
-    for entry in entries(folder):
+    for entry in entries(given.batch):
         if not given.names or entry["name"] in given.names:
-            print("\n".join(told(entry, folder)), flush=True)
+            print("\n".join(told(entry)), flush=True)
 
 
-def entries(folder: Path) -> list[dict[str, Any]]:
-    """Those of the manifest; ``path``: the script."""
-    manifest = tomllib.loads((folder / "manifest.toml").read_text(encoding="utf-8"))
-    kinds = (("fault", "faults"), ("healthy", "healthy"))
-    return [{**row, "path": folder / place / f"{row['name']}.py"} for kind, place in kinds for row in manifest[kind]]
+@cache
+def _manifest() -> list[dict[str, Any]]:
+    manifest = tomllib.loads((ROOT / "manifest.toml").read_text(encoding="utf-8"))
+    folders = {"fault": "faults", "healthy": "healthy"}
+    return [
+        {**row, "path": ROOT / row["batch"] / folder / f"{row['name']}.py"}
+        for kind, folder in folders.items()
+        for row in manifest[kind]
+    ]
 
 
-def told(entry: dict[str, Any], folder: Path) -> list[str]:
-    """What a run of a script gives, as lines."""
+def batches() -> list[str]:
+    """List the names of the batches, the oldest first."""
+    return list(dict.fromkeys(entry["batch"] for entry in _manifest()))
+
+
+def entries(batch: str) -> list[dict[str, Any]]:
+    """List the scripts of a batch as the manifest has them, those with a fault first. ``path`` is the script, ``cause``
+    is missing in a healthy one. Raises ``SystemExit`` for a batch that is not there."""
+    if batch not in batches():
+        raise SystemExit(f"no such batch: {batch} (there are {', '.join(batches())})")
+    return [entry for entry in _manifest() if entry["batch"] == batch]
+
+
+def told(entry: dict[str, Any]) -> list[str]:
+    """Profile a script and describe its report, as lines."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "report.json"
         command = [sys.executable, "-m", "tfperfkit", "run", "--out", f"{scratch}/run", "--json", str(out)]
@@ -65,8 +81,7 @@ def told(entry: dict[str, Any], folder: Path) -> list[str]:
 
 
 def gain(finding: dict[str, Any], report: dict[str, Any]) -> str:
-    """As printed, of steps or of a work; and what that is of the script after its imports, which a twin is timed
-    against."""
+    """Write the predicted gain of a finding, and what it is of the script after its imports, as twins are timed."""
     ends = finding["predicted_range"] or [finding["at_least"] or finding["ceiling"]]
     words = "" if finding["predicted_range"] else "at least " if finding["at_least"] else "at most "
     if None in ends:
@@ -77,7 +92,7 @@ def gain(finding: dict[str, Any], report: dict[str, Any]) -> str:
 
 
 def anchored(entry: dict[str, Any]) -> list[int]:
-    """The lines at which the fault stands."""
+    """List the lines of the script at which the fault is, from 1."""
     lines = entry["path"].read_text(encoding="utf-8").splitlines()
     anchors = [anchor.splitlines()[0].strip() for anchor in entry.get("anchors", ())]
     return [number for number, line in enumerate(lines, 1) if any(anchor in line for anchor in anchors)]

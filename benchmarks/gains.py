@@ -24,14 +24,10 @@ from typing import Any, NamedTuple
 import msgspec
 import platformdirs
 
+from benchmarks.blind import entries
 from benchmarks.gains_page import Score, page, picture
 from benchmarks.script_gain import of_script
 from tfperfkit.analysis.stored_run import open_run
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
 FAULTS = ROOT / "tests" / "faults"
@@ -64,17 +60,15 @@ class Fault(NamedTuple):
 
 
 def faults() -> list[Fault]:
-    """The collection's, then those of the blind batches."""
+    """List the faults of the collection, then those of the blind batches."""
     found = [Fault(case, "collection", case.script, case.fixed) for case in cases() if not case.healthy]
     found = [fault for fault in found if fault.case.kind == "time"]
     for batch in BATCHES:
-        folder = FAULTS / "blind" / batch
-        for row in tomllib.loads((folder / "manifest.toml").read_text(encoding="utf-8"))["fault"]:
-            if "void" in row:
+        for row in entries(batch):
+            if "cause" not in row or "void" in row:
                 continue
-            place = folder / "faults"
             case = Case(row["name"], row["style"], False, cause=row["cause"])
-            script, fixed = place / f"{case.name}.py", place / f"{case.name}_fixed.py"
+            script, fixed = row["path"], row["path"].with_name(f"{case.name}_fixed.py")
             found.append(Fault(case, batch, script, fixed, tuple(row["anchors"]), row["gain"]))
     return [*found, *fresh()]
 

@@ -205,9 +205,9 @@ def _collection() -> list[Any]:
 
 def _blind_entries(batches: Sequence[str]) -> dict[str, dict[str, Any]]:
     sys.path.append(str(REPOSITORY))
-    from benchmarks.blind import ROOT, entries
+    from benchmarks.blind import entries
 
-    return {f"{batch}.{entry['name']}": entry for batch in batches for entry in entries(ROOT / batch)}
+    return {f"{batch}.{entry['name']}": entry for batch in batches for entry in entries(batch)}
 
 
 def _options() -> argparse.Namespace:

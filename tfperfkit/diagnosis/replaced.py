@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tfperfkit.graph import optable
+
 _DEFAULT = (
     "Look at what this line needs: fewer elements, an operation that does less (the largest few in place of a "
     "sort, a slice in place of a gather), smaller intermediate tensors, or its result once for several steps."
@@ -10,22 +12,7 @@ _DEFAULT = (
 #: is to them, and no operation does the same without. Only a kernel that is slow at it would be too much.
 MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split", "Roll")
 #: Draw numbers one by one, by a few dozen operations each, however they are asked: nothing cheaper gives as many.
-DRAWS = (
-    "RandomStandardNormal",
-    "RandomUniform",
-    "RandomGamma",
-    "RandomPoisson",
-    "TruncatedNormal",
-    "ParameterizedTruncatedNormal",
-    "StatelessRandomNormal",
-    "StatelessRandomUniform",
-    "StatelessRandomGamma",
-    "StatelessRandomPoisson",
-    "StatelessTruncatedNormal",
-    "StatefulStandardNormal",
-    "StatefulUniform",
-    "StatefulTruncatedNormal",
-)
+DRAWS = tuple(sorted(optable.names(kind=optable.DRAWING)))
 #: Beginnings of types, the first that fits, and the advice.
 _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (

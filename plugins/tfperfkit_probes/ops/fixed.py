@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from tfperfkit.graph import optable
 from tfperfkit.offers import FixedOperations, FixedWork
 from tfperfkit_probes.ops.graph import Graph, Node, Type
 from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, filled
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, filled, varies
 
-#: Parts of the names of types whose results differ from call to call.
-_VARYING = ("Random", "Multinomial", "Bernoulli", "PyFunc", "Iterator", "Optional", "Timestamp", "Collective", "Queue")
 #: Operations between the mean of a batch and the variable that follows it: a difference, a product, a sum.
 _STATISTICS_DEPTH = 4
 _BODIES = CALLS | LOOPS | BRANCHES
@@ -109,19 +108,11 @@ def _is_tensor(node: Node | None) -> bool:
 def _varies(graph: Graph, node: Node, written: set[str]) -> bool:
     """Whether an operation gives other results for the same inputs. A call is taken for one that does, where it draws
     random numbers, or gets a variable that this function changes or may change in it."""
-    if any(part in node.type for part in _VARYING):
-        return True
-    if node.type in ("ReadVariableOp", "ResourceGather", "ResourceGatherNd"):
+    if "reads-variable" in optable.row(node.type).traits:
         return _resource(graph, node) in written
-    if node.type in _BODIES:
-        return any(kind.dtype == "resource" for kind in graph.input_types(node)) or any(
-            any(part in inner.type for part in _VARYING) or inner.type in _BODIES
-            for names in node.functions().values()
-            for name in names
-            if (body := graph.body(name)) is not None
-            for inner in body.nodes.values()
-        )
-    return False
+    if node.type in _BODIES and any(kind.dtype == "resource" for kind in graph.input_types(node)):
+        return True
+    return varies(graph, node)
 
 
 def _resource(graph: Graph, node: Node) -> str:

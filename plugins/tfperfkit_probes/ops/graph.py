@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
+from tfperfkit.graph import optable
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import GraphContents, Place
 from tfperfkit.xplane import wire
@@ -19,6 +21,11 @@ from tfperfkit_probes.ops.schema import DTYPES, SIZES, message_class
 MAX_GRAPH_BYTES = 64 * 1024 * 1024
 #: A larger one is not recorded (``record.MAX_OPERATIONS``); each takes memory however small it is in the file.
 MAX_NODES = 1_000_000
+#: Scopes that may be of ``tf.gradients``, and what follows the name of the operation that is differentiated.
+_SCOPE_OF_GRADIENTS = re.compile(r"(?<![^/])gradients(?:_\d+)?(?=/)")
+_OF_OPERATION = re.compile(r"_grad(?:_\d+)?/")
+#: The names of graphs that differentiate a function, a loop or a branch.
+_GRADIENT_GRAPH = re.compile(r"__backward_|_grad_")
 
 
 class Damaged(ValueError):
@@ -63,9 +70,12 @@ def parse_type(text: str) -> Type:
 
 
 class Node:
-    """An operation. ``inputs`` are (operation's name, number of its output), control inputs left out."""
+    """An operation. ``inputs`` are (operation's name, number of its output), control inputs left out.
 
-    __slots__ = ("_raw", "inputs", "name", "outputs", "stack", "type")
+    ``backward``: it belongs to a gradient.
+    """
+
+    __slots__ = ("_raw", "backward", "inputs", "name", "outputs", "stack", "type")
 
     def __init__(self, raw: Any, outputs: tuple[Type, ...], stack: tuple[Place, ...]) -> None:
         self._raw = raw
@@ -73,6 +83,7 @@ class Node:
         self.type: str = raw.op.decode("utf-8", "replace")
         self.outputs = outputs
         self.stack = stack
+        self.backward = False
         self.inputs: list[tuple[str, int]] = []
         for name in raw.input:
             if name[:1] != b"^":
@@ -127,6 +138,31 @@ class Node:
         return {entry.key.decode("utf-8", "replace"): _plain(entry.value) for entry in self._raw.attr}
 
 
+def backward(graph: str, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """The names of the operations that belong to gradients.
+
+    A gradient tape builds in the scope ``gradient_tape``. ``tf.gradients``, and the gradients of functions and loops,
+    build in a scope ``gradients``, and there the gradient of ``dense/MatMul`` in the scope ``dense/MatMul_grad``. A
+    scope that only the user calls ``gradients`` has no such scope in it. The table knows the gradient kernels.
+    """
+    foreign = _GRADIENT_GRAPH.search(graph) is not None  # it differentiates the operations of another graph
+    scopes: set[str] = set()
+    for name in nodes:
+        for part in _SCOPE_OF_GRADIENTS.finditer(name):
+            rest = name[part.end() + 1 :]
+            differentiated = (rest[: end.start()] for end in _OF_OPERATION.finditer(rest))
+            if foreign or any(operation in nodes for operation in differentiated):
+                scopes.add(name[: part.end()])
+    for name, node in nodes.items():
+        parts = _SCOPE_OF_GRADIENTS.finditer(name) if scopes else ()
+        if (
+            name.startswith("gradient_tape/")
+            or optable.row(node.type).differentiates
+            or any(name[: part.end()] in scopes for part in parts)
+        ):
+            yield name
+
+
 class Graph:
     """A graph of a function, and through ``body`` those that it calls."""
 
@@ -157,6 +193,8 @@ class Graph:
                 nodes[node.name] = node
         except (IndexError, ValueError) as error:
             raise Damaged(f"{record.name}: {error}") from error
+        for name in backward(record.name, nodes):
+            nodes[name].backward = True
         return nodes
 
     def input_types(self, node: Node) -> tuple[Type, ...]:

@@ -73,7 +73,7 @@ class _Open:
         count = cost(visit.graph, node, open_size) if solving is None else solving
         self.flops += (count or 0.0) * visit.times
         self.bytes += moved(visit.graph, node, open_size) * visit.times
-        gradient = not is_backward(self.node, self.path) and node.name.startswith("gradient_tape/")
+        gradient = not is_backward(self.node, self.path) and node.backward
         self.trains = self.trains or kind.startswith(_TRAINS) or gradient
         if kind in PASSING or kind in CALLS:
             return

@@ -220,9 +220,8 @@ def by_precision(graph: Graph, open_size: int | None) -> Precision:
 
 
 def is_backward(node: Node, path: str) -> bool:
-    """Whether an operation belongs to a gradient: TensorFlow names them so."""
-    name = node.name
-    return name.startswith(("gradient_tape/", "gradients/")) or "gradient_tape/" in path or "/gradients/" in name
+    """Whether an operation belongs to a gradient. ``path``: the names of the calls around it."""
+    return node.backward or "gradient_tape/" in path
 
 
 _NO_LAYER = re.compile(r"gradient_tape|gradients|(?:while|cond)(?:_\d+)?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tfperfkit.graph import optable
 from tfperfkit_probes.ops.flops import flops
 from tfperfkit_probes.ops.graph import Graph, Node, Type
 from tfperfkit_probes.ops.turns import turns_of
@@ -136,6 +137,18 @@ def filled(type_: Type, open_size: int | None) -> Type:
     if open_size is None or not type_.shape or type_.shape[0] >= 0:
         return type_
     return Type(type_.dtype, (open_size, *type_.shape[1:]))
+
+
+def varies(graph: Graph, node: Node) -> bool:
+    """Whether the same inputs may give another result in the next call, or something is changed.
+
+    Reading a variable doesn't count: whoever asks knows which variables change. Of calls, loops and branches the
+    bodies tell; a body that was not recorded may do anything.
+    """
+    bodies = [graph.body(name) for names in node.functions().values() for name in names]
+    if node.type not in CALLS | LOOPS | BRANCHES:
+        return optable.row(node.type).varies
+    return any(body is None or any(optable.row(visit.node.type).varies for visit in walk(body)) for body in bodies)
 
 
 def _named(graph: Graph, node: Node, *attributes: str) -> Iterator[Graph]:

@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tfperfkit.graph import optable
 from tfperfkit.records.graphs import BACKWARD, UPDATE, LayerCall
 
 #: Optimizers (or lines that assign to variables) that are told apart.
 _MAX_UPDATES = 48
 _ON_VARIABLES = ("ReadVariable", "Assign", "Resource")
-_GENERATORS = ("StatefulUniform", "StatefulStandardNormal", "StatefulTruncatedNormal", "StatefulRandom", "Rng")
-_ASSIGN = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", *_GENERATORS)
-_RANDOM = ("Random", "StatelessRandom", "Dropout", "StatelessMultinomial", "Multinomial", *_GENERATORS)
+#: Kinds of operations that draw random numbers, or may: Python can.
+_DRAWING = frozenset({*optable.DRAWING, "python"})
 
 
 class Called(NamedTuple):
@@ -80,7 +80,7 @@ def layer_calls(
                     used[scope].add((item, versions[index][item]))
                 elif inside[item] != scope and kinds[item] not in own:
                     entering[scope].append(item)
-            if kinds[index].startswith(_RANDOM):
+            if optable.row(kinds[index]).kind in _DRAWING:
                 random.add(scope)
         of = differentiated.get(index)
         if of is not None and inside[of]:
@@ -101,12 +101,12 @@ def layer_calls(
 
 def draws(kinds: Iterable[str]) -> bool:
     """Whether operations of these types draw random numbers, or may: what calls back into Python."""
-    return any(kind.startswith(_RANDOM) or "PyFunc" in kind for kind in kinds)
+    return any(optable.row(kind).kind in _DRAWING for kind in kinds)
 
 
 def assigns(kinds: Iterable[str]) -> bool:
     """Whether operations of these types assign to variables."""
-    return any(kind.startswith(_ASSIGN) for kind in kinds)
+    return any("writes-variable" in optable.row(kind).traits for kind in kinds)
 
 
 def _versions(
@@ -119,7 +119,7 @@ def _versions(
     for index, kind in enumerate(kinds):
         mine = [item for item in inputs[index] if item in variables]
         found.append({item: made.get(item, 0) for item in mine})
-        if index in assigning or kind.startswith(_ASSIGN):
+        if index in assigning or assigns((kind,)):
             made.update({item: made.get(item, 0) + 1 for item in mine})
     return found
 

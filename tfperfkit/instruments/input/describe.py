@@ -7,6 +7,7 @@ from functools import partial
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
+from tfperfkit.graph import optable
 from tfperfkit.instruments.hooks.frame_locals import local
 from tfperfkit.instruments.padding import padding_of
 from tfperfkit.instruments.stacks import call_site
@@ -131,7 +132,7 @@ def _operations(graph: Any) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
             kind = operation.type
             if kind in _PYTHON:
                 python.add(kind)
-            elif "Random" in kind or kind in ("Multinomial", "StatelessMultinomial"):
+            elif optable.row(kind).kind in optable.DRAWING:
                 random.add(kind)
         for name, function in getattr(current, "_functions", {}).items():
             nested = getattr(function, "graph", None)

@@ -8,10 +8,10 @@ from itertools import chain
 
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.brief import is_heavy
-from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.summary import is_backward, moved
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, cost, walk
+from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, cost, varies, walk
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES, solving
 from tfperfkit_probes.ops.waste.staying import owner_of
@@ -20,16 +20,6 @@ from tfperfkit_probes.ops.waste.view import View
 #: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here; ``FIXED``: of no
 #: argument, and ``FIXED_IDLE`` with such variables.
 AGAIN, IDLE, GROWN, FIXED, FIXED_IDLE = "again", "again_idle", "grown", "fixed", "fixed_idle"
-_VARYING = (*WRITES, "Random", "Multinomial") + (
-    "Bernoulli",
-    "Rng",
-    "PyFunc",
-    "Iterator",
-    "Queue",
-    "Timestamp",
-    "VarHandle",
-    "Collective",
-)
 _BODIES = CALLS | LOOPS | BRANCHES
 #: What takes no time of its own.
 _FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "Shape", "Rank", "Size", "Reshape"})
@@ -91,7 +81,7 @@ def same_in_each(view: View, arguments: frozenset[str], stays: frozenset[str]) -
             same[node.name] = node.name in stays or node.name in arguments
         else:
             known = all(same.get(owner, False) for owner, _ in node.inputs)
-            same[node.name] = known and not _varies(view.graph, node)
+            same[node.name] = known and not varies(view.graph, node)
     return same
 
 
@@ -117,16 +107,6 @@ def _is_worth(view: View, found: list[Node]) -> bool:
     if view.given.calls:
         return bool(found)
     return _computes(found) or any(node.type in SOLVES for node in found)
-
-
-def _varies(graph: Graph, node: Node) -> bool:
-    """Whether an operation may give other results for the same inputs, or changes what it is given."""
-    if node.type not in _BODIES:
-        return any(part in node.type for part in _VARYING)
-    bodies = [graph.body(name) for names in node.functions().values() for name in names]
-    return any(
-        body is None or any(part in visit.node.type for visit in walk(body) for part in _VARYING) for body in bodies
-    )
 
 
 def _is_along(view: View, node: Node, name: str) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tfperfkit.graph import optable
 from tfperfkit_probes.ops.graph import Graph, Node
-from tfperfkit_probes.ops.walk import CALLS, LOOPS, WRITES
+from tfperfkit_probes.ops.walk import WRITES
 
-#: What makes another result each time, by parts of the names of types.
-_NEVER = ("Random", "Stateful", "Iterator", "PyFunc", "TensorList", "VarHandle", "Placeholder", "If", *WRITES)
+#: Kinds of operations that are not compared: what they make doesn't follow from their type and inputs alone.
+_NOT_COMPARED = frozenset({"call", "loop", "branch", "placeholder", "tensor-list"})
 _DEEPEST = 80
 
 
@@ -45,7 +46,8 @@ class Alike:
     def _makes_another(self, node: Node) -> bool:
         if node.type == "ReadVariableOp":
             return self._written.get(node.inputs[0][0], len(self._order)) < self._order[node.name]
-        return any(part in node.type for part in _NEVER) or node.type in CALLS | LOOPS
+        row = optable.row(node.type)
+        return row.varies or row.kind in _NOT_COMPARED
 
 
 def _attributes(node: Node) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Set
 
 from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
+from tfperfkit_probes.ops.walk import varies
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.view import View
 
@@ -27,7 +28,6 @@ DECOMPOSES = frozenset(
         "Pinv",
     }
 )
-_CHANGES = ("Random", "Stateless", "Iterator", "PyFunc", "EagerPyFunc", "TensorList", "VarHandle")
 _DEEPEST = 4000
 
 
@@ -62,7 +62,7 @@ def _is_fixed(view: View, name: str, known: dict[str, bool]) -> bool:
             known[current] = current in view.stays or current in view.given.same
         elif node.type == "Const":
             known[current] = True
-        elif any(part in node.type for part in _CHANGES) or not node.inputs:
+        elif varies(view.graph, node) or not node.inputs:
             known[current] = False
         else:
             before = [owner for owner, _ in node.inputs if owner not in known]

@@ -9,6 +9,7 @@ all. What differs from the number in use by machine, version or load is printed,
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import json
 import os
@@ -18,33 +19,48 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from tfperfkit_probes.ops.waste import numbers as of_waste
-from tfperfkit_rules.calibration import MODULES
+from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold, table
 
-from tfperfkit import calibration
-from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured, table
-from tfperfkit.ranks import numbers as of_ranks
-from tfperfkit.reading import numbers as of_traces
-from tfperfkit.statistics import calibration as comparisons
-
+ROOT = Path(__file__).resolve().parents[1]
+#: Where packages that state numbers are.
+SOURCES = (ROOT, ROOT / "plugins")
 #: Modules of ``benchmarks.costs`` that have measures.
 COSTS = ("graphs", "keras_calls", "arithmetic", "pipelines")
 #: What ``--json`` wrote last; the page shows it.
 KEPT = Path(__file__).parent / "calibrated.json"
 
 
-def numbers() -> Iterator[tuple[str, Calibration]]:
-    """(name with its module, record), of the core, its rooms, the probes and the rules."""
-    named = {"core": calibration, "statistics": comparisons, "ranks": of_ranks, "reading": of_traces, "waste": of_waste}
-    named |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
-    for short, module in named.items():
+def modules() -> Iterator[tuple[str, ModuleType]]:
+    """Import each module that states a number, the core's first. Yield (name without the package's, module)."""
+    for source in SOURCES:
+        for path in sorted(path for package in source.glob("tfperfkit*") for path in package.rglob("*.py")):
+            if "= Threshold(" in path.read_text(encoding="utf-8"):
+                package, *parts = path.relative_to(source).with_suffix("").parts
+                named = [part for part in parts if part != "__init__"]
+                yield ".".join(named), importlib.import_module(".".join((package, *named)))
+
+
+def numbers() -> Iterator[tuple[str, Threshold]]:
+    """Yield (name with its module, record) of each number, in the module that states it."""
+    for short, module in modules():
+        stated = _assigned(Path(str(module.__file__)))
         for name, record in table(module):
-            yield f"{short}.{name}", record
+            if name in stated:
+                yield f"{short}.{name}", record
 
 
-def standing_for(measure: str) -> list[tuple[str, Calibration]]:
+def _assigned(path: Path) -> set[str]:
+    """List the names that a module assigns a number to, not those that it imports."""
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    return {
+        each.id for node in nodes if isinstance(node, ast.Assign) for each in node.targets if isinstance(each, ast.Name)
+    }
+
+
+def standing_for(measure: str) -> list[tuple[str, Threshold]]:
     """The numbers in use that a measure stands for."""
     return [(n, r) for n, r in numbers() if isinstance(r.source, Measured) and r.source.by == measure]
 
@@ -111,9 +127,8 @@ def page() -> str:
         "# The numbers that rules use",
         "",
         "Each number that decides whether something is found, or what a change is said to gain, with its source.",
-        "The table is `plugins/tfperfkit_rules/calibration` (of `core`: `tfperfkit/calibration.py`, of `statistics`:",
-        "`tfperfkit/statistics/calibration.py`, of `ranks` and `reading`: `numbers.py` there). This page is made",
-        "from it, by `python -m benchmarks.calibrate --page docs/calibration.md`; a test compares the two.",
+        "Each number stands in the module that uses it (`calibration` is the core's own), and this page is collected",
+        "from all modules, by `python -m benchmarks.calibrate --page docs/calibration.md`; a test compares the two.",
         "",
         "- *cited*: another tool's rule, a paper, or TensorFlow's own source;",
         "- *measured*: what was found, on what, in how many points, and the measure that repeats it,",
@@ -134,7 +149,7 @@ def page() -> str:
     text += ["", *_anew(json.loads(KEPT.read_text()))]
     head = ""
     for name, record in numbers():
-        module, _, short = name.partition(".")
+        module, _, short = name.rpartition(".")
         if module != head:
             head = module
             text += ["", f"## {module}", "", "| name | value | what it is | where it comes from |", "|---|---|---|---|"]
@@ -167,14 +182,14 @@ def _anew(kept: dict[str, Any]) -> list[str]:
     return text
 
 
-def _beside(number: str, record: Calibration, row: dict[str, Any]) -> str:
+def _beside(number: str, record: Threshold, row: dict[str, Any]) -> str:
     scale = {("us", "ms"): 1e-3, ("ms", "us"): 1e3}.get((record.unit, row["unit"]), 1.0)
     value = record.value * scale
     side = " (above)" if value > row["high"] else " (below)" if value < row["low"] else ""
     return f"`{number}` {record.value:.3g} {record.unit}{side}"
 
 
-def _source(record: Calibration) -> str:
+def _source(record: Threshold) -> str:
     source = record.source
     if isinstance(source, Cited):
         return f"cited: {source.text}"

@@ -3,10 +3,10 @@ Keras' ``adapt``, tensors of Python lists."""
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 
-EAGER_LEFT_MIN = Calibration(
+EAGER_LEFT_MIN = Threshold(
     0.03,
     "share",
     "of operations called one by one, what a compiled function leaves at best, where no trace counted them",
@@ -17,7 +17,7 @@ EAGER_LEFT_MIN = Calibration(
         7,
     ),
 )
-EAGER_LEFT_MAX = Calibration(
+EAGER_LEFT_MAX = Threshold(
     0.65,
     "share",
     "of operations called one by one, what a compiled function leaves at worst, where no trace counted them",
@@ -28,7 +28,7 @@ EAGER_LEFT_MAX = Calibration(
         7,
     ),
 )
-TRACED_MIN = Calibration(
+TRACED_MIN = Threshold(
     5.0,
     "number",
     "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
@@ -40,59 +40,59 @@ TRACED_MIN = Calibration(
         26,
     ),
 )
-TRACED_MAX = Calibration(
+TRACED_MAX = Threshold(
     25.0,
     "number",
     "runs of a function operation by operation, less the work of its kernels, that tracing it and its first run take, "
     "at most",
     Measured("see TRACED_MIN", TWO_BUSY_CORES, 26),
 )
-RARE_TYPES = Calibration(
+RARE_TYPES = Threshold(
     0.25,
     "share",
     "of the types of operations, by how often they run: those run once or a few times in each call",
     Chosen("a step that TensorFlow differentiates has some forty types, most of which its few heavy layers repeat"),
 )
-LONGEST_CALL = Calibration(
+LONGEST_CALL = Threshold(
     1000.0,
     "operations",
     "of one call of what would be compiled, at most, where no line was counted: what comes more rarely is none of it",
     Chosen("a step of a GAN has 1,240, one of a network with second derivatives 800"),
 )
-TRACING_REPORTED = Calibration(
+TRACING_REPORTED = Threshold(
     0.3,
     "share",
     "of what is left of a work once it is compiled, in tracing it: from it on that is reported",
     Chosen("a longer work of the same kind then gains clearly more"),
 )
-BATCH_MADE = Calibration(
+BATCH_MADE = Threshold(
     2.0,
     "number",
     "turns of a loop, less the work of their kernels, that making one batch of all and handing its operations out "
     "takes, at most",
     Chosen("the same operations once more, on more data, and putting turns together and apart again"),
 )
-TURNS_IN_BATCH = Calibration(
+TURNS_IN_BATCH = Threshold(
     100,
     "turns",
     "in one batch at least, where a loop has so many",
     Derived("the advice: some hundreds at a time where memory asks for it"),
 )
-BATCHED_LEFT_MIN = Calibration(
+BATCHED_LEFT_MIN = Threshold(
     0.25,
     "share",
     "of a convolution of one example, beyond what an operation on next to nothing takes, what it takes as one of many, "
     "at least",
     Measured("of 100 at once: six convolutions 0.27 to 0.58 each", TWO_BUSY_CORES, 5),
 )
-PRODUCTS_LEFT_MIN = Calibration(
+PRODUCTS_LEFT_MIN = Threshold(
     0.01,
     "share",
     "of a product of one example, beyond what an operation on next to nothing takes, what it takes as one of many, at "
     "least",
     Measured("of 100 at once: products of 32 to 1,024 numbers by a matrix 0.01 to 0.11 each", TWO_BUSY_CORES, 5),
 )
-LIGHT_BATCHED_MAX = Calibration(
+LIGHT_BATCHED_MAX = Threshold(
     2.0,
     "number",
     "times what elementwise work of one example takes as one of many, at most: alone its numbers stay in the cache, "
@@ -103,13 +103,13 @@ LIGHT_BATCHED_MAX = Calibration(
         5,
     ),
 )
-MAPS_LEFT_MIN = Calibration(
+MAPS_LEFT_MIN = Threshold(
     0.001,
     "share",
     "of tf.map_fn called eagerly, what operations on the whole tensor leave at best",
     Measured("200 rows of 12 numbers: 309 ms became 0.38 ms, 0.0003 to 0.0024", TWO_BUSY_CORES, 7),
 )
-MAPS_LEFT_MAX = Calibration(
+MAPS_LEFT_MAX = Threshold(
     0.4,
     "share",
     "of tf.map_fn called eagerly, what is left at worst, where no trace counted the operations",
@@ -120,37 +120,37 @@ MAPS_LEFT_MAX = Calibration(
         7,
     ),
 )
-ELEMENTS_LEFT_MIN = Calibration(
+ELEMENTS_LEFT_MIN = Threshold(
     0.0005,
     "share",
     "of taking elements out of a tensor one by one, what one read of the whole leaves at best",
     Measured("float(x[i, j]) 0.30 ms, of the array that .numpy() gave 0.0002 ms: 0.0002 to 0.0014", TWO_BUSY_CORES, 7),
 )
-ELEMENTS_LEFT_MAX = Calibration(
+ELEMENTS_LEFT_MAX = Threshold(
     0.02,
     "share",
     "of taking elements or rows out of a tensor one by one, what one read of the whole leaves at worst",
     Measured("rows with a sum of each, by NumPy: 0.0005 to 0.014", TWO_BUSY_CORES, 7),
 )
-MAX_NAME = Calibration(
+MAX_NAME = Threshold(
     30, "characters", "of an expression that a title quotes", Chosen("a third of a line; decides nothing")
 )
-SEVERAL = Calibration(
+SEVERAL = Threshold(
     4,
     "number",
     "operations of an iteration, below which there is nothing to put into one call",
     Chosen("a call is one too"),
 )
-ADAPT_BATCH = Calibration(
+ADAPT_BATCH = Threshold(
     1024, "examples", "in a batch, as the advice makes it", Chosen("small in memory, rarely called")
 )
-ADAPT_BATCH_MAX = Calibration(
+ADAPT_BATCH_MAX = Threshold(
     64,
     "examples",
     "in a batch of an adapt, up to which each is mostly its operations' calls",
     Chosen("a sixteenth of it"),
 )
-ADAPT_LEFT_MIN = Calibration(
+ADAPT_LEFT_MIN = Threshold(
     0.01,
     "share",
     "of an adapt over batches of one, what is left at least with large ones",
@@ -161,19 +161,19 @@ ADAPT_LEFT_MIN = Calibration(
         3,
     ),
 )
-ADAPT_LEFT_MAX = Calibration(
+ADAPT_LEFT_MAX = Threshold(
     0.2, "share", "of it, what is left at most", Chosen("what the pipeline itself takes for each example is not known")
 )
-ADAPT_PASSES = Calibration(
+ADAPT_PASSES = Threshold(
     3, "count", "passes over the data by adapt: fewer are two layers", Chosen("a pattern that grows with the columns")
 )
-LIST_MS = Calibration(
+LIST_MS = Threshold(
     0.2,
     "ms",
     "for a tensor: of a list it takes more, of an array of up to 200,000 numbers less",
     Measured("arrays of 256 to 200,000 numbers 0.01 to 0.09 ms", TWO_BUSY_CORES, 3),
 )
-LIST_LEFT_MIN = Calibration(
+LIST_LEFT_MIN = Threshold(
     0.003,
     "share",
     "of making a tensor of a list, what is left at least",
@@ -184,7 +184,7 @@ LIST_LEFT_MIN = Calibration(
         12,
     ),
 )
-LIST_LEFT_MAX = Calibration(
+LIST_LEFT_MAX = Threshold(
     0.1,
     "share",
     "of it, what is left at most",

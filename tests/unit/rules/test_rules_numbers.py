@@ -1,25 +1,22 @@
-"""Every number that a rule uses stands in ``tfperfkit_rules.calibration``, with where it comes from."""
+"""Every number that a rule uses is a ``Threshold``, with its source."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import tfperfkit_rules
-from tfperfkit_rules.calibration import MODULES
 
-from tfperfkit import calibration
-from tfperfkit.calibration import Calibration, Chosen, Cited, Derived, Measured, table
+from benchmarks.calibrate import modules
+from benchmarks.calibrate import numbers as stated
+from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold, table
 
 ROOT = Path(tfperfkit_rules.__file__).parent
 RULES = [path for path in sorted(ROOT.rglob("*.py")) if "calibration" not in path.relative_to(ROOT).parts]
-CALIBRATIONS = [
-    pytest.param(record, id=f"{module.__name__.rpartition('.')[2]}.{name}")
-    for module in (calibration, *MODULES)
-    for name, record in table(module)
-]
+THRESHOLDS = [pytest.param(record, id=name) for name, record in stated()]
 #: None, one, a pair; per cent; thousands between units. They measure nothing.
 PLAIN = {0, 1, 2, 100, 1_000, 1_000_000, 1_000_000_000}
 
@@ -27,7 +24,9 @@ PLAIN = {0, 1, 2, 100, 1_000, 1_000_000, 1_000_000_000}
 def numbers(tree: ast.AST) -> Iterator[ast.Constant]:
     """The numbers of a module that decide something. Positions don't (``row[3]``, ``rows[:3]``, ``most_common(3)``: how
     many of a list are shown), nor does how a figure is written (``f"{x:.0f}" if x >= 10 else f"{x:.1f}"``), nor the
-    shift of a unit (``1 << 20``) or the size of a cache."""
+    shift of a unit (``1 << 20``) or the size of a cache. A number within a ``Threshold`` has its source."""
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "Threshold":
+        return
     if isinstance(tree, ast.keyword) and tree.arg == "maxsize":  # of a cache
         return
     if isinstance(tree, ast.Subscript):
@@ -63,13 +62,14 @@ def test_no_number_stands_in_a_rule(path: Path) -> None:
     found = [
         f"{path.name}:{node.lineno}: {lines[node.lineno - 1].strip()}" for node in numbers(ast.parse("\n".join(lines)))
     ]
-    assert not found, "a number of a rule belongs into tfperfkit_rules.calibration:\n" + "\n".join(found)
+    assert not found, "a number of a rule is a Threshold, with its source:\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize(
     ("code", "found"),
     [
         ("MIN = 0.05", [0.05]),
+        ("MIN = Threshold(0.05, 'share', 'of the step', Chosen('a twentieth'))", []),
         ("def rule(share):\n    return min(share, 0.99) > 3 * 2", [0.99, 3]),
         ("def rule(many: int = 60): ...", [60]),
         ("rows[:3]; row[4]; seen.most_common(5); x / 1e6; 100 * share; 1 << 20", []),
@@ -82,8 +82,8 @@ def test_the_search_finds_them(code: str, found: list[float]) -> None:
     assert [node.value for node in numbers(ast.parse(code))] == found
 
 
-@pytest.mark.parametrize("record", CALIBRATIONS)
-def test_a_number_says_what_it_is_and_where_it_comes_from(record: Calibration) -> None:
+@pytest.mark.parametrize("record", THRESHOLDS)
+def test_a_number_says_what_it_is_and_where_it_comes_from(record: Threshold) -> None:
     assert record.unit and record.says and type(record.value) in (int, float)
     source = record.source
     if isinstance(source, Measured):
@@ -94,13 +94,17 @@ def test_a_number_says_what_it_is_and_where_it_comes_from(record: Calibration) -
         assert isinstance(source, Derived) and source.how or isinstance(source, Chosen) and source.why
 
 
-def test_every_family_has_its_module() -> None:
-    families = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"calibration", "measures"}
-    assert families == {module.__name__.rpartition(".")[2] for module in MODULES} - {"shared", "headroom", "work"}
+def test_every_number_is_stated_once() -> None:
+    """What a module only imports is shown where it is stated."""
+    names = [name for name, _ in stated()]
+    assert len(names) == len(set(names))
+    found = {id(record) for _, module in modules() for _, record in table(module)}
+    assert {id(record) for _, record in stated()} == found
 
 
-def test_every_number_is_used() -> None:
+def test_every_number_of_a_rule_is_used() -> None:
     text = "\n".join(path.read_text() for path in ROOT.rglob("*.py"))
-    for module in MODULES:
-        for name, _ in table(module):
-            assert text.count(f".{name}.value") or f" {name}.value" in text, f"{module.__name__}.{name} is used nowhere"
+    for _, module in modules():
+        if module.__name__.startswith("tfperfkit_rules."):
+            unused = [name for name, _ in table(module) if not re.search(rf"\b{name}\.value\b", text)]
+            assert not unused, f"{module.__name__}: used nowhere"

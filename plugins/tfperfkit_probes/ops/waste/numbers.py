@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from tfperfkit.calibration import Calibration, Chosen, Derived, Measured
+from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 
 _MACHINE = "two cores shared with other work, TensorFlow 2.21, by hand"
 
-FEW = Calibration(
+FEW = Threshold(
     0.25,
     "share",
     "of the rows of a table or variable that are looked up or new, at most, for the rest to be waste",
     Chosen("what is saved must outweigh looking up and scattering"),
 )
-ORDER_LEFT = Calibration(
+ORDER_LEFT = Threshold(
     0.5,
     "share",
     "of the arithmetic of products that another order leaves, at most, for it to be reported",
     Chosen("half"),
 )
-SPARSE_SLOWER = Calibration(
+SPARSE_SLOWER = Threshold(
     70,
     "ratio",
     "what a product with a sparse matrix takes, over the same part of the dense one",
@@ -26,58 +26,58 @@ SPARSE_SLOWER = Calibration(
         "40 to 85 with 0.15 to 3 % of the numbers, forward and backward; by processor time 68 to 78", _MACHINE, None
     ),
 )
-AT_A_LINE = Calibration(
+AT_A_LINE = Threshold(
     0.9,
     "share",
     "of the arithmetic that is reported, below a line, for that line to be its place",
     Chosen("nearly all"),
 )
-MIN_MATRIX = Calibration(
+MIN_MATRIX = Threshold(
     32, "rows", "of a matrix that is factorised: a smaller one takes no time", Chosen("see MIN_SOLVED")
 )
-MIN_SOLVED = Calibration(
+MIN_SOLVED = Threshold(
     200,
     "rows",
     "of a matrix that is solved with: of smaller ones the two triangular solutions take as long",
     Measured("with 128 rows 0.18 and 0.41 ms", _MACHINE, None),
 )
-SOLVED_LEFT = Calibration(
+SOLVED_LEFT = Threshold(
     0.15,
     "share",
     "of a solution, what two triangular ones take, at least",
     Measured("0.18 with 1,000 rows, 0.32 with 480", _MACHINE, 2),
 )
-FACTORISING_SLOWER = Calibration(
+FACTORISING_SLOWER = Threshold(
     3,
     "ratio",
     "what factorising takes, over a product of as many FLOPs",
     Measured("it reaches 0.1 to 0.9 of a product's rate with 480 and 1,000 rows", _MACHINE, None),
 )
-FACTORS_LEFT = Calibration(
+FACTORS_LEFT = Threshold(
     0.3,
     "share",
     "of a matrix that is factorised several times, what is left with one factor, at least",
     Measured("of a step with 500 rows 0.31, with 900 0.6, with a gradient through the factor", _MACHINE, 2),
 )
-GROWN_LEFT = Calibration(
+GROWN_LEFT = Threshold(
     0.2,
     "share",
     "of the work on all of a sequence that gets longer, what the new part alone takes, at least",
     Derived("a call stays a call, whatever it computes"),
 )
-FIXED_BYTES = Calibration(
+FIXED_BYTES = Threshold(
     1 << 20,
     "bytes",
     "that follow from what never changes and are read and written in each call, for them to be looked at",
     Derived("at what a processor's memory gives at worst they take a tenth of a ms; the trace tells what they took"),
 )
-AVERAGED_EACH = Calibration(
+AVERAGED_EACH = Threshold(
     10,
     "steps",
     "for which averages of weights may stay as they are, as advised",
     Chosen("with a momentum of 0.99 and more an average looks back a hundred steps and more: a tenth of them"),
 )
-SMALL_VARIABLE = Calibration(
+SMALL_VARIABLE = Threshold(
     4000,
     "numbers",
     "of a variable, at most, whose update takes as long to start as to run",
@@ -86,13 +86,13 @@ SMALL_VARIABLE = Calibration(
         "least (MEMORY_MIN_BYTES), two numbers read and one written of four bytes each"
     ),
 )
-TOGETHER_LEFT = Calibration(
+TOGETHER_LEFT = Threshold(
     3,
     "operations",
     "for a variable that is updated as a part of one large one",
     Derived("its gradient is put beside the others, its new values are cut out and assigned"),
 )
-SEPARATED_SLOWER = Calibration(
+SEPARATED_SLOWER = Threshold(
     3.3,
     "ratio",
     "what two convolutions, with a column and a row, take over the same part of the one with the whole kernel",
@@ -103,7 +103,7 @@ SEPARATED_SLOWER = Calibration(
         21,
     ),
 )
-EACH_SEPARATED_SLOWER = Calibration(
+EACH_SEPARATED_SLOWER = Threshold(
     1.4,
     "ratio",
     "the same where each channel is convolved alone (depthwise)",

@@ -20,7 +20,7 @@ from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import Marker, Site, StepTable
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 
 #: The version of this contract.
 RULES_API = 1

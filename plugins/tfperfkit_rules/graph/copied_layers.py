@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places

@@ -12,7 +12,7 @@ from tfperfkit.records.events import of_kind
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.calibration import eager as of_eager
 from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.measures.called import Api

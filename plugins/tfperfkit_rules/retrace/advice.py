@@ -9,7 +9,7 @@ from tfperfkit_probes.retrace.differences import changed_dimensions, main_differ
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 
 from tfperfkit.model import SourceSpan
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.retrace import codes
 

@@ -16,7 +16,7 @@ from tfperfkit_probes.retrace.model import Trace, TracedFunction
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.signatures import takes_whole_number
 from tfperfkit_rules.calibration import retrace as calibrated
 

@@ -16,7 +16,7 @@ from tfperfkit.model import History, SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.records.watched import Period
-from tfperfkit.syntax.names import parse
+from tfperfkit.syntax.module import parse
 
 FIT = ("keras.src.backend.tensorflow.trainer:fit",)
 

@@ -12,7 +12,7 @@ from tfperfkit_rules.step.whole_copies import copied_to_grow
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
-from tfperfkit.syntax.names import parse
+from tfperfkit.syntax.module import parse
 
 HEAD = "import numpy as np\nimport tensorflow as tf\n"
 LOOP = HEAD + "for batch in data:\n    kept = np.append(kept, embed(batch), axis=0)\n"

@@ -6,15 +6,22 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.memory.model import MemoryData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.batch.size import other_share, python_feeds
-from tfperfkit_rules.calibration import batch as of_batch
+from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
 from tfperfkit_rules.measures.room import priced
+
+SEEN_MS = Threshold(
+    0.02,
+    "ms",
+    "from which a rest is named beside figures of a hundredth of a millisecond",
+    Chosen("twice the last digit"),
+)
 
 GIB = 1 << 30
 
@@ -27,7 +34,7 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     found = growth(evidence)
     if found is None or python_feeds(evidence, found.step_ms):
         return
-    if max(other_share(evidence), evidence.share("python")) > of_batch.MAX_OTHER.value:
+    if max(other_share(evidence), evidence.share("python")) > MAX_OTHER.value:
         return
     times = _times(found, batch)
     if not times or found.middle(times) < calibrated.MIN.value:
@@ -99,7 +106,7 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
 
 def _rest(left_ms: float) -> str:
     """What is in none of the parts that were named, where it can be seen in the figures."""
-    return f", {left_ms:,.2f} in none of these" if left_ms >= of_batch.SEEN_MS.value else ""
+    return f", {left_ms:,.2f} in none of these" if left_ms >= SEEN_MS.value else ""
 
 
 def _capital(text: str) -> str:

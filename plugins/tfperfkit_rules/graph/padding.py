@@ -13,9 +13,9 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration.batch import TRY
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+from tfperfkit_rules.measures.growth import TRY
 
 #: A sequence of whole numbers is one of tokens where a table is looked up by them.
 _LOOKUP = ("ResourceGather", "GatherV2")

@@ -13,11 +13,10 @@ from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import memory as of_session
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.called import calls
-from tfperfkit_rules.measures.session_calls import SESSION, growing
+from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
 from tfperfkit_rules.measures.session_fetches import Fetches, fetches_at
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
@@ -58,7 +57,7 @@ def _runs(evidence: Evidence) -> Iterator[_Run]:
         took[item.site].append(ms(item.end_ns - item.begin_ns))
     for place, ids in here.items():
         found = [each for site in ids for each in took[site]]
-        fetches = fetches_at(evidence, place) if len(found) >= of_session.MIN_SESSION_RUNS.value else None
+        fetches = fetches_at(evidence, place) if len(found) >= MIN_SESSION_RUNS.value else None
         if fetches is not None:
             yield _Run(place, fetches, len(found), statistics.median(found))
 

@@ -7,20 +7,27 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.retrace.model import RetraceData, Trace, TracedFunction
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.clock import MS_PER_S, NS_PER_S, ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_calls import files, methods
 from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
+from tfperfkit_rules.retrace.advice import MAX_SIGNATURE
 from tfperfkit_rules.retrace.cost import Time, lost_ns
 from tfperfkit_rules.retrace.words import detail, title
 
-NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
+NOTICEABLE = Threshold(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the steps' time in a single retrace, from which on it is reported",
+    Derived("the least share that a finding is made for"),
+)
+
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
 #: What happens once is reported for these causes; for the others once is how it should be.
@@ -64,9 +71,9 @@ def _finding(
         time = Time(StepTable(), time.run_ns)
     share = time.share(traces)
     once = len(traces) == 1
-    if once and (code not in _TOLD_ONCE or share < NOTICEABLE_SHARE or function.owner == "keras"):
+    if once and (code not in _TOLD_ONCE or share < NOTICEABLE.value or function.owner == "keras"):
         return None
-    if code == codes.PIPELINE_REBUILT and share < NOTICEABLE_SHARE:
+    if code == codes.PIPELINE_REBUILT and share < NOTICEABLE.value:
         return None
     lost_ms = ms(sum(lost_ns(trace) for trace in traces))
     total = len(function.traces) + function.earlier
@@ -113,7 +120,7 @@ def _finding(
 def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace]) -> str:
     """What to change: of a number the very words to type, where the source tells them."""
     paths = sorted({found.path for trace in traces for found in trace.cause if found.way == "value"})
-    if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= calibrated.MAX_SIGNATURE.value:
+    if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= MAX_SIGNATURE.value:
         typed_out = typed.advice(evidence, function, traces, paths)
         if typed_out is not None:
             return typed_out

@@ -8,20 +8,40 @@ import statistics
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
 from tfperfkit.records.samples import Place, Samples
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import Loop, enclosing, evaluating_loops, frame_loops, loops
 from tfperfkit_rules.retrace import codes, first_runs, without
+from tfperfkit_rules.retrace.cost import ORDINARY
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
+
+MIN_TRACING = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of steady steps in tracing that no cause explains",
+    Derived("XProf's moderate share of one part of a step"),
+)
+LATE_TRACING = Threshold(
+    0.25,
+    "share",
+    "of the tracing in the later half of the clean steps, or of work whose iterations can't be counted: it goes on",
+    Chosen("half of what even tracing would have there; what is traced once stands at the begin"),
+)
+CERTAIN = Threshold(
+    0.7,
+    "share",
+    "of the tracing in the account, what is promised at least",
+    Chosen("some falls into a retrace that had to be"),
+)
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
@@ -31,7 +51,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     """
     share = evidence.share("tracing")
     account = evidence.account
-    if account is None or share < calibrated.MIN_TRACING.value:
+    if account is None or share < MIN_TRACING.value:
         return
     samples = _samples(evidence)
     lines = [place for place in samples.leaves() if samples.doing_innermost(place)["tracing"] >= 2]
@@ -185,7 +205,7 @@ def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, f
     ``makes``: a model is made or compiled again, so that none of its traces behind the first steps had to be."""
     clean = evidence.steps.clean
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
-    certain = calibrated.CERTAIN.value * share
+    certain = CERTAIN.value * share
     if evidence.work is not None:
         again = _again(evidence)
         first = first_runs.beyond(evidence, [(name, count) for name, count, _ in again])
@@ -197,7 +217,7 @@ def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, f
         certain = max(certain, share * (1 - needed)) if again else certain
         bounds = without.saved_with(evidence, certain, first, times)
         return (gain.speedups(*bounds), None) if bounds is not None else (None, gain.speedup(certain))
-    known = without.saved(evidence) if len(clean) - traced < calibrated.ORDINARY.value else None
+    known = without.saved(evidence) if len(clean) - traced < ORDINARY.value else None
     upper = known[1] if known else share
     if makes:
         certain, upper = gain.interval(share, 0)[0], max(upper, _excess(evidence))
@@ -210,7 +230,7 @@ def _excess(evidence: Evidence) -> float:
     clean = evidence.steps.clean
     traced = {id(step) for step in clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)}
     others = [step.duration_ns for step in clean if id(step) not in traced]
-    if len(others) < calibrated.ORDINARY.value:
+    if len(others) < ORDINARY.value:
         return 0.0
     usual = statistics.median(others)
     longer = sum(step.end_ns - step.begin_ns - usual * step.count for step in clean if id(step) in traced)
@@ -270,7 +290,7 @@ def _goes_on(evidence: Evidence) -> bool:
     looked = evidence.steps.clean if evidence.work is None else evidence.steps.steps
     begin, end = looked[0].begin_ns, looked[-1].end_ns
     middle = (begin + end) // 2
-    return evidence.tracing.overlap(middle, end) >= calibrated.LATE_TRACING.value * evidence.tracing.overlap(begin, end)
+    return evidence.tracing.overlap(middle, end) >= LATE_TRACING.value * evidence.tracing.overlap(begin, end)
 
 
 def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:

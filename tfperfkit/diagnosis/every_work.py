@@ -13,8 +13,7 @@ from tfperfkit.diagnosis.elsewhere import saved_elsewhere
 from tfperfkit.diagnosis.freeing import freeing_s, shorter_s
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
-from tfperfkit.diagnosis.residual import residual
-from tfperfkit.diagnosis.rules import apply
+from tfperfkit.diagnosis.rules import apply, apply_last
 from tfperfkit.diagnosis.work_words import in_words_of
 from tfperfkit.model import Basis, Elsewhere, Family, Finding
 from tfperfkit.rule import Evidence
@@ -42,13 +41,14 @@ def findings(
     inside = {evidence.work.name for evidence in work if evidence.work is not None and _between_steps(run, evidence)}
     merged = merge(found, shares, inside)
     # What was found twice, at a line that two works reach, explains a part of both.
-    left = [*residual(run, found)]
+    left, failed = apply_last(run, found)
+    troubles += failed
     for evidence in work:
         if evidence.work is None:
             continue
-        rest = [in_words_of(item, evidence.unit) for item in residual(evidence, found)]
-        named = {"work": evidence.work.name, "work_kind": evidence.work.kind}
-        left += [msgspec.structs.replace(item, **named) for item in rest]
+        more, _ = apply_last(evidence, found)
+        rest = [in_words_of(item, evidence.unit) for item in more]
+        left += [msgspec.structs.replace(item, work=evidence.work.name, work_kind=evidence.work.kind) for item in rest]
     freed_s = freeing_s(run)
     once = _traced_once_s(run) / wall_s if wall_s > 0 else 0.0
     told = []

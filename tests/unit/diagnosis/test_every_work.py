@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence
-from test_diagnosis import finding
+from finding_builder import finding
 
 from tfperfkit.diagnosis import every_work
 from tfperfkit.diagnosis.freeing import freeing_s

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.calibration import LONG_OPERATIONS, NEARLY_ALL
+from tfperfkit.calibration import NEARLY_ALL
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.gain import LOW, MEDIUM, middle, severity
+from tfperfkit.ledger.compute import has_long_operations
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
@@ -105,7 +106,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         if moved.total() >= MEDIUM * part.seen:
             also = min(inside + moved.total() / (part.seen + more), 1.0)
             upper = left(evidence, share, times, otherwise, also, repeated=repeated)
-    if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
+    if rest.operations is None and has_long_operations(evidence.part("eager_ops"), evidence.part("dispatch")):
         return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
         return None

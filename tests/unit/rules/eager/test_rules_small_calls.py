@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from eager_builder import op, site
 from evidence_builder import FILE, MS, make_evidence, make_steps, one
+from finding_builder import unexplained
 from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_rules.eager import model_calls, remade, small_batches, small_calls
 from tfperfkit_rules.memory.session_graph import session_graph
@@ -15,7 +16,6 @@ from tfprof_builder import brief
 from work_builder import CALL, LOAD, PREDICT, SESSION, SETTING_UP, everything, frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.merging import merge
-from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.rule import Evidence
@@ -177,7 +177,7 @@ def test_predict_again_and_again_in_small_batches() -> None:
 def test_predict_of_much_data_is_left_in_peace(fields: dict[str, Any]) -> None:
     evidence = predicted(85, 5, 10, **fields)
     assert everything(evidence) == []
-    assert list(residual(evidence, [])) == []
+    assert list(unexplained(evidence, [])) == []
 
 
 def batches(each_ms: float) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_operations_added_in_a_session_loop_own_its_time() -> None:
     assert list(small_calls.called_for_little(evidence)) == []
     found = one(session_graph(evidence))
     assert (found.code, found.basis) == ("MEM002", "step")
-    assert list(residual(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
+    assert list(unexplained(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
 
 
 @pytest.mark.parametrize("called", ["tensorflow.python.framework.ops:run", "tensorflow.python.framework.tensor:eval"])

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from eager_builder import op
 from evidence_builder import FILE, one
+from finding_builder import unexplained
 from tfperfkit_rules.eager import work
 from work_builder import CALL, everything, frame, handed, sampled, work_evidence
 
-from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import HostRead, HostReads
 from tfperfkit.records.samples import Stack
@@ -66,7 +66,7 @@ def test_the_function_with_most_operations_is_named_and_what_takes_most_in_it() 
     assert found.where[:2] == (SourceSpan(FILE, 2, "refine"), SourceSpan(FILE, 3, "refine"))
     assert "@tf.function on refine" in found.advice and "train.py:5 runs as 88,000 separate operations" in found.title
     assert found.predicted_range and 3 < found.predicted_range[0] < found.predicted_range[1] < 30
-    assert list(residual(eager(), [msgspec.structs.replace(found, work="train.py:5")])) == []
+    assert list(unexplained(eager(), [msgspec.structs.replace(found, work="train.py:5")])) == []
 
 
 def test_operations_in_the_loop_itself_are_told_by_their_lines() -> None:

@@ -1,4 +1,4 @@
-"""What usually takes the place of an operation that is slow at what it is given, by its type."""
+"""What can usually replace an operation that is slow at what it is given, by its type."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _DEFAULT = (
     "Look at what this line needs: fewer elements, an operation that does less (the largest few in place of a "
     "sort, a slice in place of a gather), smaller intermediate tensors, or its result once for several steps."
 )
-#: Put a tensor into another place, or take a part of one: they read and write its bytes once, which is all that there
-#: is to them, and no operation does the same without. Only a kernel that is slow at it would be too much.
+#: Operations that copy a tensor to another place, or take a part of one. They read and write its bytes once, and no
+#: operation can do the same with less, so they cost too much only if their kernel is slow.
 MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split", "Roll")
-#: Draw numbers one by one, by a few dozen operations each, however they are asked: nothing cheaper gives as many.
+#: Operations that draw random numbers. A number takes a few dozen instructions; nothing cheaper gives as many numbers.
 DRAWS = tuple(sorted(optable.names(kind=optable.DRAWING)))
-#: Beginnings of types, the first that fits, and the advice.
+#: Beginnings of operation types, and the advice; the first entry that fits counts.
 _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("TopK", "Sort", "ArgSort", "NthElement"),
@@ -95,6 +95,6 @@ _INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 
 
-def advice(kind: str) -> str:
-    """For an operation by its plain type (``records.bounds.plain``)."""
+def advise_for(kind: str) -> str:
+    """Return the advice for an operation, by its plain type (``records.bounds.plain``)."""
     return next((text for begins, text in _INSTEAD if kind.startswith(begins)), _DEFAULT)

@@ -8,12 +8,11 @@ import msgspec
 import pytest
 from computed_builder import spread_out
 from evidence_builder import FILE, make_account, make_evidence, make_samples
-from test_diagnosis import finding
+from finding_builder import finding, unexplained
+from tfperfkit_rules.step.cheaper_operations import advise_for
 
-from tfperfkit.diagnosis.computed_lines import computed_lines, words
 from tfperfkit.diagnosis.headline import headline
-from tfperfkit.diagnosis.replaced import advice
-from tfperfkit.diagnosis.residual import residual
+from tfperfkit.ledger.computed_lines import computed_lines
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import ComputedOperation, ComputedStep, ComputedStretch
 from tfperfkit.records.samples import Frame
@@ -38,7 +37,7 @@ SORT = (operation("TopKV2", 4.0, 36), operation("ScatterNd", 2.0, 36, stage="bac
 
 def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at_most() -> None:
     evidence = of(*SORT, operation("_MklMatMul", 4.0, 19, direct=False))
-    (found,) = residual(evidence, [])
+    (found,) = unexplained(evidence, [])
     assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))
     assert found.title == "57 % of a step is one line of a compiled function: TopKV2 and ScatterNd"
     assert found.ceiling == pytest.approx(1 / 0.43)
@@ -48,7 +47,7 @@ def test_a_line_that_sorts_is_reported_with_its_operations_and_what_is_gained_at
 def test_a_large_kernel_on_few_channels_is_asked_about() -> None:
     def told(kernel: str) -> str:
         shapes = f"4×384×384×1, {kernel} → 4×384×384×1"
-        (found,) = residual(of(operation("Conv2D", 8.0, 36, bound="kernel", shapes=shapes)), [])
+        (found,) = unexplained(of(operation("Conv2D", 8.0, 36, bound="kernel", shapes=shapes)), [])
         return found.detail
 
     assert "Its kernel has 53 × 41 numbers on 1 channel: if that is a column" in told("53×41×1×1")
@@ -69,7 +68,7 @@ def test_a_large_kernel_on_few_channels_is_asked_about() -> None:
     ids=["products", "elementwise", "layer", "draws", "update", "many"],
 )
 def test_what_a_step_is_there_for_is_left_in_peace(operations: tuple[ComputedOperation, ...]) -> None:
-    assert list(residual(of(*operations), [])) == []
+    assert list(unexplained(of(*operations), [])) == []
 
 
 @pytest.mark.parametrize(("scope", "count"), [("gradient_tape/MatMul/pfor/transpose", 0), ("transpose", 1)])
@@ -78,22 +77,22 @@ def test_copies_that_running_all_turns_of_a_jacobian_at_once_takes_are_nobodys_o
 ) -> None:
     moved = operation("_MklTranspose", 4.0, 19, bound="kernel")
     rows = (msgspec.structs.replace(moved, name=scope), operation("_MklMatMul", 3.0, 19))
-    assert len(list(residual(of(*rows), []))) == count
+    assert len(list(unexplained(of(*rows), []))) == count
 
 
 def test_a_line_with_a_finding_and_time_with_an_owner_are_not_told_again() -> None:
     evidence = of(*SORT)
     there = finding("GRF007", 0.1, family="graph", where=(SourceSpan(FILE, 36),))
-    assert list(residual(evidence, [there])) == []
-    assert list(residual(evidence, [finding("OPS001", 0.5, family="graph", severity="high")])) == []
-    assert list(residual(evidence, [finding("CMP005", 0.05, family="compile", severity="low")])) == []
-    assert len(list(residual(evidence, [finding("BAT002", 0.5, family="graph", severity="info")]))) == 1
+    assert list(unexplained(evidence, [there])) == []
+    assert list(unexplained(evidence, [finding("OPS001", 0.5, family="graph", severity="high")])) == []
+    assert list(unexplained(evidence, [finding("CMP005", 0.05, family="compile", severity="low")])) == []
+    assert len(list(unexplained(evidence, [finding("BAT002", 0.5, family="graph", severity="info")]))) == 1
 
 
 def test_the_first_line_of_a_report_says_where_it_computes() -> None:
     evidence = of(operation("_MklMatMul", 8.0, 22), operation("Relu", 1.0, 23))
     assert [item.where.line for item in computed_lines(evidence)] == [22, 23]
-    assert words(computed_lines(evidence)[0]) == "MatMul"
+    assert computed_lines(evidence)[0].join_types() == "MatMul"
     said = headline([], evidence)
     assert said.startswith("No cause found: 95 % of a step is computing in compiled functions, 76 % on one line (")
     assert ":22: MatMul). Whether a step needs all of that, no rule can tell" in said
@@ -141,7 +140,7 @@ def test_a_few_per_cent_come_after_what_the_step_does() -> None:
 
 def test_products_that_are_fused_or_another_library_s_are_products() -> None:
     for kind in ("_MklNativeFusedMatMul", "_MklNativeDepthwiseConv2dNative", "BatchMatMulV2", "Conv2DBackpropInput"):
-        assert list(residual(of(operation(kind, 9.0, 32)), [])) == []
+        assert list(unexplained(of(operation(kind, 9.0, 32)), [])) == []
 
 
 def test_without_a_trace_nothing_is_said() -> None:
@@ -158,7 +157,7 @@ def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes
         operation("_MklMatMul", 3.0, 19, layer="net/dense", direct=False, bound="arithmetic"),
     )
     there = finding("INP013", 0.1, severity="info", where=(SourceSpan(FILE, 19),))
-    (found,) = residual(of(*rows), [there])
+    (found,) = unexplained(of(*rows), [there])
     assert found.title == "48 % of a step is the layer depthwise: DepthwiseConv2dNative"
     assert "8×64 → 8×64" in found.detail and "GFLOP/s" in found.detail
     assert "depthwise convolution" in found.advice
@@ -179,19 +178,19 @@ def test_a_layer_of_keras_own_whose_kernels_are_slow_is_reported_with_its_shapes
 def test_an_operation_that_only_moves_bytes_is_a_remark_unless_its_kernel_is_slow(
     kind: str, bound: str, severity: str
 ) -> None:
-    (found,) = residual(of(operation(kind, 5.0, 30, bound=bound), operation("Mul", 4.0, 41)), [])
+    (found,) = unexplained(of(operation(kind, 5.0, 30, bound=bound), operation("Mul", 4.0, 41)), [])
     assert (found.code, found.severity) == ("STP003", severity)
 
 
 def test_solving_with_matrices_is_a_remark() -> None:
-    (found,) = residual(of(operation("Cholesky", 6.0, 33), operation("MatMul", 4.0, 19)), [])
+    (found,) = unexplained(of(operation("Cholesky", 6.0, 33), operation("MatMul", 4.0, 19)), [])
     assert found.severity == "info" and found.where == (SourceSpan(FILE, 33, ""),)
 
 
 def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_line() -> None:
     dense = operation("_MklMatMul", 8.0, 19, layer="net/dense", direct=False, bound="arithmetic")
     evidence = of(dense, operation("Relu", 1.0, 19, layer="net/relu", direct=False))
-    assert list(residual(evidence, [])) == []
+    assert list(unexplained(evidence, [])) == []
     assert ", 76 % in the layer dense (" in headline([], evidence)
     assert ":19: MatMul; bound by arithmetic);" in headline([], evidence)
 
@@ -200,7 +199,7 @@ def test_a_layer_that_the_machine_bounds_is_no_finding_and_stands_in_the_first_l
     ("kind", "word"), [("TopKV2", "top_k"), ("Cumsum", "triangular"), ("Transpose", "transpose_b"), ("Foo", "fewer")]
 )
 def test_each_type_has_what_usually_replaces_it(kind: str, word: str) -> None:
-    assert word in advice(kind)
+    assert word in advise_for(kind)
 
 
 def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> None:
@@ -211,7 +210,7 @@ def test_of_work_without_steps_the_trace_that_lay_in_it_tells_the_lines() -> Non
     view = {"work": work, "steps": run.steps, "account": run.account, "samples": run.samples, "log": run.log}
     assert computed_lines(run.narrowed(**view)) == []  # what is known is of the steps
     stretch = ComputedStretch(wall_ms=2000.0, window="tfprof", computed=_times(seen, 200))
-    (found,) = residual(run.narrowed(**view, traced=stretch), [])
+    (found,) = unexplained(run.narrowed(**view, traced=stretch), [])
     assert (found.code, found.where) == ("STP003", (SourceSpan(FILE, 36, ""),))
     assert found.title == "57 % of an iteration is one line of a compiled function: TopKV2 and ScatterNd"
     assert found.evidence[2].window == "tfprof"

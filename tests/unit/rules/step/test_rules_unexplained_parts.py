@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from evidence_builder import FILE, make_account, make_evidence, make_samples
+from finding_builder import finding, unexplained
 from hypothesis import given
 from hypothesis import strategies as st
-from test_diagnosis import finding
 
 from tfperfkit.diagnosis import every_work
 from tfperfkit.diagnosis.headline import headline
-from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import RunAccount, SourceSpan, Work
 from tfperfkit.offers import AvoidableTracing, LayerWork
 from tfperfkit.records.parts import PARTS, RunPart
@@ -31,7 +30,7 @@ def of(parts: dict[str, float]) -> Evidence:
 
 
 def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_at_most() -> None:
-    (found,) = residual(of({"graph": 5.0, "host_sync": 5.0}), [])
+    (found,) = unexplained(of({"graph": 5.0, "host_sync": 5.0}), [])
     assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
     assert found.predicted_speedup is None and found.ceiling == 2.0
     assert found.where == (SourceSpan(FILE, 11, "step"),)
@@ -39,13 +38,13 @@ def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_
 
 
 def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
-    assert list(residual(of({"graph": 9.4, "python": 0.6}), [])) == []
-    assert [item.parts for item in residual(of({"graph": 9.4, "host_sync": 0.6}), [])] == [("host_sync",)]
+    assert list(unexplained(of({"graph": 9.4, "python": 0.6}), [])) == []
+    assert [item.parts for item in unexplained(of({"graph": 9.4, "host_sync": 0.6}), [])] == [("host_sync",)]
     known = of({"graph": 5.0, "python": 5.0})
-    assert list(residual(known, [finding("LIN001", 0.3, family="step")])) == []
-    assert len(list(residual(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
-    assert len(list(residual(known, [finding("OPS001", 0.5, family="graph")]))) == 1
-    assert len(list(residual(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
+    assert list(unexplained(known, [finding("LIN001", 0.3, family="step")])) == []
+    assert len(list(unexplained(known, [finding("LIN001", 0.2, family="step")]))) == 1  # explains less than half of it
+    assert len(list(unexplained(known, [finding("OPS001", 0.5, family="graph")]))) == 1
+    assert len(list(unexplained(known, [finding("LIN001", 0.5, work="other.py:3")]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_what_computes_or_is_small_or_has_an_owner_is_not() -> None:
 )
 def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "dispatch", [Frame(FILE, 1, "export", 7, None, (called,))])])
-    (found,) = residual(make_evidence(account=make_account({"dispatch": 9.0, "graph": 1.0}), samples=samples), [])
+    (found,) = unexplained(make_evidence(account=make_account({"dispatch": 9.0, "graph": 1.0}), samples=samples), [])
     assert found.severity == severity and ("files" in found.title) == (severity == "info")
     assert ("Fewer and larger calls" in found.advice) == (severity == "high")
 
@@ -65,7 +64,7 @@ def test_writing_records_is_no_python_to_compile(called: str, severity: str) -> 
 )
 def test_a_layer_that_goes_through_the_data_itself_is_nothing_to_compile(called: str, severity: str) -> None:
     samples = make_samples([(200, "eager_ops", [Frame(FILE, 1, "main", 7, None, (called,))])])
-    (found,) = residual(
+    (found,) = unexplained(
         make_evidence(account=make_account({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), samples=samples), []
     )
     assert found.severity == severity and ("adapts" in found.title) == (severity == "info")
@@ -83,7 +82,7 @@ def test_first_traces_of_new_models_are_a_remark(avoidable_ms: float, severity: 
         tracing=[(0, 1000 * ms)],
         offers={"retrace": [AvoidableTracing(ms=avoidable_ms)]},
     )
-    (found,) = residual(given, [])
+    (found,) = unexplained(given, [])
     assert found.severity == severity and found.where == (SourceSpan(FILE, 7, "fitted"),)
 
 
@@ -98,7 +97,7 @@ def test_collections_belong_to_the_line_that_they_interrupt() -> None:
         log=SampleLog({1: makes, 2: runs}, taken, [(0, 10 * ms)]),
         collections=[(21 * ms, 119 * ms)],
     )
-    (found,) = residual(evidence, [])
+    (found,) = unexplained(evidence, [])
     assert found.title.endswith("garbage collection") and found.where == (SourceSpan(FILE, 10, "step"),)
 
 
@@ -121,15 +120,15 @@ def test_a_line_that_two_works_reach_explains_a_part_of_both(monkeypatch: pytest
 
 
 def test_operations_and_what_hands_them_out_are_one_and_long_ones_compute() -> None:
-    (found,) = residual(of({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
+    (found,) = unexplained(of({"eager_ops": 6.0, "dispatch": 3.0, "graph": 1.0}), [])
     assert found.share_of_step == pytest.approx(0.9) and found.where[0].line == 10
-    assert list(residual(of({"eager_ops": 9.0, "dispatch": 0.1}), [])) == []
+    assert list(unexplained(of({"eager_ops": 9.0, "dispatch": 0.1}), [])) == []
 
 
 def test_a_finding_about_operations_owns_the_heavy_ones_that_it_leaves_too() -> None:
     known = of({"eager_ops": 7.0, "dispatch": 2.0, "graph": 1.0})
-    assert list(residual(known, [finding("EAG001", 0.3, family="eager")])) == []
-    assert len(list(residual(known, [finding("EAG001", 0.05, family="eager")]))) == 1
+    assert list(unexplained(known, [finding("EAG001", 0.3, family="eager")])) == []
+    assert len(list(unexplained(known, [finding("EAG001", 0.05, family="eager")]))) == 1
 
 
 def test_the_larger_half_of_them_is_enough_where_that_is_little() -> None:
@@ -137,8 +136,8 @@ def test_the_larger_half_of_them_is_enough_where_that_is_little() -> None:
     given = of({"python": 8.5, "eager_ops": 1.0, "dispatch": 0.5})
     step = finding("EAG001", 0.09, family="eager", parts=("eager_ops", "dispatch"))
     python = finding("INP002", 0.85, family="input", parts=("python",))
-    assert list(residual(given, [step, python])) == []
-    assert [item.parts for item in residual(given, [python])] == [("eager_ops", "dispatch")]
+    assert list(unexplained(given, [step, python])) == []
+    assert [item.parts for item in unexplained(given, [python])] == [("eager_ops", "dispatch")]
 
 
 def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
@@ -148,18 +147,18 @@ def test_a_wait_seen_in_the_whole_run_owns_the_work_that_it_is() -> None:
         work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
     )
     waits = finding("INP013", 0.2, family="input", basis="run")
-    assert list(residual(view, [waits])) == [] and len(list(residual(view, []))) == 1
+    assert list(unexplained(view, [waits])) == [] and len(list(unexplained(view, []))) == 1
 
 
 def test_a_small_part_or_one_of_a_short_work_is_a_remark() -> None:
-    assert [item.severity for item in residual(of({"graph": 8.0, "python": 2.0}), [])] == ["info"]
+    assert [item.severity for item in unexplained(of({"graph": 8.0, "python": 2.0}), [])] == ["info"]
     evidence = of({"graph": 5.0, "python": 5.0})
     for share, said in ((0.2, "info"), (0.39, "info"), (0.41, "high")):  # a fifth of the run
         work = Work(kind="loop", where=SourceSpan(FILE, 3), seconds=4.0, share_of_run=share, iterations=40)
         view = evidence.narrowed(
             work=work, steps=evidence.steps, account=evidence.account, samples=evidence.samples, log=SampleLog({}, [])
         )
-        (found,) = residual(view, [])
+        (found,) = unexplained(view, [])
         assert found.severity == said and found.title.startswith("50 % of the loop at train.py:3 is")
 
 
@@ -214,5 +213,5 @@ def test_python_that_another_package_runs_is_called_that(calls: tuple[str, ...],
     frames = [Frame(FILE, 1, "step", 10, None, calls)], [Frame(FILE, 1, "step", 11)]
     samples = make_samples([(100, "python", frames[0]), (100, "graph", frames[1])])
     made = make_evidence(account=make_account({"python": 5.0, "graph": 5.0}), samples=samples)
-    (found,) = residual(made, [])
+    (found,) = unexplained(made, [])
     assert found.title == title

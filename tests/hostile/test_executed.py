@@ -162,8 +162,7 @@ READING = {
     "trials/prove.py",
     "trials/workspace.py",
     "__init__.py",  # the magics' load
-    "base.py",  # of the experiments: the script that a finding names
-    "one_pass/experiment.py",
+    "findings.py",  # of the experiments: the script that a finding names
 }
 
 

@@ -18,7 +18,7 @@ def finding(code: str, saved: float | None = 0.3, **fields: object) -> Finding:
         "title": f"The title of {code}",
         "severity": "high",
         "share_of_step": saved or 0.0,
-        "predicted_speedup": None if saved is None else gain.speedup(saved),
+        "gain": gain.Unknown() if saved is None else gain.Range(*3 * (gain.speedup(saved),)),
         "where": (SourceSpan("t.py", 3),),
         "evidence": (Measurement("share", saved or 0.0, "share", "samples"),),
         "advice": "Do it.",

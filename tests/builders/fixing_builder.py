@@ -22,7 +22,6 @@ def finding_at(code: str, *places: tuple[int, str], **fields: Any) -> Finding:
             "title": "It is slow",
             "severity": "high",
             "share_of_step": 0.5,
-            "predicted_speedup": None,
             "where": tuple(SourceSpan(FILE, line, function) for line, function in places),
             "evidence": (Measurement("share", 0.5, "share"),),
             "advice": "Make it fast.",

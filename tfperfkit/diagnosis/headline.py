@@ -9,7 +9,7 @@ from tfperfkit.diagnosis.doubts import doubt, one_place
 from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
 from tfperfkit.diagnosis.rank_samples import sampled
-from tfperfkit.diagnosis.small import is_small, worth
+from tfperfkit.diagnosis.small import is_small
 from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, computed_parts
 from tfperfkit.ledger.part_lines import find_part_lines
@@ -98,7 +98,7 @@ def headline(
 def _little(finding: Finding) -> str:
     """``some 3 % of a step``."""
     of = "the run" if finding.basis == "run" else finding.work or "a step"
-    return f"some {max(100 * worth(finding), 1):.0f} % of {of}"
+    return f"some {max(100 * finding.gain.saved, 1):.0f} % of {of}"
 
 
 def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:

@@ -14,7 +14,7 @@ from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.room import range_or_least
 
 SEEN_MS = Threshold(
     0.02,
@@ -40,29 +40,26 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     if not times or found.middle(times) < calibrated.MIN.value:
         return
     places = size_places(evidence, batch)
-    yield priced(
-        Finding(
-            code="BAT002",
-            family="batch",
-            title=_title(found, batch, times),
-            severity="info",
-            share_of_step=max(0.0, min(found.fixed_share, 1.0)),
-            predicted_speedup=None,
-            where=places,
-            evidence=(
-                Measurement("examples in a batch", float(batch), "count", "run"),
-                Measurement("examples in a batch to try", float(times * batch), "count", "advice"),
-                *found.evidence(),
-            ),
-            advice=(
-                f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
-                "(in proportion, or by the square root for Adam): it is another training, so watch the loss."
-            ),
-            detail=_detail(evidence, found, batch),
-            parts=("graph", "dispatch"),
-            headroom=True,
+    yield Finding(
+        code="BAT002",
+        family="batch",
+        title=_title(found, batch, times),
+        severity="info",
+        share_of_step=max(0.0, min(found.fixed_share, 1.0)),
+        gain=range_or_least(*found.gain(times)),
+        where=places,
+        evidence=(
+            Measurement("examples in a batch", float(batch), "count", "run"),
+            Measurement("examples in a batch to try", float(times * batch), "count", "advice"),
+            *found.evidence(),
         ),
-        found.gain(times),
+        advice=(
+            f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
+            "(in proportion, or by the square root for Adam): it is another training, so watch the loss."
+        ),
+        detail=_detail(evidence, found, batch),
+        parts=("graph", "dispatch"),
+        headroom=True,
     )
 
 
@@ -89,7 +86,7 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
     rows = []
     for times in calibrated.TIMES:
         lower, upper = found.gain(times)
-        rows.append(f"{times * batch}: {middle((lower, upper)):.1f}x ({lower:.1f}x to {upper:.1f}x)")
+        rows.append(f"{times * batch}: {middle(lower, upper):.1f}x ({lower:.1f}x to {upper:.1f}x)")
     fixed = found.step_ms - sum(found.grows) / 2
     rest = _rest(fixed - found.update_ms - found.gaps_ms - found.around_ms)
     text = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tfperfkit_probes.input.model import InputData
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import MAX, middle, severity
+from tfperfkit.gain import MAX, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration.machines import MEASURED_ON
@@ -77,7 +77,7 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         gain(cost.step_ms, grows, max(AT_LEAST_TIMES.value, SMALL.value / batch)),
         gain(cost.step_ms, GROWS_MIN.value * cost.work_ms, UP_TO.value / batch),
     )
-    bounds = (min(ends), max(ends))
+    gained = between(min(ends), max(ends))
     # What is to be tried is what the range was predicted for.
     wanted = max(int(TRY.value), math.ceil(AT_LEAST_TIMES.value * batch))
     places = size_places(evidence, batch)
@@ -85,10 +85,9 @@ def small_batch(evidence: Evidence) -> Iterable[Finding]:
         code="BAT001",
         family="batch",
         title=f"With {batch} {'examples' if batch > 1 else 'example'} to a batch, the step is nearly all overhead",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=min(fixed, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),

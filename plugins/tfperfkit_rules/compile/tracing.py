@@ -85,7 +85,7 @@ SIBLINGS_HEAVY = Threshold(
     Chosen("three, with the gradients, for each of sixteen layers"),
 )
 
-#: What XLA computes slowly on a CPU, see ``calibrated.SLOW_SHARE``.
+#: What XLA computes slowly on a CPU, see ``SLOW_SHARE``.
 SLOW_TYPES = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "Atan")
 
 
@@ -109,7 +109,6 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
     upper = FUSED.value * share - lost
     if upper < gain.MEDIUM:
         return
-    bounds = (1.0, gain.speedup(upper))
     function = max(functions, key=lambda found: found[0].elementwise)[0]
     if function.operations > MANY_OPERATIONS.value:
         return
@@ -122,8 +121,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         share_of_step=share,
         title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(0.0, upper),
         where=tuple(dict.fromkeys((*mostly.lines, *xla_place.function_lines(evidence, function)))),
         evidence=(
             Measurement(
@@ -181,7 +179,6 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
         severity="medium" if share >= RUN_SEVERE.value else "low",
         basis="run",
         share_of_step=share,
-        predicted_speedup=None,
         where=where if siblings is None else tuple(dict.fromkeys((siblings.place, *where))),
         evidence=tuple(numbers),
         title=f"{100 * share:.0f} % of the run is tracing and compiling functions"

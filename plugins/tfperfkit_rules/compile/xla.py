@@ -60,7 +60,6 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     upper = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
     lower = min(traced, excess) if many else OUTLIERS_HALF.value * traced
     lower, upper = every_step(evidence, data) or (lower, upper)
-    bounds = gain.speedups(lower, upper)
     function = functions[0]
     what = "training" if evidence.work is None else evidence.unit.loop
     window = evidence.offered_by(XlaCompilations)
@@ -81,8 +80,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         share_of_step=upper,
         title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(lower, upper),
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),
         evidence=tuple(evidence_of),
         advice=(
@@ -119,7 +117,6 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     lower, upper = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
     if lower < CERTAIN.value:
         return
-    bounds = gain.speedups(lower, upper)
     where = xla_place.jit_lines(evidence, jit[0]) if jit else xla_place.auto_jit_lines(evidence)
     yield Finding(
         code="CMP003",
@@ -127,8 +124,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         share_of_step=upper,
         title="XLA makes the step slower on this processor",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(lower, upper),
         where=where,
         evidence=(
             Measurement("in compiled functions per step", took, "ms", "breakdown"),
@@ -161,7 +157,6 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"XLA was asked for by {asked}, and does nothing on a CPU",
         where=xla_place.auto_jit_lines(evidence),
         evidence=(

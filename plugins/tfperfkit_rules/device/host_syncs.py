@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from tfperfkit_probes.devices.model import DevicesData, SyncRow
 
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.gain import Unknown, between
 from tfperfkit.model import Finding, Measurement, Severity
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -54,7 +54,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")
     # What it waits for must be computed anyway: at best that goes on beside the rest of the step.
-    upper = 1 / max(share, 1 - share) if waits else None
+    gained = between(1.0, 1 / max(share, 1 - share)) if waits else Unknown()
     by = f" ({row.through} does it)" if row.through else ""
     ways = dict.fromkeys(way for row in rows for way in row.how)
     homes = dict.fromkeys(row.device for row in rows)
@@ -79,8 +79,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
         severity=severity,
         share_of_step=share,
         title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",
-        predicted_speedup=math.sqrt(upper) if upper else None,
-        predicted_range=(1.0, upper) if upper else None,
+        gain=gained,
         where=places(rows),
         evidence=(
             Measurement("reads per step", count, "count", "devices"),

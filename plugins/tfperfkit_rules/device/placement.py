@@ -45,7 +45,6 @@ def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
         severity=severity,
         basis="risk",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement(
@@ -79,7 +78,6 @@ def missing_device(evidence: Evidence) -> Iterator[Finding]:
             severity="medium",
             basis="risk",
             share_of_step=0.0,
-            predicted_speedup=None,
             title=f"{count} operation{'s' * (count != 1)} asked for {requested}, which does not exist",
             where=places(rows),
             evidence=(Measurement(f"operations that asked for {requested}", count, "count", "run"),),
@@ -148,7 +146,6 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Findin
         title=title,
         severity=severity,
         share_of_step=0.0,
-        predicted_speedup=None,
         where=places(rows),
         evidence=tuple(evidence),
         detail=" ".join(detail),

@@ -87,15 +87,13 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     upper = divided * (1 - count / cpus)
     if upper < gain.LOW:
         return
-    bounds = gain.speedups(SCALES_MIN.value * upper, upper)
     yield Finding(
         code="DEV004",
         family="device",
         severity="low",
         share_of_step=upper,
         title=f"TensorFlow may use {count} of {cpus} processors for an operation",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(SCALES_MIN.value * upper, upper),
         where=where,
         evidence=(
             Measurement("threads within an operation", count, "count", "run"),
@@ -115,7 +113,6 @@ def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
         family="device",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=where,
         title=f"TensorFlow has {count} threads for {cpus} processors",
         evidence=(
@@ -135,15 +132,13 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
     )
     if share * ONEDNN_MAX.value < gain.LOW:
         return
-    bounds = gain.speedups(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share)
     yield Finding(
         code="DEV005",
         family="device",
         severity="low",
         share_of_step=ONEDNN_MAX.value * share,
         title="oneDNN is switched off, and with it the fast kernels of this processor",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share),
         where=tuple(strings(evidence, _ONEDNN))[:3],
         evidence=(
             Measurement(f"convolutions, products and pooling, of {evidence.unit.the}", share, "share", "breakdown"),

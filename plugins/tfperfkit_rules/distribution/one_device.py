@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit.calibration import Chosen, Measured, Threshold
-from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.gain import Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName
 from tfperfkit.rule import Evidence
@@ -42,16 +42,15 @@ def one_device(evidence: Evidence) -> Iterator[Finding]:
         return
     beside = sum(evidence.part(name) for name in _PAID)
     share = min(beside / account.mean_ms, shared.MAX_STEP_SHARE.value)
-    bounds = speedups(STRATEGY_SAVED_MIN.value * share, STRATEGY_SAVED_MAX.value * share)
-    worth = 1 - 1 / bounds[0] >= STRATEGY_MIN_SHARE.value
+    gained = from_shares(STRATEGY_SAVED_MIN.value * share, STRATEGY_SAVED_MAX.value * share)
+    worth = gained.surely >= STRATEGY_MIN_SHARE.value
     yield Finding(
         code=codes.ONE_DEVICE,
         family="distribution",
         title=f"{kind} trains on one device: {device}",
-        severity=severity(1 - 1 / bounds[0]) if worth else "info",
+        severity=severity(gained.surely) if worth else "info",
         share_of_step=share if worth else 0.0,
-        predicted_speedup=middle(bounds) if worth else None,
-        predicted_range=bounds if worth else None,
+        gain=gained if worth else Unknown(),
         where=tuple(evidence.calls(*_OF_ONE_MACHINE[kind]))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement("devices of its kind", 1.0, "count", "run"),

@@ -51,7 +51,6 @@ def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
         f"{size(by_task[largest])} of it {largest} alone",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=tuple(evidence.calls(*_STRATEGIES))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement("parameter servers", float(len(servers)), "count", "run"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.input.model import Divided, InputData
 
 from tfperfkit.calibration import Chosen, Threshold
-from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.gain import Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -125,7 +125,6 @@ def _finding(
     *more: Measurement,
     share: float = 0.0,
 ) -> Finding:
-    bounds = (1.0, speedup(share)) if share else None
     return Finding(
         code=codes.UNDIVIDED,
         family="distribution",
@@ -133,8 +132,7 @@ def _finding(
         severity=how,
         basis="step" if share else "risk",
         share_of_step=share,
-        predicted_speedup=middle(bounds) if bounds else None,
-        predicted_range=bounds,
+        gain=from_shares(0.0, share) if share else Unknown(),
         where=tuple(dict.fromkeys(place for place in where if place is not None and place.file))[
             : shared.MAX_PLACES.value
         ],

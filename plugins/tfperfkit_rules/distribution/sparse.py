@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tfperfkit_probes.ops.model import Table
 
 from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
-from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.gain import Gain, Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
@@ -68,14 +68,14 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
         return
     updates = _updates(evidence)
     share = evidence.share("collectives") + updates
-    bounds = speedups(GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
+    gained = from_shares(GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
     yield _finding(
         evidence,
         codes.GATHERED,
         f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
         f"{size(rows)} a step, where summing the whole table takes {size(whole)}",
         (share if share > 0 else 0.0, updates),
-        bounds if share > 0 else None,
+        gained if share > 0 else Unknown(),
         [*applied(evidence), gathers[0].where, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
@@ -111,14 +111,14 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     part = sum(table.rows * table.width * table.number_bytes for table in tables) / sent
     updates = _updates(evidence)
     share = evidence.share("collectives") * min(part, 1.0) + updates
-    bounds = speedups(DENSE_EXCHANGE_MIN.value * share, share)
+    gained = from_shares(DENSE_EXCHANGE_MIN.value * share, share)
     yield _finding(
         evidence,
         codes.MADE_DENSE,
         f"The gradient of an embedding is exchanged whole, {size(whole)} a step, of which {count} replicas need "
         f"{size(rows)}",
         (share, updates),
-        bounds if share > 0 else None,
+        gained if share > 0 else Unknown(),
         [tables[0].made_dense, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
@@ -155,7 +155,7 @@ def _finding(
     code: str,
     title: str,
     shares: tuple[float, float],
-    bounds: tuple[float, float] | None,
+    gained: Gain,
     where: list[SourceSpan | None],
     measured: tuple[Measurement, ...],
     advice: str,
@@ -169,10 +169,9 @@ def _finding(
         code=code,
         family="distribution",
         title=title,
-        severity=severity(1 - 1 / bounds[0]) if bounds else "info",
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds) if bounds else None,
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys(place for place in where if place is not None))[: shared.MAX_PLACES.value],
         evidence=measured,
         advice=advice,

@@ -46,7 +46,6 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
         family="graph",
         severity="low",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"{which} in the graph once for each time step, {often} times: {operations:,} operations",
         where=places([*(SourceSpan(file, call.lineno) for file, call, _ in wrapped), *largest.callers]),
         evidence=(

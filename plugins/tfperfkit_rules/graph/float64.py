@@ -83,7 +83,6 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
         family="precision",
         severity="low",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
         where=places([*where, definition(function)]),
         evidence=(

@@ -38,15 +38,13 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
             upper = backward * (1 - 1 / passes.times)
             if upper < gain.LOW:
                 continue
-            bounds = gain.speedups(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper)
             yield Finding(
                 code=codes.REPEATED_GRADIENTS,
                 family="graph",
                 severity="low",
                 share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
-                predicted_speedup=gain.middle(bounds),
-                predicted_range=bounds,
+                gain=gain.from_shares(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper),
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
                     Measurement(f"backward, of {evidence.unit.the}", backward, "share", "breakdown"),

@@ -8,11 +8,12 @@ from itertools import takewhile
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, places, waiting
 from tfperfkit_rules.input.record_parsers import parser_of
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
 
@@ -46,8 +47,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     yield msgspec.structs.replace(
         made,
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(evidence, place(stage, item.pipeline), stage.mapped),
         evidence=(*waiting(item), Measurement(each, each_us / 1000, "ms", "run"), *made.evidence, *own_time(stage)),
     )
@@ -86,7 +86,6 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
             else f"{name} is mapped over single examples, each of little work"
         ),
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement("operations in the function", stage.ops, "count", "run"),
@@ -159,8 +158,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
         if len(maps) == 1
         else f"{name}, which run as one, {kind.replace('prepares', 'prepare')}",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(
             evidence,
             *(place(one, item.pipeline) for one in ((around,) if around is not None else ())),

@@ -69,7 +69,7 @@ class Growth(NamedTuple):
 
     def middle(self, times: float) -> float:
         """The factor to tell for ``times`` the batch."""
-        return middle(self.gain(times))
+        return middle(*self.gain(times))
 
     @property
     def fixed_share(self) -> float:

@@ -103,7 +103,6 @@ def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) ->
         basis="risk",
         title=f"{name} grows with every step",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(where,),
         evidence=(
             Measurement("growth per step", per_step, "bytes", "run"),
@@ -143,7 +142,6 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
         title="Memory grows with every step",
         severity="low" if lasting else "info",
         share_of_step=0.0,
-        predicted_speedup=None,
         # All of a script grows where a part of it does.
         where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1] if row.function != "<module>"),
         evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
@@ -163,7 +161,6 @@ def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan]) -> F
         title="Memory grows while models are made one after the other",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=tuple(models[:1]),
         evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
@@ -221,7 +218,6 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
             if default
             else f"Every trace of {row.function or 'a function'} is kept",
             share_of_step=0.0,
-            predicted_speedup=None,
             where=(where,) if row.file else (),
             evidence=(
                 Measurement("operations per step" if default else "graphs per step", row.per_step, "number", "run"),

@@ -71,7 +71,6 @@ def known_leaks(evidence: Evidence) -> Iterator[Finding]:
         basis="risk",
         title=f"TensorFlow {evidence.run.versions['tensorflow']} keeps {GENERATORS.keeps}, for ever",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=_places(pipeline, stage),
         evidence=(
             Measurement("datasets that were made", float(pipeline.datasets_made), "count", "run"),

@@ -29,7 +29,6 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
             basis="risk",
             title=f"The process comes near its memory limit ({data.limit_source})",
             share_of_step=0.0,
-            predicted_speedup=None,
             where=(SourceSpan(top.file, top.line, top.function),) if top is not None else (),
             evidence=(
                 Measurement("highest memory", data.rss_peak_bytes, "bytes", "run"),
@@ -53,7 +52,6 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
                 basis="risk",
                 title=f"{device.device} comes near its memory limit",
                 share_of_step=0.0,
-                predicted_speedup=None,
                 where=(),
                 evidence=(
                     Measurement("highest memory", device.peak_bytes, "bytes", "run"),

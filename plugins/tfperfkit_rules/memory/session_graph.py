@@ -71,7 +71,6 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
     if grown is not None:  # the graph of the first runs was extended and optimised too, but it was small
         certain += price.running * (1 - grown.left)
     high = min(gain.interval(share, evidence.samples.count)[1], shared.MAX_STEP_SHARE.value)
-    bounds = gain.speedups(min(certain, high), high)
     figures = []
     if grown is not None:
         figures = [
@@ -85,8 +84,7 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
         basis="run" if whole else "step",
         share_of_step=share,
         title="Every iteration of the loop adds operations to the session's graph",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(min(certain, high), high),
         where=price.places[: shared.MAX_PLACES.value],
         evidence=(
             *figures,

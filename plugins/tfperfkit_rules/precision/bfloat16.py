@@ -13,7 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as of_headroom
 from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.room import factor, priced, widened
+from tfperfkit_rules.measures.room import factor, range_or_least, widened
 from tfperfkit_rules.precision.half import HALF_SHARE
 
 BFLOAT16_TIMES = Threshold(
@@ -61,31 +61,28 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     whole = account.mean_ms
     if least <= 0 or factor(whole, least) < of_headroom.MIN.value:
         return
-    yield priced(
-        Finding(
-            code="PRC004",
-            family="precision",
-            severity="info",
-            title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
-            f"{times:.1f}x as fast in 16 bits",
-            share_of_step=min(1.0, products / whole),
-            predicted_speedup=None,
-            where=(),
-            evidence=(
-                Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
-                Measurement("products of matrices per step", products, "ms", "breakdown"),
-                Measurement("other operations, without the update, per step", others + small, "ms", "breakdown"),
-            ),
-            advice=(
-                'Try keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made, with the last '
-                "layer in float32; it needs no loss scaling. Compare the losses: 8 bits of a number are left."
-            ),
-            detail="Weights stay in float32. Other operations than products are slower in bfloat16 on a processor, "
-            "which is in the lower end.",
-            parts=("graph",),
-            headroom=True,
+    yield Finding(
+        code="PRC004",
+        family="precision",
+        severity="info",
+        title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
+        f"{times:.1f}x as fast in 16 bits",
+        share_of_step=min(1.0, products / whole),
+        gain=range_or_least(*widened((factor(whole, least), factor(whole, most)))),
+        where=(),
+        evidence=(
+            Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
+            Measurement("products of matrices per step", products, "ms", "breakdown"),
+            Measurement("other operations, without the update, per step", others + small, "ms", "breakdown"),
         ),
-        widened((factor(whole, least), factor(whole, most))),
+        advice=(
+            'Try keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made, with the last '
+            "layer in float32; it needs no loss scaling. Compare the losses: 8 bits of a number are left."
+        ),
+        detail="Weights stay in float32. Other operations than products are slower in bfloat16 on a processor, "
+        "which is in the lower end.",
+        parts=("graph",),
+        headroom=True,
     )
 
 

@@ -86,7 +86,6 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     )
     if not counted and saved[1] < gain.MEDIUM:
         return
-    bounds = gain.speedups(*saved)
     name = "mixed_float16" if "mixed" in policy else "float16"
     yield Finding(
         code="PRC003",
@@ -94,9 +93,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a processor that has no float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
-        predicted_speedup=gain.middle(bounds) if counted else None,
-        predicted_range=bounds if counted else None,
-        ceiling=None if counted else bounds[1],
+        gain=gain.from_shares(*saved) if counted else gain.up_to(max(saved)),
         where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
@@ -148,7 +145,6 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         severity="info",
         title="The GPU's 16-bit arithmetic is not used",
         share_of_step=share,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),

@@ -94,20 +94,16 @@ def _finding(
         figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-    bounds, at_least = _gain(evidence, time, function, saved, time.share(saved))
-    if once:
-        bounds, at_least = None, None
+    gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
     return Finding(
         code=code,
         family="retrace",
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
         # What goes for certain is lost: beside the tracing the first executions of what was traced.
-        share_of_step=max(share, 1 - 1 / bounds[0]) if bounds else share,
+        share_of_step=max(share, gained.surely) if gained.bounds else share,
         basis="run" if before_steps else "step",
-        predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
-        predicted_range=bounds,
-        at_least=at_least,
+        gain=gained,
         where=_where(evidence, code, function, costliest),
         evidence=tuple(figures),
         advice=fix[:1].upper() + fix[1:] + ".",
@@ -132,13 +128,11 @@ def _batches(evidence: Evidence) -> bool:
     return not any(files(evidence)) or bool(methods(evidence, *_BATCHING))
 
 
-def _gain(
-    evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float
-) -> tuple[tuple[float, float] | None, float | None]:
-    """The factor from and to; or the least, where the first executions of what was traced were not seen alone."""
+def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float) -> gain.Gain:
+    """Returns a range, or the lower end if the first executions of what was traced were not seen alone."""
     work = evidence.work
     if work is None and not time.steps.steps:
-        return None, None
+        return gain.Unknown()
     if work is not None or time.all_trace(traces):
         first = first_runs.beyond(evidence, [((function.file, function.line, function.function), len(traces))])
         steps = (
@@ -152,9 +146,9 @@ def _gain(
         one = len(traces) if work is not None else 0
         known = without.saved(evidence) or without.saved_with(evidence, mine, first, steps, each=each, of=one)
         if known is None:
-            return None, 1 / (1 - share)
-        return gain.speedups(*known), None
-    return (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces))), None
+            return gain.AtLeast(1 / (1 - share))
+        return gain.from_shares(*known)
+    return gain.between(1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
 
 
 def _traced(evidence: Evidence, share: float, traces: list[Trace]) -> float:

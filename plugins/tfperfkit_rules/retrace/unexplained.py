@@ -67,7 +67,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     ]
     new = _new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
-    bounds, at_least = _gain(evidence, share, makes)
+    gained = _gain(evidence, share, makes)
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
@@ -107,10 +107,8 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
         family="retrace",
         title=title,
         severity=gain.severity(share),
-        share_of_step=max(share, 1 - 1 / bounds[0]) if bounds else share,
-        predicted_speedup=gain.middle(bounds) if bounds else None,
-        predicted_range=bounds,
-        at_least=at_least,
+        share_of_step=max(share, gained.surely) if gained.bounds else share,
+        gain=gained,
         where=tuple(places),
         evidence=(
             Measurement(f"tracing in {evidence.unit.a}", evidence.part("tracing"), "ms", "breakdown"),
@@ -200,8 +198,8 @@ def _by_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[s
     return _new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
 
 
-def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, float] | None, float | None]:
-    """The factor from and to; or the least, where the first executions of what was traced were not seen alone.
+def _gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
+    """Returns a range, or the lower end if the first executions of what was traced were not seen alone.
     ``makes``: a model is made or compiled again, so that none of its traces behind the first steps had to be."""
     clean = evidence.steps.clean
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
@@ -216,12 +214,12 @@ def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, f
             first, times = first_runs.idle(evidence), 1.0
         certain = max(certain, share * (1 - needed)) if again else certain
         bounds = without.saved_with(evidence, certain, first, times)
-        return (gain.speedups(*bounds), None) if bounds is not None else (None, gain.speedup(certain))
+        return gain.from_shares(*bounds) if bounds is not None else gain.at_least(certain)
     known = without.saved(evidence) if len(clean) - traced < ORDINARY.value else None
     upper = known[1] if known else share
     if makes:
         certain, upper = gain.interval(share, 0)[0], max(upper, _excess(evidence))
-    return gain.speedups(certain, upper), None
+    return gain.from_shares(certain, upper)
 
 
 def _excess(evidence: Evidence) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tfperfkit.calibration import Chosen, Derived, Threshold
-from tfperfkit.gain import severity, speedup
+from tfperfkit.gain import severity, up_to
 from tfperfkit.ledger.computed_lines import ComputedLine, computed_parts
 from tfperfkit.model import Family, Finding, Measurement, Severity
 from tfperfkit.offers import ComputedOperation, ComputedStep
@@ -139,8 +139,7 @@ def _report_line(evidence: Evidence, line: ComputedLine, loudness: Severity) -> 
         title=f"{100 * line.share:.0f} % of {evidence.unit.a} is {what}: {line.join_types()}",
         severity=loudness,
         share_of_step=line.share,
-        predicted_speedup=None,
-        ceiling=speedup(line.share),
+        gain=up_to(line.share),
         where=(line.where,),
         evidence=tuple(figures),
         advice=advise_for(kind),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tfperfkit import calibration
 from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import ms
-from tfperfkit.gain import severity, speedup
+from tfperfkit.gain import Unknown, severity, up_to
 from tfperfkit.ledger.compute import has_long_operations, is_compute
 from tfperfkit.ledger.part_lines import MAX_LINES, counts_for_part, find_part_lines
 from tfperfkit.model import Finding, Measurement, StepAccount
@@ -85,9 +85,7 @@ def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
         title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is {whose}",
         severity=severity(share) if loud else "info",
         share_of_step=share,
-        predicted_speedup=None,
-        predicted_range=None,
-        ceiling=None if package else speedup(share),  # what another package computes may be needed
+        gain=Unknown() if package else up_to(share),  # what another package computes may be needed
         where=tuple(find_part_lines(evidence, part)),
         evidence=(
             Measurement("share", share, "share", "breakdown"),

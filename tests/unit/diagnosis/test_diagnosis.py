@@ -294,7 +294,7 @@ def test_a_predict_within_training_steps_needs_a_reason() -> None:
 
 def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.0, "dispatch": 1.0})
-    small = msgspec.structs.replace(finding("A", 0.3), severity="low", predicted_speedup=1.035)
+    small = msgspec.structs.replace(finding("A", 0.3), severity="low", gain=gain.Range(1.035, 1.035, 1.035))
     assert headline([small], evidence).endswith("Small, some 3 % of a step: the title of A (t.py:3).")
     of_work = msgspec.structs.replace(small, work="the loop at t.py:3")
     assert headline([of_work], evidence).endswith("Small, some 3 % of the loop at t.py:3: the title of A (t.py:3).")
@@ -302,5 +302,5 @@ def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:
     assert headline([of_run], evidence).endswith("Small, some 3 % of the run: the title of A (t.py:3).")
     alone = headline([small], make_evidence())
     assert alone == "No large cause found. Small, some 3 % of a step: the title of A (t.py:3)."
-    risk = msgspec.structs.replace(small, basis="risk", predicted_speedup=None)
+    risk = msgspec.structs.replace(small, basis="risk", gain=gain.Unknown())
     assert headline([risk], evidence).startswith("First: the title of A")

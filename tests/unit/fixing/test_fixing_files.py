@@ -17,6 +17,7 @@ from tfperfkit.fixing.files import Files, replace
 from tfperfkit.fixing.patches import Patches, unified
 from tfperfkit.fixing.render import gain
 from tfperfkit.fixing.table import FIXERS
+from tfperfkit.gain import Range
 from tfperfkit.model import Measured
 
 SCRIPTS = Path(__file__).parents[2] / "faults" / "scripts"
@@ -81,14 +82,14 @@ def test_two_findings_give_one_file(tmp_path: Path) -> None:
 
 
 def test_a_gain_is_called_what_it_is() -> None:
-    predicted = finding_at("INP003", (1, ""), predicted_speedup=2.0, predicted_range=(1.5, 3.0))
+    predicted = finding_at("INP003", (1, ""), gain=Range(1.5, 2.0, 3.0))
     assert gain(predicted) == "predicted 2.0x (1.5x to 3.0x), not measured"
     assert gain(finding_at("INP003", (1, ""))) == "not predicted, not measured"
     trial = Measured(experiment="parallel", keeps="results", verdict="faster", speedup=1.7, interval=(1.6, 1.8))
-    said = gain(finding_at("INP003", (1, ""), predicted_speedup=2.0, measured=trial))
+    said = gain(finding_at("INP003", (1, ""), gain=Range(2.0, 2.0, 2.0), measured=trial))
     assert said == "measured 1.7x by tfperf prove (parallel, 95 %: 1.6x to 1.8x)"
     once = msgspec.structs.replace(trial, interval=None, pairs=1, verdict="undecided")
-    said = gain(finding_at("INP003", (1, ""), predicted_speedup=2.0, measured=once))
+    said = gain(finding_at("INP003", (1, ""), gain=Range(2.0, 2.0, 2.0), measured=once))
     assert said == "predicted 2.0x; 1.7x in one pair of tfperf prove (parallel), which is no proof"
 
 

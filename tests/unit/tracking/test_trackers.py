@@ -42,7 +42,6 @@ def finding(code: str, share: float) -> Finding:
         title="it waits",
         severity="high",
         share_of_step=share,
-        predicted_speedup=None,
         where=(),
         evidence=(Measurement("share", share, "share"),),
         advice="Don't.",

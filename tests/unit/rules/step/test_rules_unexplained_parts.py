@@ -32,7 +32,7 @@ def of(parts: dict[str, float]) -> Evidence:
 def test_a_part_without_a_finding_is_reported_with_its_lines_and_what_is_gained_at_most() -> None:
     (found,) = unexplained(of({"graph": 5.0, "host_sync": 5.0}), [])
     assert (found.code, found.severity, found.share_of_step) == ("STP003", "high", 0.5)
-    assert found.predicted_speedup is None and found.ceiling == 2.0
+    assert found.gain.likely is None and found.gain.high == 2.0
     assert found.where == (SourceSpan(FILE, 11, "step"),)
     assert found.title == "50 % of a step is reading values of tensors"
 

@@ -122,6 +122,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
     once: OnceFixed | None = None
+    #: Names of the mechanical changes that carry out the advice (``tfperfkit.fixing``), in the order in which they are
+    #: tried. Not part of the JSON report.
+    remedies: tuple[str, ...] = ()
     #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
     patch: str = ""
 

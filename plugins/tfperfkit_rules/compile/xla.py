@@ -77,6 +77,7 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP001",
         family="compile",
+        remedies=("drop-remainder",),
         severity="low",
         share_of_step=upper,
         title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",

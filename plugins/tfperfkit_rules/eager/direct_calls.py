@@ -82,6 +82,7 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
     return Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside the training loop"
         if apart is None
         else title(names, apart),

@@ -78,6 +78,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     return Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=(
             f"{model}.{name} goes through its data in {batches:,.0f} small batches {loop}"
             if rounds

@@ -63,6 +63,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=f"{model}.{name} goes through its data in batches that are too small",
         severity=severity(gained.surely),
         share_of_step=min(overhead, 1.0),

@@ -35,6 +35,7 @@ class _Words(NamedTuple):
     cost_ms: float
     advice: str
     detail: str
+    remedies: tuple[str, ...] = ()
 
 
 _SESSION = _Words(
@@ -60,6 +61,7 @@ _BATCH = _Words(
     "Collect the inputs of many turns of the loop into one array, and call predict_on_batch, or predict(rows, "
     "batch_size=1024), once for all of them.",
     "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
+    ("predict-to-call",),
 )
 #: What Keras compiles for such a call.
 _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
@@ -120,6 +122,7 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     yield Finding(
         code=words.code,
         family="eager",
+        remedies=words.remedies,
         title=words.title,
         severity=severity(gained.surely),
         share_of_step=overhead,

@@ -46,6 +46,7 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG001",
         family="eager",
+        remedies=("compile-step", "step-from-loop"),
         title=_title(estimate, place),
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),

@@ -45,6 +45,7 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG003",
         family="eager",
+        remedies=("debug-switch",),
         title=f"{what} makes the step run as {estimate.operations:,.0f} separate operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),

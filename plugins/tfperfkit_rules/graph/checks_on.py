@@ -35,6 +35,7 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     made = Finding(
         code=codes.PRINT,
         family="graph",
+        remedies=("debug-switch",),
         severity="info",
         share_of_step=0.0,
         title=f"tf.debugging.enable_check_numerics checks every result: {runs:,.0f} of the {every:,.0f} operations of "

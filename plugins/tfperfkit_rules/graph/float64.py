@@ -81,6 +81,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     yield Finding(
         code=codes.FLOAT64,
         family="precision",
+        remedies=("precision-float32",),
         severity="low",
         share_of_step=0.0,
         title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",

@@ -47,6 +47,7 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     yield Finding(
         code=codes.PRINT,
         family="graph",
+        remedies=("debug-switch",),
         severity="low" if printed else "info",
         share_of_step=0.0,
         title=f"{called(function)} makes {what} in every call",

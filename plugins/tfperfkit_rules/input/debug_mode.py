@@ -32,6 +32,7 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP016",
         family="input",
+        remedies=("debug-switch",),
         severity="low",
         title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
         share_of_step=item.share,

@@ -196,6 +196,7 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     return Finding(
         code="INP002",
         family="input",
+        remedies=("hoist",),
         severity="low",
         title=title,
         share_of_step=share,
@@ -241,6 +242,7 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             code="INP011",
             family="input",
+            remedies=("hoist",),
             severity="low",
             title=f"{row.function} gives the same value at every step",
             share_of_step=share,

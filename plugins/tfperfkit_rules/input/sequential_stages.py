@@ -79,6 +79,7 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
     return Finding(
         code="INP007",
         family="input",
+        remedies=("batch-first",),
         severity="low",
         title=(
             f"{name} parses one record at a time"
@@ -153,6 +154,7 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP003",
         family="input",
+        remedies=("parallel-map",),
         severity="low",
         title=f"{name} {kind}"
         if len(maps) == 1

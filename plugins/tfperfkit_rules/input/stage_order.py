@@ -60,6 +60,7 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=code,
         family="input",
+        remedies=("keep-results",) if early is None else (),
         severity="low",
         title=title,
         share_of_step=item.share,

@@ -50,6 +50,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP004",
         family="input",
+        remedies=("prefetch",),
         severity="low",
         title="No batch is prepared while the step computes",
         share_of_step=item.share,
@@ -85,6 +86,7 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         family="input",
+        remedies=("parallel-map",),
         severity="info" if plain else "low",
         title=f"The step waits for its input{slow}",
         share_of_step=item.share,
@@ -122,6 +124,7 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         family="input",
+        remedies=("parallel-map",),
         severity="low",
         title="The step waits for its input",
         share_of_step=share,

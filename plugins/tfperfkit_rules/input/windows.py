@@ -69,6 +69,7 @@ def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: f
     return Finding(
         code="INP007",
         family="input",
+        remedies=("batch-first",),
         severity="info",
         title="Windows over the series are made one by one, each by a dataset of its own",
         share_of_step=share,

@@ -90,6 +90,7 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="PRC003",
         family="precision",
+        remedies=("precision-where-gpu",),
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a processor that has no float16 arithmetic",
         share_of_step=min(saved[1], 1.0),

@@ -105,6 +105,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code=codes.UNEXPLAINED,
         family="retrace",
+        remedies=("compile-jacobian",),
         title=title,
         severity=gain.severity(share),
         share_of_step=max(share, gained.surely) if gained.bounds else share,

@@ -40,6 +40,7 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP005",
         family="step",
+        remedies=("collections",),
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {reported(evidence, found, kind)}",
         severity=severity(gained.saved),
         share_of_step=share,

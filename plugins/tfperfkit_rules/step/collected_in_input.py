@@ -39,6 +39,7 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP005",
         family="step",
+        remedies=("collections",),
         title=f"{100 * share:.0f} % of a step is collecting garbage by hand, in what prepares the batches",
         severity=severity(gained.saved),
         share_of_step=share,

@@ -32,6 +32,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP002",
         family="step",
+        remedies=("steps-per-execution",),
         title="Each step of fit costs more to call than to compute",
         severity=severity(gained.surely),
         share_of_step=found.share,

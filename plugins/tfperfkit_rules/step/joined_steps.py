@@ -42,6 +42,7 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP009",
         family="step",
+        remedies=("steps-per-execution",),
         title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of a step",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),

@@ -219,6 +219,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     return Finding(
         code="STP001",
         family="step",
+        remedies=("save-by-epoch", "save-by-counter", "binary-arrays"),
         title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {evidence.unit.loop}",
         severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),

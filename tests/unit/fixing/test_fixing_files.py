@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fixing_builder import FILE, finding_at, fixed, patch_of
+import tfperfkit_rules
+from fixing_builder import FILE, REMEDIES, finding_at, fixed, patch_of
+from tfperfkit_rules.retrace import codes
 
 from tfperfkit.errors import UsageError
-from tfperfkit.fixing.codes import MECHANICAL
 from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.files import Files, replace
 from tfperfkit.fixing.patches import Patches, unified
@@ -120,5 +121,12 @@ def test_no_python_gets_no_patch(tmp_path: Path) -> None:
     assert patch.reason == "its source can't be parsed"
 
 
-def test_the_codes_that_are_known_without_libcst_are_those_with_fixers() -> None:
-    assert set(FIXERS) == MECHANICAL
+def test_every_remedy_of_a_rule_has_a_fixer_and_every_fixer_a_rule() -> None:
+    given = {name for names in codes.REMEDIES.values() for name in names}
+    for path in Path(tfperfkit_rules.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "remedies":
+                constants = (each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant))
+                given |= {value for value in constants if isinstance(value, str)}
+    assert given == FIXERS.keys()
+    assert {name for names in REMEDIES.values() for name in names} == FIXERS.keys()

@@ -132,6 +132,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
     return Finding(
         code="EAG008",
         family="eager",
+        remedies=("compile-function",),
         title=f"{what} {many} called one by one from Python",
         severity=severity(gained.saved),
         share_of_step=share,
@@ -259,6 +260,7 @@ def _called(
     return Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
         if apart is None
         else at_once.title(model.all, apart),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from tfperfkit_probes.ops.graph import Graph, Node
-from tfperfkit_probes.ops.schema import message_class
 from tfperfkit_probes.ops.stored import FunctionRecord
 
+from tfperfkit.graph.graphdef import message_class
+from tfperfkit.graph.model import Graph, Node
 from tfperfkit.records.graph_contents import GraphContents, Place
 
 

@@ -13,10 +13,10 @@ import mutations
 import pytest
 from apart import apart
 from test_damage import bounded
-from tfperfkit_probes.ops.graph import MAX_GRAPH_BYTES, Damaged, read_graph
 
 from tfperfkit.analysis.analyze import analyze
 from tfperfkit.errors import TfperfError, Unavailable
+from tfperfkit.graph.model import MAX_GRAPH_BYTES, Damaged, read_graph
 from tfperfkit.viewing.logdir import check
 from tfperfkit.xplane import open_space, reader, wire
 

@@ -6,18 +6,20 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from graph_causes import causes_in, code_of
 from late_tensorflow import tf
-from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import wasted
 from tfperfkit_probes.ops.waste.results import KIND as RESULT
+from tfperfkit_rules.graph.cause import Cause
 
+from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
 
 Makes = Callable[..., Any]
 
 
-def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Wasted]:
+def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Any]:
     """What is wasted in a function of tensors of these shapes (``"i8000"``: integers), and in its gradient."""
     specs = [
         tf.TensorSpec([int(shape[1:])], tf.int32)
@@ -41,19 +43,25 @@ def found(function: Makes, *shapes: Any, batch: int | None = None) -> list[Waste
         return result, tape.gradient(result, floats)
 
     # What is computed for one result alone is a fact of any function with several: a rule asks who reads them.
-    return [each for each in waste_of(step.get_concrete_function(*specs), batch) if not each.kind.startswith(RESULT)]
+    every = waste_of(step.get_concrete_function(*specs), batch)
+    return [each for each in every if not kind_of(each).startswith(RESULT)]
 
 
-def waste_of(concrete: Any, batch: int | None = None) -> list[Wasted]:
+def waste_of(concrete: Any, batch: int | None = None) -> list[Any]:
     """What is wasted in a function that was traced."""
     records = list(contents_of(concrete.graph, "step", lambda name: False, lambda file: True))
     graphs: dict[str, Graph] = {}
     graphs.update({each.name: Graph(each, graphs.get) for each in records})
-    return wasted(graphs["step"], batch)
+    return [*wasted(graphs["step"], batch), *causes_in(graphs["step"], batch)]
 
 
 def kinds(function: Makes, *shapes: Any, batch: int | None = None) -> set[str]:
-    return {each.kind for each in found(function, *shapes, batch=batch)}
+    return {kind_of(each) for each in found(function, *shapes, batch=batch)}
+
+
+def kind_of(each: Wasted | Cause) -> str:
+    """The code of a cause; the kind of what is no cause yet."""
+    return each.kind if isinstance(each, Wasted) else code_of(each)
 
 
 @functools.cache

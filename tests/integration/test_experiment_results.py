@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import experiment_pieces
 import pytest
 from warm import run_warm
 
-BEGIN = experiment_pieces.BEGIN + "trial = Trial()\n"
+BEGIN = """
+import keras, numpy as np, tensorflow as tf
+
+class Trial:
+    count = 0
+    def when_keras(self, callback): callback()
+    def applied(self): self.count += 1
+
+trial, rng = Trial(), np.random.default_rng(0)
+"""
 
 BATCHES = """
-install = changing("batch-as-call")
+from tfperfkit_experiments.batch_as_call.install import install
 batches = [(rng.normal(size=(8, 5)), rng.integers(0, 2, 8)) for _ in range(6)]
 weights = rng.uniform(size=8)
 
@@ -44,7 +52,7 @@ for other in (changed, again):
 """
 
 ROWS = """
-install = changing("update-rows")
+from tfperfkit_experiments.update_rows.install import install
 # Each batch holds all rows, some twice: then lazy Adam is Adam.
 indices = np.array([0, 1, 2, 3, 4, 2, 0, 4])
 wanted = rng.normal(size=(8, 3))
@@ -67,7 +75,7 @@ np.testing.assert_allclose(more[1], beyond[1], rtol=1e-3, atol=1e-5)
 """
 
 MAPS = """
-install = changing("vectorized-map")
+from tfperfkit_experiments.vectorized_map.install import install
 windows = tf.constant(rng.normal(size=(20, 6)), tf.float32)
 
 def scaled(row):
@@ -93,7 +101,7 @@ for one, two in zip(plain, changed):
 """
 
 ALONE = """
-install = changing("no-strategy")
+from tfperfkit_experiments.no_strategy.install import install
 rows = rng.normal(size=(64, 5)).astype("float32")
 
 def trained(make):
@@ -118,7 +126,8 @@ for make in (tf.distribute.MirroredStrategy, lambda: tf.distribute.OneDeviceStra
 """
 
 EPOCHS = """
-install = changing("longer-epochs=3")
+from tfperfkit_experiments.longer_epochs.install import install
+Trial.refuse = lambda self, reason: None
 rows = rng.normal(size=(20, 5)).astype("float32")
 
 def trained(*data, **options):
@@ -133,7 +142,7 @@ ways = [((rows, rows[:, :1]), {"batch_size": 8}), ((dataset,), {})]
 refused = [((rows, rows[:, :1]), {"validation_split": 0.5}), ((dataset.repeat(),), {"steps_per_epoch": 3})]
 for place, (data, options) in enumerate(ways + refused):
     plain, before = trained(*data, **options), trial.count
-    with install(trial):
+    with install(trial, 3):
         changed = trained(*data, **options)
     fewer = place < len(ways)
     assert trial.count - before == fewer and changed[0] == (2 if fewer else 6), changed[0]

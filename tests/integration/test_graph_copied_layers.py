@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from late_tensorflow import needs_tensorflow, tf
 from tfperfkit_probes.ops.copied_layers import copied_layers
-from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.model import CopiedLayer
 
+from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
 
 pytestmark = needs_tensorflow

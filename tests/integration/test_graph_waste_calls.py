@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from graph_waste import Makes
 from late_tensorflow import needs_tensorflow, tf
-from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.stored import CallsRecord
 from tfperfkit_probes.ops.waste import wasted
 
+from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
+from tfperfkit.records.graph_contents import CallsRecord
 from tfperfkit.records.pipelines import Padding
 
 pytestmark = needs_tensorflow

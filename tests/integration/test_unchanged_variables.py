@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from late_tensorflow import needs_tensorflow, tf
-from tfperfkit_probes.ops.graph import Graph
 from tfperfkit_probes.ops.record import _variables
 from tfperfkit_probes.ops.stored import FunctionRecord
 from tfperfkit_probes.ops.unchanged import Unchanged
 from tfperfkit_probes.ops.waste import wasted
 
+from tfperfkit.graph.model import Graph
 from tfperfkit.instruments.graphs.snapshot import contents_of
 
 pytestmark = needs_tensorflow

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.model import ProbeResult
-from tfperfkit.rule import Offer
+from tfperfkit.rule import LIVE, Offer
 from tfperfkit.storage.stream_writer import plain
 
 
@@ -23,6 +23,9 @@ def offered(name: str, made: ProbeResult, data: Any) -> tuple[tuple[Offer, ...],
         given, refused = (), [f"what it offers is left out: {type(made.offers).__name__} is no tuple"]
     for each in given:
         kind = type(each)
+        if isinstance(each, LIVE):
+            offers.append(Offer(name, kind, each))
+            continue
         try:
             if not isinstance(each, msgspec.Struct) and not dataclasses.is_dataclass(kind):
                 raise TypeError("it is neither a msgspec Struct nor a dataclass")

@@ -9,7 +9,6 @@ import msgspec
 
 from tfperfkit.analysis import kept_tables
 from tfperfkit.model import Finding, Report
-from tfperfkit.records import stated_gains
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
@@ -66,7 +65,7 @@ def write(folder: Path, report: Report) -> None:
         return
     with contextlib.suppress(Exception):
         run, manifest = RunDirectory.open(folder)
-        run.write_json(FILE, stated_gains.state(msgspec.to_builtins(summarise(report, manifest))))
+        run.write_json(FILE, msgspec.to_builtins(summarise(report, manifest)))
         kept_tables.write(run, report)
 
 
@@ -76,6 +75,6 @@ def read(folder: Path) -> RunSummary | None:
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
         return None
     try:
-        return msgspec.convert(stated_gains.read(raw), RunSummary)
+        return msgspec.convert(raw, RunSummary)
     except msgspec.ValidationError:
         return None

@@ -27,7 +27,8 @@ def refuted(finding: Finding) -> bool:
         return False
     if item.verdict == "slower":
         return True
-    low, upper = finding.gain.bounds[0] if finding.gain.bounds else None, item.interval[1]
+    low = finding.predicted_range[0] if finding.predicted_range else finding.predicted_speedup
+    upper = item.interval[1]
     return upper < _NOTHING or (item.verdict == "no difference" and low is not None and upper < low)
 
 

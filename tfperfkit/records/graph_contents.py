@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from tfperfkit.records.pipelines import Padding
+
 Place = tuple[str, int, str]  # file, line, function
 
 
@@ -26,6 +28,23 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     large_constants: bool = False  # contents of constants were too much to be copied
     zeros: dict[str, float] = {}  # captures and constants that are nearly all zeros: the share of zeros
     separable: list[str] = []  # those that are a column times a row (times a matrix of the channels)
+
+
+class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the arguments were in the first ``calls`` of the concrete function ``graph``.
+
+    Lists are in the order of the graph's arguments. ``same``: in how many calls an argument was the one of the call
+    before; ``grown``: in how many it was the one of the call before with more at its end. ``padding`` describes
+    sequences. ``zeros``: the share of zeros of the arguments that were nearly all zeros, by their number. The
+    instrument ``graphs.same_arguments`` records it.
+    """
+
+    graph: str
+    calls: int
+    same: list[int] = []
+    grown: list[int] = []
+    padding: list[Padding | None] = []
+    zeros: dict[int, float] = {}
 
 
 class AutographCode(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from tfperfkit.model import History, RunAccount, RunInfo, StepAccount, WarmUp
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Span, Spans
 from tfperfkit.records.steps import StepTable
-from tfperfkit.rule import Evidence, Offer, Offers
+from tfperfkit.rule import LIVE, Evidence, Offer, Offers
 
 
 def evidence_of(
@@ -62,7 +62,10 @@ def evidence_of(
         data=msgspec.to_builtins(dict(data or {})),
         sources={file: tuple(text.splitlines()) for file, text in (sources or {}).items()},
         records=lambda stream: streams.get(stream, ()),
-        offers=Offers(Offer(probe, type(each), msgspec.to_builtins(each)) for probe, each in offered),
+        offers=Offers(
+            Offer(probe, type(each), each if isinstance(each, LIVE) else msgspec.to_builtins(each))
+            for probe, each in offered
+        ),
         run_account=run_account,
         history=history,
     )

@@ -9,35 +9,35 @@ from functools import cached_property
 from typing import TypeVar
 
 from tfperfkit.clock import ms
+from tfperfkit.graph.graphdef import SHORT
+from tfperfkit.graph.model import Damaged, Graph
+from tfperfkit.graph.recorded import RecordedFunction
+from tfperfkit.graph.walk import walk
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FixedWork
 from tfperfkit.probe import Capture
 from tfperfkit.records.convert import read
-from tfperfkit.records.graph_contents import GraphContents
+from tfperfkit.records.graph_contents import CallsRecord, GraphContents
 from tfperfkit_probes.ops import optimized
 from tfperfkit_probes.ops.control import control_and_effects
 from tfperfkit_probes.ops.copied_layers import copied_layers
 from tfperfkit_probes.ops.exchange import exchanged, tables
 from tfperfkit_probes.ops.fixed import fixed_work
-from tfperfkit_probes.ops.graph import Damaged, Graph
 from tfperfkit_probes.ops.loops import loops_of
 from tfperfkit_probes.ops.model import Function, Marked, Optimized, SideEffect, Xla
-from tfperfkit_probes.ops.schema import SHORT
 from tfperfkit_probes.ops.source import Sources
 from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
     AutographRecord,
-    CallsRecord,
     FirstRunRecord,
     FunctionRecord,
     VariableRecord,
     XlaRecord,
 )
-from tfperfkit_probes.ops.summary import Precision, Summary, by_precision, is_backward
+from tfperfkit_probes.ops.summary import Precision, Summary, by_precision
 from tfperfkit_probes.ops.unchanged import Unchanged
-from tfperfkit_probes.ops.walk import walk
-from tfperfkit_probes.ops.waste import wasted
+from tfperfkit_probes.ops.waste import wasted_in
 
 _Record = TypeVar("_Record")
 _MAX_ARGUMENTS = 6
@@ -53,6 +53,8 @@ class Records:
         self.calls = {record.graph: record for record in read(capture, "calls", CallsRecord)}
         self.xla = {record.graph: record for record in read(capture, "xla", XlaRecord)}
         self.autograph = read(capture, "autograph", AutographRecord)
+        #: The functions that were looked at, by the names of their graphs.
+        self.compiled: dict[str, RecordedFunction] = {}
         self._graphs: dict[str, Graph | None] = {}
 
     def graph(self, name: str) -> Graph | None:
@@ -124,7 +126,7 @@ def fixed_in(records: Records) -> FixedWork:
 def _has_gradients(records: Records, name: str) -> bool:
     graph = records.graph(name)
     bodies = records.with_bodies(graph) if graph is not None else []
-    return any(is_backward(node, "") for body in bodies for node in body.nodes.values())
+    return any(node.backward for body in bodies for node in body.nodes.values())
 
 
 def _function(
@@ -152,6 +154,14 @@ def _function(
     loops, outside_measured = loops_of(graph, open_size)
     sent = exchanged(graph, open_size)
     control, effects = control_and_effects(summary.graphs, sources, own, outside)
+    recorded = records.compiled[record.graph] = RecordedFunction(
+        graph,
+        open_size or batch or None,
+        unchanged=_unchanged(records.unchanged, record),
+        idle=_unchanged(records.idle, record),
+        calls=records.calls.get(record.graph),
+        shapes=_opened(graph, run),
+    )
     optimized, after, reason = _optimized(graph, run)
     counted = summary.unknown < sum(summary.ops.values()) / 2 or not summary.unknown
     if summary.unknown:
@@ -214,14 +224,7 @@ def _function(
         exchanged=sent,
         # Tables matter where replicas exchange their gradients.
         tables=tables(graph, open_size, record.variables) if sent else [],
-        wasted=wasted(
-            graph,
-            open_size or batch or None,
-            _unchanged(records.unchanged, record),
-            _unchanged(records.idle, record),
-            records.calls.get(record.graph),
-            _opened(graph, run),
-        ),
+        wasted=wasted_in(recorded),
         copied_layers=copied_layers(summary.graphs),
         callers=callers,
         lines_known=summary.lines_known,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit.graph.model import Graph, Node
 
 #: What joins the results of copies: a sum, an extreme, a list. One of them in a row for each copy is no recurrence.
 _JOINS = frozenset(

@@ -9,12 +9,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from tfperfkit.graph.model import Graph, Node
+from tfperfkit.graph.walk import BRANCHES, LOOPS
 from tfperfkit_probes.ops.apart import apart
-from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Control, SideEffect
 from tfperfkit_probes.ops.source import Sources, Statement, side_effects, statements
-from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import BRANCHES, LOOPS
 
 _LOOP_OPS = LOOPS | {"ReduceDataset", "ScanDataset"}
 _NOT_COUNTED = frozenset({"Const", "Placeholder", "NoOp", "Identity", "ReadVariableOp"})
@@ -70,7 +69,7 @@ def _files(graphs: Iterable[Graph], outside: set[tuple[str, int]]) -> dict[str, 
     files: dict[str, _File] = defaultdict(_File)
     for graph in graphs:
         for node in graph.nodes.values():
-            backward = is_backward(node, graph.name)
+            backward = node.backward
             counted = node.type not in _NOT_COUNTED and not backward
             resources = list(_resources(graph, node))
             seen = set(outside)  # a comprehension has a frame of its own on the line

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit.graph.model import Graph, Node
 from tfperfkit_probes.ops.model import CopiedLayer
-from tfperfkit_probes.ops.summary import is_backward
 
 _DEEPEST = 4000
 
@@ -17,7 +16,7 @@ def copied_layers(graphs: Sequence[Graph]) -> list[CopiedLayer]:
     copies: dict[str, int] = {}
     for graph in graphs:
         for node in graph.nodes.values():
-            if node.type == "Pack" and "/" in node.name and not is_backward(node, ""):
+            if node.type == "Pack" and "/" in node.name and not node.backward:
                 scope = node.name.rpartition("/")[0]
                 if _each_of_a_slice(graph, node, scope):
                     copies[scope] = max(copies.get(scope, 0), len(node.inputs))

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tfperfkit.graph.model import Graph, Node
 from tfperfkit.model import Column, Table
 from tfperfkit.records.plural import plural
 from tfperfkit.storage.safe_reader import write_file
-from tfperfkit_probes.ops.graph import Graph, Node
 from tfperfkit_probes.ops.model import Function
 
 _MAX_ROWS = 60

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tfperfkit.graph.costs import filled
+from tfperfkit.graph.model import Graph, Node, parse_type
+from tfperfkit.graph.walk import walk
 from tfperfkit.model import SourceSpan
-from tfperfkit_probes.ops.graph import Graph, Node, parse_type
 from tfperfkit_probes.ops.model import Exchanged, Table
 from tfperfkit_probes.ops.stored import VariableRecord
-from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import filled, walk
 
 #: Beginnings of the types that add up among replicas, and of those that give each what all have.
 REDUCES = ("CollectiveReduce", "NcclAllReduce")
@@ -84,9 +84,9 @@ def tables(graph: Graph, open_size: int | None, variables: Sequence[VariableReco
             root = _root(graph, name)
             if root is None:
                 continue
-            if node.type in _LOOKUPS and number == 0 and not is_backward(node, ""):
+            if node.type in _LOOKUPS and number == 0 and not node.backward:
                 looked[root].append(node)
-            elif node.type not in _READS and not _updates(node) and not is_backward(node, ""):
+            elif node.type not in _READS and not _updates(node) and not node.backward:
                 other.add(root)
     found: dict[tuple[int, int, SourceSpan | None], Table] = {}
     for root, lookups in looked.items():

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from tfperfkit.graph import optable
+from tfperfkit.graph.costs import filled
+from tfperfkit.graph.model import Graph, Node, Type
+from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, varies
 from tfperfkit.offers import FixedOperations, FixedWork
-from tfperfkit_probes.ops.graph import Graph, Node, Type
 from tfperfkit_probes.ops.stored import FunctionRecord
-from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, filled, varies
 
 #: Operations between the mean of a batch and the variable that follows it: a difference, a product, a sum.
 _STATISTICS_DEPTH = 4
@@ -28,15 +28,15 @@ def fixed_work(functions: Iterable[tuple[FunctionRecord, Graph | None]]) -> Fixe
 
 def _only_writes(graph: Graph) -> bool:
     nodes = graph.nodes.values()
-    return any(node.type.startswith(WRITES) for node in nodes) and not any(is_backward(node, "") for node in nodes)
+    return any(node.type in WRITES for node in nodes) and not any(node.backward for node in nodes)
 
 
 def fixed(record: FunctionRecord, graph: Graph) -> FixedOperations | None:
     """None where nothing that depends on the arguments is so, or the function changes no variable."""
     nodes = graph.nodes
     arguments = [name for name in graph.record.arguments if _is_tensor(nodes.get(name))]
-    written = {_resource(graph, node) for node in nodes.values() if node.type.startswith(WRITES)}
-    if not written or not arguments or not any(is_backward(node, "") for node in nodes.values()):
+    written = {_resource(graph, node) for node in nodes.values() if node.type in WRITES}
+    if not written or not arguments or not any(node.backward for node in nodes.values()):
         return None
     same = _same(graph, arguments, written)
     if not same:
@@ -65,7 +65,7 @@ def _same(graph: Graph, arguments: list[str], written: set[str]) -> set[str]:
                 varies.add(node.name)
             if any(name in follows for name, _ in node.inputs):
                 follows.add(node.name)
-        same = {name for name in follows.difference(varies, arguments) if not is_backward(nodes[name], "")}
+        same = {name for name in follows.difference(varies, arguments) if not nodes[name].backward}
         more = _followed(graph, same, means)
         if not more:
             return same
@@ -78,7 +78,7 @@ def _followed(graph: Graph, same: set[str], known: set[str]) -> set[str]:
     nodes = graph.nodes
     found: set[str] = set()
     for node in nodes.values():
-        if not node.type.startswith(WRITES):
+        if node.type not in WRITES:
             continue
         front = {name for name, _ in node.inputs[1:]}
         for _ in range(_STATISTICS_DEPTH):
@@ -86,7 +86,7 @@ def _followed(graph: Graph, same: set[str], known: set[str]) -> set[str]:
             front = {
                 name
                 for at in front
-                if at in nodes and at not in same and at not in known and not is_backward(nodes[at], "")
+                if at in nodes and at not in same and at not in known and not nodes[at].backward
                 for name, _ in nodes[at].inputs
             }
     return found
@@ -128,7 +128,7 @@ def _kept(graph: Graph, same: set[str]) -> int | None:
     dimensions count as one; None where others are open."""
     taken: dict[str, set[int]] = defaultdict(set)
     for node in graph.nodes.values():
-        if node.name not in same and not is_backward(node, ""):
+        if node.name not in same and not node.backward:
             for name, number in node.inputs:
                 if name in same:
                     taken[name].add(number)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 
-from tfperfkit_probes.ops.graph import Graph, Node, Type
+from tfperfkit.graph.costs import cost, filled, moved
+from tfperfkit.graph.iterations import iterations_of
+from tfperfkit.graph.model import Graph, Node, Type
+from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, PASSING, Visit, walk
 from tfperfkit_probes.ops.model import GraphLoop
-from tfperfkit_probes.ops.summary import is_backward, moved
-from tfperfkit_probes.ops.turns import turns_of
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, PASSING, Visit, cost, filled, walk
 
 #: Parts of the names of types whose work does not follow from the sizes of what they take and make.
 _UNKNOWN_WORK = (
@@ -53,7 +53,7 @@ class _Open:
 
     name: str
     node: Node
-    path: str
+    backward: bool
     times: float  # that a turn of it runs in a call
     exact: bool
     turns: int | None
@@ -73,13 +73,13 @@ class _Open:
         count = cost(visit.graph, node, open_size) if solving is None else solving
         self.flops += (count or 0.0) * visit.times
         self.bytes += moved(visit.graph, node, open_size) * visit.times
-        gradient = not is_backward(self.node, self.path) and node.backward
+        gradient = not self.backward and node.backward
         self.trains = self.trains or kind.startswith(_TRAINS) or gradient
         if kind in PASSING or kind in CALLS:
             return
         self.operations += visit.times
         if kind in LOOPS | BRANCHES:
-            self.measured = self.measured and (kind not in LOOPS or turns_of(visit.graph, node) is not None)
+            self.measured = self.measured and (kind not in LOOPS or iterations_of(visit.graph, node) is not None)
             return
         numbers = _elements(visit.graph, node, open_size)
         self.measured = self.measured and count is not None and numbers is not None
@@ -100,7 +100,7 @@ class _Open:
             elements=self.elements / turns,
             measured=self.measured,
             trains=self.trains,
-            backward=is_backward(self.node, self.path),
+            backward=self.backward,
             around=self.around,
             whole_flops=self.flops,
             whole_bytes=self.bytes,
@@ -122,12 +122,12 @@ def loops_of(graph: Graph, open_size: int | None) -> tuple[list[GraphLoop], bool
             known = cost(visit.graph, node, open_size) is not None and not _is_of_matrices(node)
             measured = measured and known and _elements(visit.graph, node, open_size) is not None
         if node.type in LOOPS and visit.times > 0:
-            turns = turns_of(visit.graph, node)
+            turns = iterations_of(visit.graph, node)
             around = inside[-1].name if inside else ""
             times = visit.times * (1 if turns is None else turns)
             found.setdefault(
                 f"{visit.path}{node.name}/",
-                _Open(node.name, node, visit.path, times, visit.exact, turns, around, visit.times),
+                _Open(node.name, node, visit.backward, times, visit.exact, turns, around, visit.times),
             )
     return [loop.closed() for loop in found.values()], measured
 

@@ -168,6 +168,21 @@ class Wasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     names: list[str] = []
     updates: list[str] = []
 
+    @property
+    def with_bodies(self) -> bool:
+        """Whether the operations may call bodies, which count with them."""
+        return self.kind in ("again", "again_idle", "fixed", "fixed_idle", "grown")
+
+    @property
+    def each_variable(self) -> bool:
+        """Whether there is one for each variable."""
+        return self.kind in ("norm", "average", "update")
+
+    @property
+    def of_result(self) -> bool:
+        """Whether the operations make a result of the function."""
+        return self.kind.startswith("result_")
+
 
 class CopiedLayer(msgspec.Struct, frozen=True, kw_only=True):
     """A Keras layer whose operations stand in the graph once for each step of a sequence. ``layer``: the scope of its

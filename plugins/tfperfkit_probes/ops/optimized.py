@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from tfperfkit_probes.ops.graph import Graph, optimized_types
+from tfperfkit.graph.model import Graph, optimized_types
+from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, walk
 from tfperfkit_probes.ops.model import FusedKernel, Optimized
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, walk
 
 #: Grappler names an inlined body ``while/body/_6/while/add``; without its number it is the path that we walk.
 _INLINED = re.compile(r"/(?:body|cond|then|else|branch_\d+)/_\d+/")

@@ -12,11 +12,11 @@ from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.graphs import autograph_xla, first_run, same_arguments, snapshot, tracing
 from tfperfkit.instruments.graphs.tracing import Traced
 from tfperfkit.probe import Recording
+from tfperfkit.records.graph_contents import CallsRecord
 from tfperfkit_probes.ops.stored import (
     MAX_FUNCTIONS,
     MAX_OPERATIONS,
     AutographRecord,
-    CallsRecord,
     FirstRunRecord,
     FunctionRecord,
     VariableRecord,

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import ProbeResult, Table
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.probe import Capture
@@ -39,7 +40,7 @@ def result(capture: Capture) -> ProbeResult:
         tables=(*tables.tables(shown, capture.source), *extra),
         summary=_summary(every, shown),
         notes=tuple(dict.fromkeys(notes)),
-        offers=(FunctionCosts(functions=data.all), fixed_in(records)),
+        offers=(FunctionCosts(functions=data.all), fixed_in(records), RecordedGraphs(records.compiled)),
     )
 
 

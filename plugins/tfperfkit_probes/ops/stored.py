@@ -6,7 +6,6 @@ import msgspec
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.records.graph_contents import AutographCode, XlaView
-from tfperfkit.records.pipelines import Padding
 from tfperfkit_probes.function_records import Argument, Owner
 
 #: After so many operations of all graphs together nothing more is recorded: the disk and the report are finite.
@@ -65,19 +64,6 @@ class FirstRunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     optimized: bytes | None = None  # compressed GraphDef
     reason: str = ""  # why there is none
     error: str | None = None
-
-
-class CallsRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The first ``calls`` of the concrete function ``graph``; see ``instruments.graphs.same_arguments``. In how many of
-    them an argument was the ``same`` as in the call before, or had ``grown``, and the ``padding`` of sequences, in the
-    order of the graph's arguments; ``zeros``: the share of zeros of those that were nearly all zeros, by number."""
-
-    graph: str
-    calls: int
-    same: list[int] = []
-    grown: list[int] = []
-    padding: list[Padding | None] = []
-    zeros: dict[int, float] = {}
 
 
 class AutographRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from tfperfkit.graph.costs import cost, filled, moved
+from tfperfkit.graph.model import Graph, Node, Type
+from tfperfkit.graph.walk import PASSING, Visit, walk
 from tfperfkit.model import SourceSpan
-from tfperfkit_probes.ops.graph import Graph, Node, Type
 from tfperfkit_probes.ops.model import Constant, LayerCost, LineCost, Marked, TypeCost
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, PASSING, cost, filled, walk
 
 PYTHON_CALLS = frozenset({"PyFunc", "EagerPyFunc", "PyFuncStateless"})
 PRINTS = frozenset({"Print", "PrintV2", "LogSummary"})
@@ -21,8 +22,6 @@ HALF = ("float16", "bfloat16")
 #: Constants from here on are listed.
 LISTED_CONSTANT_BYTES = 1024
 _MAX = 200
-#: Moving data in and out of the graph's structure reads and writes nothing by itself.
-_STRUCTURE = CALLS | LOOPS | BRANCHES | PASSING
 
 
 @dataclasses.dataclass
@@ -63,13 +62,14 @@ class Summary:
         found: dict[str, Graph] = {}
         for visit in walk(graph, open_size):
             found.setdefault(visit.graph.name, visit.graph)
-            self._add(visit.graph, visit.node, visit.times, visit.path)
+            self._add(visit)
             self.exact = self.exact and (visit.exact or visit.node.type in PASSING)
         self.graphs = tuple(found.values())  # the function's and its bodies, each once
         for inner in self.graphs:
             self._activations(inner)
 
-    def _add(self, graph: Graph, node: Node, times: float, path: str) -> None:
+    def _add(self, visit: Visit) -> None:
+        graph, node, times = visit.graph, visit.node, visit.times
         kind = node.type
         self.ops[kind] += 1
         inputs = graph.input_types(node)
@@ -80,10 +80,10 @@ class Summary:
         bytes_moved = times * moved(graph, node, self._open)
         self.flops += amount
         self.moved_bytes += bytes_moved
-        backward = is_backward(node, path)
+        backward = visit.backward
         self.has_gradients = self.has_gradients or backward
         self.backward_operations += backward
-        for total in (self._types[kind], self._lines[node.place], self._layers[layer_of(node, path)]):
+        for total in (self._types[kind], self._lines[node.place], self._layers[layer_of(node)]):
             total.ops += 1
             total.bytes += bytes_moved
             total.known = total.known and count is not None
@@ -138,11 +138,11 @@ class Summary:
         """What the forward operations make and a gradient takes: it has to be kept until then."""
         kept: set[tuple[str, int]] = set()
         for node in graph.nodes.values():
-            if is_backward(node, ""):
+            if node.backward:
                 kept.update(node.inputs)
         for name, number in kept:
             owner = graph.nodes.get(name)
-            if owner is not None and owner.type not in PASSING and not is_backward(owner, ""):
+            if owner is not None and owner.type not in PASSING and not owner.backward:
                 self.activation_bytes += filled(graph.type_of(name, number), self._open).bytes or 0
 
     @property
@@ -187,17 +187,6 @@ class Summary:
         return sorted(rows, key=lambda row: -(row.flops + row.backward_flops))[:_MAX]
 
 
-def moved(graph: Graph, node: Node, open_size: int | None) -> int:
-    """Bytes that one execution reads and writes, as far as sizes are known."""
-    if node.type in _STRUCTURE:
-        return 0
-    key = (node.name, open_size)
-    if key not in graph.moved:
-        types = (*graph.input_types(node), *node.outputs)
-        graph.moved[key] = sum(filled(each, open_size).bytes or 0 for each in types if each.dtype != "resource")
-    return graph.moved[key]
-
-
 class Precision(NamedTuple):
     """FLOPs of a function: all, those that make float64, those that make 16 bits."""
 
@@ -219,15 +208,10 @@ def by_precision(graph: Graph, open_size: int | None) -> Precision:
     return Precision(whole, float64, half)
 
 
-def is_backward(node: Node, path: str) -> bool:
-    """Whether an operation belongs to a gradient. ``path``: the names of the calls around it."""
-    return node.backward or "gradient_tape/" in path
-
-
 _NO_LAYER = re.compile(r"gradient_tape|gradients|(?:while|cond)(?:_\d+)?")
 
 
-def layer_of(node: Node, path: str) -> str:
+def layer_of(node: Node) -> str:
     """The name scope of the forward operation, down to a layer: ``sequential/dense_1``; empty outside of scopes."""
     return _layer(node.name.rpartition("/")[0])
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tfperfkit_probes.ops.graph import Graph, Node
+from tfperfkit.graph.model import Graph, Node
+from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
 from tfperfkit_probes.ops.stored import FunctionRecord
-from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, MAX_DEPTH
 
 #: What takes a handle and leaves the variable as it is.
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
@@ -70,7 +69,7 @@ class Unchanged:
 
 
 def _trains(graph: Graph | None) -> bool:
-    return graph is not None and any(is_backward(node, "") for node in graph.nodes.values())
+    return graph is not None and any(node.backward for node in graph.nodes.values())
 
 
 def _is_handle(node: Node) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import UNKNOWN_PART
-from tfperfkit.gain import from_shares, interval, severity
+from tfperfkit.gain import interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
@@ -50,10 +50,10 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     if 0 < batch <= of_work.ADAPT_BATCH_MAX.value:
         ratio = batch / of_work.ADAPT_BATCH.value
         lower, upper = of_work.ADAPT_LEFT_MAX.value, of_work.ADAPT_LEFT_MIN.value
-        gained = from_shares(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
+        bounds = speedups(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
         words = _small(layer, batch)
     elif passes >= of_work.ADAPT_PASSES.value:
-        gained = from_shares(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
+        bounds = speedups(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
         words = _again(layer, passes)
     else:
         return
@@ -61,9 +61,10 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         code="EAG015",
         family="eager",
         title=words.title,
-        severity=severity(gained.surely),
+        severity=severity(1 - 1 / bounds[0]),
         share_of_step=share,
-        gain=gained,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
         where=where(evidence, [item for item, _ in at.most_common(3)]),
         evidence=(
             Measurement("time in adapt", share, "share", "samples"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import MEDIUM, from_shares, interval, severity
+from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import MIN, Place, Stack
@@ -82,15 +82,16 @@ def _around(evidence: Evidence, place: Place) -> float:
 def _finding(evidence: Evidence, place: Place, loop: SameTurns, name: str, share: float, turns: float) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _around(evidence, place)), evidence.samples.count)
-    gained = from_shares(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
+    bounds = speedups(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
     around = span(evidence, loop.file, loop.line)
     return Finding(
         code="EAG017",
         family="eager",
         title=f"{name} computes the same of the same data in each turn of line {loop.line}",
-        severity=severity(gained.surely),
+        severity=severity(1 - 1 / bounds[0]),
         share_of_step=share,
-        gain=gained,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
         where=tuple(dict.fromkeys((span(evidence, *place), around))),
         evidence=(
             Measurement("time in the call", share, "share", "samples"),

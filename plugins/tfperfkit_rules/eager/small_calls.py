@@ -12,7 +12,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, from_shares, severity
+from tfperfkit.gain import MEDIUM, middle, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.records.samples import MIN, Place
@@ -35,7 +35,6 @@ class _Words(NamedTuple):
     cost_ms: float
     advice: str
     detail: str
-    remedies: tuple[str, ...] = ()
 
 
 _SESSION = _Words(
@@ -61,7 +60,6 @@ _BATCH = _Words(
     "Collect the inputs of many turns of the loop into one array, and call predict_on_batch, or predict(rows, "
     "batch_size=1024), once for all of them.",
     "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
-    ("predict-to-call",),
 )
 #: What Keras compiles for such a call.
 _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
@@ -116,17 +114,17 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     overhead = share * min(1.0, certain)
     if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
         return
-    gained = from_shares(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
+    bounds = speedups(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
     around = loops(evidence, *place)
     spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
     yield Finding(
         code=words.code,
         family="eager",
-        remedies=words.remedies,
         title=words.title,
-        severity=severity(gained.surely),
+        severity=severity(1 - 1 / bounds[0]),
         share_of_step=overhead,
-        gain=gained,
+        predicted_speedup=middle(bounds),
+        predicted_range=bounds,
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),

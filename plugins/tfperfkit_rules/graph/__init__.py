@@ -23,6 +23,8 @@ from tfperfkit_rules.graph.slow_layers import slow_layers
 from tfperfkit_rules.graph.small_loops import small_loops
 from tfperfkit_rules.graph.unrolled_loops import unrolled_loops
 from tfperfkit_rules.graph.waste import RULES as WASTE
+from tfperfkit_rules.graph.whole_shuffle import WholeShuffle
+from tfperfkit_rules.graph.whole_sort import WholeSort
 
 RULES: tuple[Rule, ...] = (
     repeated_forward,
@@ -45,5 +47,7 @@ RULES: tuple[Rule, ...] = (
     prints,
     checks_on,
     repeated_gradients,
+    WholeSort(),
+    WholeShuffle(),
     *WASTE,
 )

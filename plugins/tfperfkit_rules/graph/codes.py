@@ -14,7 +14,6 @@ FIXED_WORK = "GRF009"
 SPREAD_OUT = "GRF010"
 PRODUCT_ORDER = "GRF011"
 ALL_DIFFERENCES = "GRF012"
-WHOLE_SORT = "GRF013"
 WHOLE_TABLE = "GRF014"
 REPEATED_ROWS = "GRF015"
 SAME_MATRIX = "GRF016"
@@ -27,7 +26,6 @@ FLATTENED = "GRF022"
 SAME_ARGUMENT = "GRF023"
 GROWING_ARGUMENT = "GRF024"
 FACTORISED_AGAIN = "GRF025"
-WHOLE_SHUFFLE = "GRF026"
 ALL_POSITIONS = "GRF027"
 WHOLE_PENALTY = "GRF028"
 CLIPPED_NORM = "GRF029"
@@ -56,7 +54,6 @@ TITLES = {
     SPREAD_OUT: "Indices become a mask that a product or a sum takes back",
     PRODUCT_ORDER: "Products of matrices in a costly order",
     ALL_DIFFERENCES: "Distances of all pairs by way of all differences",
-    WHOLE_SORT: "All is sorted, and only the first few are used",
     WHOLE_TABLE: "All rows are computed, and few are looked up",
     REPEATED_ROWS: "Rows are repeated, or pictures enlarged, before layers that take each alone",
     SAME_MATRIX: "A matrix that stays the same is factorised each time",
@@ -69,7 +66,6 @@ TITLES = {
     SAME_ARGUMENT: "What follows from arguments that stay the same is computed again in each call",
     GROWING_ARGUMENT: "A sequence gets longer from call to call, and each call computes all of it again",
     FACTORISED_AGAIN: "One matrix is factorised several times in a call",
-    WHOLE_SHUFFLE: "All is shuffled to draw a few",
     ALL_POSITIONS: "All positions of a sequence are computed, and few are used",
     WHOLE_PENALTY: "A penalty goes over all rows of a table, and few are looked up",
     CLIPPED_NORM: "Clipping gradients by a norm takes a good part of every step",

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit_probes.lines.graph.repeated import BesideTime
 
-from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
@@ -49,14 +48,13 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
     named = [row for row in function.beside if row.ms >= calibrated.NAMED.value * total] or function.beside[:1]
     kinds = sorted({row.part for row in named})
     words = " and ".join(kinds)
-    factor = speedup(share)
     yield Finding(
         code=codes.METRICS,
         family="graph",
         title=f"{words.capitalize()} take {100 * share:.0f} % of every step",
         severity=graph_severity(share),
         share_of_step=share,
-        gain=Range(factor, factor, factor),
+        predicted_speedup=1 / (1 - share),
         where=_places(evidence, named) or definition(function),
         evidence=(
             Measurement("metrics and summaries per step", total, "ms", WINDOW),

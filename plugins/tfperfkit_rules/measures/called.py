@@ -16,8 +16,7 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.names import UNKNOWN
+from tfperfkit.syntax.names import UNKNOWN, Syntax
 
 
 class Api(NamedTuple):

@@ -7,8 +7,7 @@ import ast
 from tfperfkit_probes.devices.model import DevicesData
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.module import Syntax
-from tfperfkit.syntax.names import UNKNOWN
+from tfperfkit.syntax.names import UNKNOWN, Syntax
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 

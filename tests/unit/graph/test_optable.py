@@ -6,9 +6,9 @@ import pytest
 from ops_builder import Builder, only
 from tfperfkit_probes.ops.fixed import fixed
 from tfperfkit_probes.ops.waste import wasted
-from tfperfkit_probes.ops.waste.view import View
 
 from tfperfkit.graph import optable
+from tfperfkit.graph.view import View
 from tfperfkit.instruments.graphs import repeats
 
 RANDOM = sorted(optable.names(kind="random"))

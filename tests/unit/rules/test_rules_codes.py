@@ -15,10 +15,12 @@ from evidence_builder import make_evidence as made_evidence
 from tfperfkit_rules import measures
 from tfperfkit_rules.device import codes as device
 from tfperfkit_rules.distribution import codes as distribution
+from tfperfkit_rules.graph import RULES as GRAPH_RULES
 from tfperfkit_rules.graph import codes as graph
+from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.retrace import codes as retrace
 
-from tfperfkit.rule import Evidence, LastRule
+from tfperfkit.rule import Evidence
 from tfperfkit.testing import missing_pages
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
@@ -27,7 +29,14 @@ HERE = Path(tfperfkit_rules.__path__[0])
 MANUAL = PAGES.parent / "writing-a-rule.md"
 #: What the run's analysis makes evidence of a work with.
 INSIDE = {"narrowed"}
-TITLES = {**device.TITLES, **distribution.TITLES, **graph.TITLES, **retrace.TITLES}
+_GRAPH_RULES = [rule for rule in GRAPH_RULES if isinstance(rule, GraphRule)]
+TITLES = {
+    **device.TITLES,
+    **distribution.TITLES,
+    **graph.TITLES,
+    **{rule.code: rule.title for rule in _GRAPH_RULES},
+    **retrace.TITLES,
+}
 
 
 def test_no_page_is_missing() -> None:
@@ -69,8 +78,7 @@ def test_the_manual_names_every_measure() -> None:
 
 
 def test_every_rule_is_registered() -> None:
-    """A function that takes evidence alone and gives findings, but is not in any family's ``RULES``, is never asked.
-    Neither is a ``LastRule``."""
+    """A function that takes evidence alone and gives findings, but stands in no family's ``RULES``, is never asked."""
     families = [import_module(f"tfperfkit_rules.{path.parent.name}") for path in HERE.glob("*/__init__.py")]
     asked = {rule for family in families for rule in getattr(family, "RULES", ())}
     written = {
@@ -78,17 +86,14 @@ def test_every_rule_is_registered() -> None:
         for family in families
         for info in walk_packages(family.__path__, f"{family.__name__}.")
         for name, value in vars(import_module(info.name)).items()
-        if not name.startswith("_") and _is_rule(value) and value.__module__ == info.name
+        if not name.startswith("_") and isfunction(value) and value.__module__ == info.name and _is_rule(value)
     }
     assert sorted(f"{rule.__module__}.{rule.__name__}" for rule in written - asked) == []
+    assert set(GraphRule.__subclasses__()) == {type(rule) for rule in _GRAPH_RULES}
     assert len(written & asked) > 50
 
 
-def _is_rule(value: Any) -> bool:
-    return isinstance(value, LastRule) or (isfunction(value) and _takes_evidence(value))
-
-
-def _takes_evidence(function: Any) -> bool:
+def _is_rule(function: Any) -> bool:
     return function.__annotations__ in (
         {"evidence": "Evidence", "return": "Iterable[Finding]"},
         {"evidence": "Evidence", "return": "Iterator[Finding]"},

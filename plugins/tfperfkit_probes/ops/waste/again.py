@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from tfperfkit.graph.costs import cost, moved
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.staying import owner_of
+from tfperfkit.graph.view import View
+from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, varies, walk
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.brief import is_heavy
-from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.summary import is_backward, moved
-from tfperfkit_probes.ops.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, cost, varies, walk
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.solves import DECOMPOSES, SOLVES, solving
-from tfperfkit_probes.ops.waste.staying import owner_of
-from tfperfkit_probes.ops.waste.view import View
 
 #: ``IDLE``: as ``AGAIN``, with variables that may be trained elsewhere in the run, but not here; ``FIXED``: of no
 #: argument, and ``FIXED_IDLE`` with such variables.
@@ -61,7 +61,7 @@ def _moves_much(view: View, found: list[Node]) -> bool:
 
 
 def _writes(node: Node) -> bool:
-    return node.type.startswith(WRITES) and bool(node.inputs)
+    return node.type in WRITES and bool(node.inputs)
 
 
 def grown(view: View) -> Iterator[Wasted]:
@@ -91,7 +91,7 @@ def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list
     follows = set(arguments)
     found = []
     for node in view.nodes.values():
-        if not same[node.name] or node.type == "Placeholder" or is_backward(node, ""):
+        if not same[node.name] or node.type == "Placeholder" or node.backward:
             continue
         if any(owner in follows for owner, _ in node.inputs):
             follows.add(node.name)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, SAME, UNARY
+from tfperfkit.graph.staying import owner_of
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.sizes import BINARY, SAME, UNARY
-from tfperfkit_probes.ops.waste.staying import owner_of
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "average"
 _WRITES = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
@@ -55,7 +54,7 @@ def _mixed(view: View, write: Node) -> list[Node]:
     while pending:
         owner = pending.pop()
         node = view.nodes.get(owner[0])
-        if node is None or len(found) > _MAX_OPERATIONS or is_backward(node, ""):
+        if node is None or len(found) > _MAX_OPERATIONS or node.backward:
             return []
         if view.elements(*owner) == 1 or node.name in found:
             continue  # how much of each

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.waste.tables import along_rows
-from tfperfkit_probes.ops.waste.view import View
 
 _COPIES = frozenset({"Tile", "BroadcastTo"})
 _DEEPEST = 4

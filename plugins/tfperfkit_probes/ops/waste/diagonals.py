@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.row_by_row import row_by_row
+from tfperfkit.graph.sizes import RESHAPES
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.row_by_row import row_by_row
-from tfperfkit_probes.ops.waste.sizes import RESHAPES
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "diagonal"
 #: ``tape.jacobian`` is one gradient for each number, made all at once: TensorFlow names what that takes so.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "factors"
 #: Operations that factorise a matrix and throw the factors away, with their arithmetic in n^3.

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "flat"
 #: Places of a picture and numbers of an example: with fewer the layer is small.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tfperfkit_probes.ops.graph import Node
-from tfperfkit_probes.ops.waste.view import View
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 
 _PASSES = frozenset(
     {"Cast", "Reshape", "ExpandDims", "StridedSlice", "Squeeze", "BroadcastTo", "Identity", "Transpose"}

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, SAME, UNARY
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.waste.sizes import BINARY, SAME, UNARY
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "norm"
 _SCALES = frozenset({"Mul", "RealDiv", "Div", "DivNoNan"})
@@ -90,7 +89,7 @@ def norms(view: View) -> Iterator[Wasted]:
             continue
         number, large = (0, 1) if sizes[0] == 1 else (1, 0)
         gradient, way = _scaled(view, node, large)
-        if gradient is None or not is_backward(gradient, ""):
+        if gradient is None or not gradient.backward:
             continue
         reduced = factors.of(node.inputs[number][0])
         if gradient.name in reduced:
@@ -113,7 +112,7 @@ def norms(view: View) -> Iterator[Wasted]:
 
 def _is_square(view: View, node: Node) -> bool:
     """Whether an operation makes a square, or what else a norm is made of, out of one tensor."""
-    if is_backward(node, ""):
+    if node.backward:
         return False
     alone = len({view.made(*owner) for owner in node.inputs}) == 1  # g * g
     return node.type in UNARY or (node.type in BINARY and alone) or node.type == "Reshape"
@@ -123,7 +122,7 @@ def _scaled(view: View, node: Node, large: int) -> tuple[Node | None, list[Node]
     """The gradient behind a multiplication, past others by a number."""
     way = [node]
     made = view.source(node, large)
-    while made is not None and made.type in _SCALES and not is_backward(made, "") and len(way) < _DEPTH:
+    while made is not None and made.type in _SCALES and not made.backward and len(way) < _DEPTH:
         sizes = [view.elements(*owner) for owner in made.inputs]
         if 1 not in sizes or sizes[0] == sizes[1]:
             break

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.copies import Copies, copies
-from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "pairs"
 #: All differences are at least so many times the numbers that they are made of.

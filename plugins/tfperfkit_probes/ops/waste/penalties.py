@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, SAME, UNARY
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.sizes import BINARY, SAME, UNARY
 from tfperfkit_probes.ops.waste.tables import along_rows
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "penalty"
 _MIN_ROWS, _MIN_NUMBERS = 64, 4096
@@ -120,7 +119,7 @@ def _update(view: View, table: str, whole: int | None) -> list[str]:
             continue
         way, owner = [node.name], node.inputs[1]
         while (made := view.nodes.get(owner[0])) is not None and view.elements(*owner) == whole:
-            if made.type == "AddN" or is_backward(made, ""):
+            if made.type == "AddN" or made.backward:
                 return way
             if made.type == "IdentityN":
                 owner = made.inputs[owner[1]]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.slices import taken
+from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
-from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.hot import one_hot
 from tfperfkit_probes.ops.waste.products import product_of
-from tfperfkit_probes.ops.waste.slices import taken
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "picked"
 _MIN_BRANCHES = 3

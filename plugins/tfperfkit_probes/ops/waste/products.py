@@ -8,11 +8,11 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import flattened
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.sizes import flattened
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "order"
 #: What may stand between two products, or take the first one's result beside the second: it moves past a product.

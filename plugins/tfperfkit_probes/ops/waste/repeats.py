@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tfperfkit.graph.first_axis import following
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, UNARY
+from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.brief import is_heavy
-from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.first_axis import following
 from tfperfkit_probes.ops.waste.products import product_of
-from tfperfkit_probes.ops.waste.sizes import BINARY, UNARY
 from tfperfkit_probes.ops.waste.tables import along_rows
-from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "repeats"
 _MIN_TIMES = 4

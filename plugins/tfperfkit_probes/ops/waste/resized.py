@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import UNARY
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.sizes import UNARY
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "resized"
 #: So many times as many places at least, as for rows that are repeated.

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from itertools import chain
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
+from tfperfkit.graph.walk import PASSING
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.summary import is_backward
-from tfperfkit_probes.ops.walk import PASSING
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "result"
 #: What runs whoever reads it: beginnings of the names of types.
@@ -34,7 +33,7 @@ def results(view: View) -> Iterator[Wasted]:
     users = Counter(chain.from_iterable(needs))
     for number, mine in enumerate(needs):
         alone = [view.nodes[each] for each in mine if users[each] == 1]
-        found = [node for node in alone if node.type not in PASSING and not is_backward(node, "")]
+        found = [node for node in alone if node.type not in PASSING and not node.backward]
         if not found:
             continue
         found.sort(key=lambda node: view.order[node.name])

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import UNARY
+from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
-from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.sizes import UNARY
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "separable"
 _WHOLE, _EACH = "Conv2D", "DepthwiseConv2dNative"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
+from tfperfkit.graph.walk import varies
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.walk import varies
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "solve"
 SOLVES = frozenset({"MatrixSolve", "MatrixSolveLs"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import UNARY
+from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.sizes import UNARY
 from tfperfkit_probes.ops.waste.tables import along_rows
-from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "spread"
 #: A mask has at least so many times the numbers that it is made of: few classes cost nothing.

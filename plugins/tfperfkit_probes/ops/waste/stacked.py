@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit.records.graphs import ELEMENTWISE
 from tfperfkit_probes.ops.brief import is_heavy
-from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste.again import same_in_each
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "stacked"
 #: What works row by row on its first input.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, RESHAPES, UNARY
+from tfperfkit.graph.slices import taken_count
+from tfperfkit.graph.view import Use, View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
-from tfperfkit_probes.ops.waste.sizes import BINARY, RESHAPES, UNARY
-from tfperfkit_probes.ops.waste.slices import taken_count
-from tfperfkit_probes.ops.waste.view import Use, View
 
 KIND = "table"
 _MIN_ROWS = 64

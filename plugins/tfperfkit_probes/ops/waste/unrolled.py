@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.brief import is_heavy
-from tfperfkit_probes.ops.graph import Node
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "unrolled"
 #: Of fewer it is told as a forward pass that runs twice.

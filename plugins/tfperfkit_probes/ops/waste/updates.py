@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from statistics import median
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.sizes import BINARY, SAME, UNARY
+from tfperfkit.graph.staying import owner_of
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.summary import is_backward
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.averages import averages
 from tfperfkit_probes.ops.waste.norms import norms
-from tfperfkit_probes.ops.waste.sizes import BINARY, SAME, UNARY
-from tfperfkit_probes.ops.waste.staying import owner_of
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "update"
 _WRITES = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
@@ -81,7 +80,7 @@ def _follow(view: View, write: Node, known: dict[str, _Update]) -> None:
         size = view.elements(*owner)
         if node.type == "IdentityN":  # Keras' optimizers hand all gradients through one
             pending += node.inputs[owner[1] : owner[1] + 1]
-        elif is_backward(node, ""):
+        elif node.backward:
             gradients += [":".join(map(str, owner))] if size == whole else []
         elif node.type == "ReadVariableOp":
             found[node.name] = node

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit_probes.ops.graph import Node
+from tfperfkit.graph.model import Node
+from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
 from tfperfkit_probes.ops.waste.tables import along_rows
-from tfperfkit_probes.ops.waste.view import View
 
 KIND = "zeros"
 #: A matrix of fewer numbers is multiplied in no time.

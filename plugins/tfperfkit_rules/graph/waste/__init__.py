@@ -24,15 +24,12 @@ from tfperfkit_rules.graph.waste.repeats import enlarged, repeats
 from tfperfkit_rules.graph.waste.results import results
 from tfperfkit_rules.graph.waste.separable import separable
 from tfperfkit_rules.graph.waste.solves import solves
-from tfperfkit_rules.graph.waste.sorts import shuffles, sorts
 from tfperfkit_rules.graph.waste.spread import spread
 from tfperfkit_rules.graph.waste.tables import tables
 from tfperfkit_rules.graph.waste.updates import updates
 from tfperfkit_rules.graph.waste.zeros import zeros
 
 RULES: tuple[Rule, ...] = (
-    sorts,
-    shuffles,
     spread,
     products,
     pairs,

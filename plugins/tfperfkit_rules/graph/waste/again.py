@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 from tfperfkit_probes.ops.brief import is_heavy
-from tfperfkit_probes.ops.model import OpsData
+from tfperfkit_probes.ops.model import OpsData, Wasted
 
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FixedWork
@@ -137,7 +137,7 @@ def grown(evidence: Evidence) -> Iterator[Finding]:
         yield msgspec.structs.replace(made, absorbs=(*made.absorbs, "STP007"))
 
 
-def _in_calls(evidence: Evidence, part: Part) -> Finding:
+def _in_calls(evidence: Evidence, part: Part[Wasted]) -> Finding:
     names = " and ".join(part.waste.names)
     several = len(part.waste.names) > 1
     stays, it = ("stay", "them") if several else ("stays", "it")
@@ -155,7 +155,7 @@ def _in_calls(evidence: Evidence, part: Part) -> Finding:
     )
 
 
-def _in_loop(evidence: Evidence, part: Part) -> Finding:
+def _in_loop(evidence: Evidence, part: Part[Wasted]) -> Finding:
     return finding(
         evidence,
         part,
@@ -169,5 +169,5 @@ def _in_loop(evidence: Evidence, part: Part) -> Finding:
     )
 
 
-def _calls(part: Part) -> Measurement:
+def _calls(part: Part[Wasted]) -> Measurement:
     return count("first calls that were looked at", part.waste.figures["calls"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from tfperfkit_probes.ops.model import Wasted
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit_rules.calibration import graph as calibrated
@@ -10,7 +11,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph.waste.pricing import Part
 
 
-def weighed(made: Finding, part: Part, *places: SourceSpan) -> Finding:
+def weighed(made: Finding, part: Part[Wasted], *places: SourceSpan) -> Finding:
     """The finding with what asks for it first; headroom below the share from which it is a fault, of what may go at
     least and at most the middle: many small operations take as long to start as to run."""
     where = tuple(dict.fromkeys((*places, *made.where)))[: shared.MAX_PLACES.value]

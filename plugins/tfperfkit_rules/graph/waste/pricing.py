@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tfperfkit_probes.ops.model import Brief, Wasted
 
@@ -15,16 +16,13 @@ from tfperfkit.offers import ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.graph.cause import Cause
 from tfperfkit_rules.graph.functions import definition, largest_first, places
 from tfperfkit_rules.graph.untraced import untraced_runs
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import ran
-from tfperfkit_rules.measures.room import range_or_least
+from tfperfkit_rules.measures.room import priced
 
-#: Kinds whose operations may call bodies, which count with them.
-_WITH_BODIES = ("again", "again_idle", "fixed", "fixed_idle", "grown")
-#: Kinds of operations for each variable, which take as long to start as to run where variables are small and many.
-_EACH_VARIABLE = ("norm", "average", "update")
 #: What is computed for one result alone: of each result there is a kind of its own, which begins so.
 RESULT = "result_"
 #: What the runtime puts before the name of an operation whose function it has put in the place of a call.
@@ -33,32 +31,48 @@ _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?|_\d+")
 _GRAPH = "run"
 
 
-class Part(NamedTuple):
+_Waste = TypeVar("_Waste", bound="Wasted | Cause")
+
+
+@dataclass(frozen=True)
+class Part(Generic[_Waste]):
     """Wasted work in a function, its share of the step (0 to 1), of it the gradient's, and what may go, at least and at
     most. ``window``: where the share comes from."""
 
     function: Brief
-    waste: Wasted
+    cause: _Waste
     share: float
     backward: float
     lower: float
     upper: float
     window: str
 
+    @property
+    def waste(self) -> _Waste:
+        """What rules that are no ``GraphRule`` call the cause."""
+        return self.cause
 
-def found(evidence: Evidence, kind: str) -> Iterator[Part]:
-    """The wasted work of one kind that takes enough of the step, or of a work's iteration, the costliest first; what
-    stands in a function and in the one that calls it, once."""
+
+def found(evidence: Evidence, kind: str) -> Iterator[Part[Wasted]]:
+    """``parts_of`` the wasted work of one kind, of rules that are no ``GraphRule``."""
+    yield from parts_of(evidence, candidates(evidence, kind))
+
+
+def parts_of(evidence: Evidence, causes: Iterable[tuple[Brief, _Waste]]) -> Iterator[Part[_Waste]]:
+    """Yield the causes that take enough of the step, or of a work's iteration, the costliest first.
+
+    What stands in a function and in the one that calls it counts once.
+    """
     seen: set[SourceSpan | None] = set()
-    parts = [part for each in candidates(evidence, kind) if (part := _part(evidence, *each)) is not None]
+    parts = [part for each in causes if (part := _part(evidence, *each)) is not None]
     for part in sorted(parts, key=lambda part: -part.share):
-        if part.waste.where not in seen:
-            seen.add(part.waste.where)
+        if part.cause.where not in seen:
+            seen.add(part.cause.where)
             yield part
 
 
 def finding(
-    evidence: Evidence, part: Part, code: str, title: str, advice: str, detail: str, *figures: Measurement
+    evidence: Evidence, part: Part[Any], code: str, title: str, advice: str, detail: str, *figures: Measurement
 ) -> Finding:
     """The finding for wasted work, with its price."""
     waste = part.waste
@@ -66,13 +80,13 @@ def finding(
     shares = [Measurement(f"share of {unit.the}", part.share, "share", part.window)]
     if part.backward > 0:
         shares.append(Measurement("of it backward", part.backward / part.share, "share", part.window))
-    return Finding(
+    made = Finding(
         code=code,
         family="graph",
         title=title,
         severity=severity(part.lower),
         share_of_step=part.share,
-        gain=range_or_least(*speedups(part.lower, part.upper)),
+        predicted_speedup=None,
         where=places([waste.where, *waste.places, definition(part.function)]),
         evidence=(*figures, *shares),
         advice=advice,
@@ -82,6 +96,7 @@ def finding(
         absorbs_here=("GRF003", "GRF005", "GRF007", "GRF009", "STP003"),
         parts=("graph",),
     )
+    return priced(made, speedups(part.lower, part.upper))
 
 
 def count(name: str, value: float, unit: str = "count") -> Measurement:
@@ -96,16 +111,22 @@ def often(number: float) -> str:
 
 def candidates(evidence: Evidence, kind: str) -> Iterator[tuple[Brief, Wasted]]:
     """The wasted work of one kind in the functions that the steps called."""
+    for function in functions_that_ran(evidence):
+        yield from ((function, each) for each in function.marks.wasted if each.kind == kind)
+
+
+def functions_that_ran(evidence: Evidence) -> Iterator[Brief]:
+    """Yield the functions that the steps called, the largest first, without those that XLA compiles."""
     calls = evidence.offer(FunctionCalls)
     # Where the trace was cut before a step nothing was counted: the samples tell then what ran.
     cut = calls is not None and not calls.per_step and evidence.offer(ComputedStep) is None
     for function in largest_first(evidence):
         called = calls is None or cut or evidence.work is not None or function.graph in calls.per_step
         if called and function.first_execution_ms is not None and not function.jit_compile:
-            yield from ((function, each) for each in function.marks.wasted if each.kind == kind)
+            yield function
 
 
-def _part(evidence: Evidence, function: Brief, waste: Wasted) -> Part | None:
+def _part(evidence: Evidence, function: Brief, waste: _Waste) -> Part[_Waste] | None:
     found = _shares(evidence, function, waste)
     share = min(found.forward + found.backward + found.update, 1.0)
     if share < calibrated.MIN_WASTE.value or not evidence.step_ms:
@@ -136,15 +157,15 @@ class _Shares(NamedTuple):
     large: bool = False
 
 
-def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
+def _shares(evidence: Evidence, function: Brief, waste: Wasted | Cause) -> _Shares:
     """By the trace, operation by operation, or by the sizes of what the function computes."""
     names = set(waste.operations)
     step = evidence.offer(ComputedStep)
     # Of a work, what calls bodies is found in the trace by the names of calls.
-    if step is not None and step.ms > 0 and (evidence.work is None or waste.kind not in _WITH_BODIES):
+    if step is not None and step.ms > 0 and (evidence.work is None or not waste.with_bodies):
         # In the clean steps the compiled functions may take longer than in the traced ones: each operation did.
         # What Keras' ``predict`` computes is a part of its own; it makes results that a caller may not read.
-        of_keras = evidence.share("evaluate") if waste.kind.startswith(RESULT) else 0.0
+        of_keras = evidence.share("evaluate") if waste.of_result else 0.0
         scale = (evidence.share("graph") or of_keras) / step.ms
         # Functions of one step may use the same names; their lines tell them apart.
         lines = {("", 0), *((place.file, place.line) for place in (waste.where, *waste.places) if place is not None)}
@@ -162,7 +183,7 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         gaps = scale * _idle_ms(evidence, step)
         gaps *= max((whole + updates) / every if every else 0.0, _runs(step, rows, waste))
         saved = scale * _saved(step, [*rows, *updating])
-        if waste.kind in _EACH_VARIABLE:
+        if waste.each_variable:
             # Where nothing runs for longer than it takes to start them, the step waits for something else. A trace
             # leaves out operations that TensorFlow holds for cheap; the graph has them.
             starts = max(sum(row.runs for row in (*rows, *updating)), len(names.union(waste.updates)))
@@ -171,13 +192,13 @@ def _shares(evidence: Evidence, function: Brief, waste: Wasted) -> _Shares:
         large = any((row.bytes or 0.0) >= calibrated.BEYOND_CACHE.value * row.runs > 0 for row in rows)
         return _Shares(forward, whole - forward, updates, gaps, saved=saved, large=large)
     # Of a step whose operations no trace timed (few steps, or the run was cut) it is by sizes too, without gradients.
-    if evidence.work is None and (step is not None or waste.kind in _EACH_VARIABLE or waste.kind.startswith(RESULT)):
+    if evidence.work is None and (step is not None or waste.each_variable or waste.of_result):
         return _Shares(0.0)
     mine = next((each for each in ran(evidence) if each.function.graph == function.graph), None)
     if mine is None:
         return _Shares(0.0)
     if graph_time.rows(evidence):
-        if waste.kind not in _WITH_BODIES:
+        if not waste.with_bodies:
             return _Shares(graph_time.share(evidence, lambda row: _is_one_of(row.name, names)), window="tfprof")
         # Many operations, of which those that take little are in the trace's rest: at most in proportion.
         share = graph_time.share(evidence, lambda row: _is_inside(row.name, names))
@@ -219,7 +240,7 @@ def _idle_ms(evidence: Evidence, step: ComputedStep) -> float:
     return step.idle_ms * runs / (runs + hidden) if hidden else step.idle_ms
 
 
-def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Wasted) -> float:
+def _runs(step: ComputedStep, rows: list[ComputedOperation], waste: Wasted | Cause) -> float:
     """Of the operations that are started in a step, these and those of the update that go with them (0 to 1)."""
     updates = sum(row.runs for row in step.operations if row.stage == "update" and row.of in waste.updates)
     every = sum(row.runs for row in step.operations)
@@ -244,7 +265,7 @@ def _is_inside(name: str, names: set[str]) -> bool:
     return any("/".join(parts[begin:end]) in names for begin in begins for end in range(begin + 1, len(parts) + 1))
 
 
-def _left(evidence: Evidence, waste: Wasted, share: float, differentiated: bool) -> tuple[float, float]:
+def _left(evidence: Evidence, waste: Wasted | Cause, share: float, differentiated: bool) -> tuple[float, float]:
     """Of the wasted work's time, what its replacement takes at best and at worst (0 to 1)."""
     if waste.left is not None:
         return waste.left * calibrated.WASTE_LEFT_MIN.value, min(1.0, waste.left * calibrated.WASTE_LEFT_MAX.value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit_probes.ops.model import Wasted
+
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.graph import codes
@@ -33,7 +35,7 @@ def products(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _diagonal(evidence: Evidence, part: Part) -> Finding:
+def _diagonal(evidence: Evidence, part: Part[Wasted]) -> Finding:
     figures = part.waste.figures
     return finding(
         evidence,

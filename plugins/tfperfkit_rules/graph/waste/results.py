@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 import msgspec
+from tfperfkit_probes.ops.model import Wasted
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
@@ -30,7 +31,7 @@ def results(evidence: Evidence) -> Iterator[Finding]:
                 yield _finding(evidence, part, reads)
 
 
-def _reads(evidence: Evidence, part: Part) -> Reads | None:
+def _reads(evidence: Evidence, part: Part[Wasted]) -> Reads | None:
     function, figures = part.function, part.waste.figures
     total = round(figures["results"])
     if function.owner == "user":
@@ -40,7 +41,7 @@ def _reads(evidence: Evidence, part: Part) -> Reads | None:
     return of_method(evidence, _PREDICTS, total) if predicts and function.function in _MADE_FOR else None
 
 
-def _finding(evidence: Evidence, part: Part, reads: Reads) -> Finding:
+def _finding(evidence: Evidence, part: Part[Wasted], reads: Reads) -> Finding:
     number, total = round(part.waste.figures["number"]), round(part.waste.figures["results"])
     keras = part.function.owner != "user"
     of = "the model" if keras else part.function.function

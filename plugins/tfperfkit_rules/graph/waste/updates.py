@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit_probes.ops.model import Wasted
+
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
@@ -38,7 +40,7 @@ def updates(evidence: Evidence) -> Iterator[Finding]:
         yield weighed(made, part, *_asked(evidence))
 
 
-def _advice(part: Part) -> str:
+def _advice(part: Part[Wasted]) -> str:
     figures = part.waste.figures
     alike, shapes = round(figures["alike"]), round(figures["shapes"])
     share = "share a shape" if shapes == 1 else f"come in {shapes} shapes"

@@ -14,12 +14,12 @@ from ops_builder import Builder
 from tfperfkit_probes.ops import dump, optimized
 from tfperfkit_probes.ops.analysis import Records, functions
 from tfperfkit_probes.ops.control import control_and_effects
-from tfperfkit_probes.ops.graph import Damaged, parse_type, read_graph
 from tfperfkit_probes.ops.probe import OpsProbe
 from tfperfkit_probes.ops.result import _summary
 from tfperfkit_probes.ops.source import Sources, parse, side_effects
 from tfperfkit_probes.ops.stored import FirstRunRecord
 
+from tfperfkit.graph.model import Damaged, parse_type, read_graph
 from tfperfkit.model import ProbeResult
 from tfperfkit.testing import FakeRecording, capture_of, check_result
 
@@ -210,7 +210,7 @@ def test_damaged_records_cost_themselves_only(analyze: Any) -> None:
 
 
 def test_a_graph_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tfperfkit_probes.ops.graph.MAX_GRAPH_BYTES", 1000)
+    monkeypatch.setattr("tfperfkit.graph.model.MAX_GRAPH_BYTES", 1000)
     with pytest.raises(Damaged, match="too large"):
         read_graph(zlib.compress(b"\0" * 100_000))
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from ops_builder import Builder, only
 from tfperfkit_probes.ops.summary import Summary
-from tfperfkit_probes.ops.walk import cost
+
+from tfperfkit.graph.costs import cost
 
 F = "float32"
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pytest
 from computed_builder import compiled, ran
 from evidence_builder import FILE, make_evidence, make_samples, make_steps
+from graph_causes import offer_causes
 from tfperfkit_probes.ops.model import Marks, OpsData, Wasted
-from tfperfkit_rules.graph.waste import RULES
+from tfperfkit_rules.graph import RULES
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.whole_shuffle import ShuffledRows
+from tfperfkit_rules.graph.whole_sort import SortedRow
 from tfprof_builder import brief, graphs, op
 from work_builder import frame, sampled, work_evidence
 
+from tfperfkit.graph.recorded import RecordedGraphs
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep, FixedWork, FunctionCalls, RanOperation, RanOperations
 
 HERE = SourceSpan("train.py", 3, "loss")
 FIGURES: dict[str, dict[str, float]] = {
-    "sort": {"all": 24_000, "used": 120, "rows": 8},
     "spread": {"mask": 9e6, "ids": 768, "one_hot": 1.0, "looked_up": 1.0},
     "order": {"flops": 2e9, "needed": 2e7, "made": 3e7, "between": 1000},
     "pairs": {"differences": 7e7, "distances": 6e6, "numbers": 1e6},
@@ -27,7 +32,6 @@ FIGURES: dict[str, dict[str, float]] = {
     "solve": {"size": 480, "columns": 4, "loop": 1.0},
     "picked": {"branches": 12},
     "resized": {"times": 256, "before": 256, "after": 12},
-    "shuffle": {"all": 1_000_000, "used": 64, "numbers": 1e6},
     "positions": {"all": 32, "used": 1},
     "penalty": {"rows": 90_000, "taken": 512},
     "copied": {"rows": 120_000, "written": 64, "bytes": 6e7, "queue": 0.0},
@@ -40,11 +44,10 @@ FIGURES: dict[str, dict[str, float]] = {
     "stacked": {"same": 2, "rows": 3, "variables": 30},
     "factors": {"size": 480, "times": 2, "determinant": 1.0, "inverse": 1.0},
 }
-CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
+CODES = {"spread": "GRF010", "order": "GRF011", "pairs": "GRF012"} | {
     "table": "GRF014",
     "repeats": "GRF015",
     "resized": "GRF015",
-    "shuffle": "GRF026",
     "positions": "GRF027",
     "penalty": "GRF028",
     "solve": "GRF016",
@@ -64,13 +67,28 @@ CODES = {"sort": "GRF013", "spread": "GRF010", "order": "GRF011", "pairs": "GRF0
 }
 
 
-def waste(kind: str = "sort", **fields: Any) -> Wasted:
+#: By their codes, causes that a ``GraphRule`` finds.
+CAUSES: dict[str, Cause] = {
+    "GRF013": SortedRow(where=HERE, operations=["sort/TopKV2"], left=0.1, length=24_000, used=120, rows=8),
+    "GRF026": ShuffledRows(where=HERE, operations=["sort/TopKV2"], left=0.1, rows=1_000_000, used=64),
+}
+
+
+def waste(kind: str = "GRF013", **fields: Any) -> Any:
+    if kind in CAUSES:
+        return msgspec.structs.replace(CAUSES[kind], **fields)
     fields = {"left": 0.1, "names": ["article"]} | fields
     return Wasted(kind=kind, where=HERE, operations=["sort/TopKV2"], figures=FIGURES[kind], **fields)
 
 
+def found_in(graph: str, wasted: Sequence[Wasted | Cause]) -> tuple[Marks, RecordedGraphs]:
+    """What was found in a graph: by the probe, and by the rules."""
+    marks = Marks(wasted=[each for each in wasted if isinstance(each, Wasted)])
+    return marks, offer_causes(graph, *(each for each in wasted if isinstance(each, Cause)))
+
+
 def step(
-    *wasted: Wasted,
+    *wasted: Wasted | Cause,
     ms: float = 4.0,
     calls: float = 1.0,
     offers: tuple[Any, ...] = (),
@@ -79,13 +97,14 @@ def step(
     direct: bool = False,
     **fields: Any,
 ) -> Any:
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=list(wasted)))
+    marks, graphs_ = found_in("__inference_step_1", wasted)
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
     function = msgspec.structs.replace(function, **fields)
     forward = msgspec.structs.replace(ran("TopKV2", ms), of="sort/TopKV2", layer=layer, direct=direct)
     backward = msgspec.structs.replace(ran("ScatterNd", ms / 2, "backward"), of="sort/TopKV2")
     others = (ran("MatMul", 4.0, flops=1e6), msgspec.structs.replace(ran("Mul", 1.0, "update"), of="sort/TopKV2"))
     calls_ = FunctionCalls(per_step={"__inference_step_1": calls} if calls else {})
-    more = (calls_, OpsData(functions=[], all=(function,)), *offers)
+    more = (calls_, OpsData(functions=[], all=(function,)), graphs_, *offers)
     return compiled((forward, backward, *others), more=more, source=source or "")
 
 
@@ -93,10 +112,10 @@ def told(evidence: Any) -> list[Finding]:
     return [finding for rule in RULES for finding in rule(evidence)]
 
 
-@pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.parametrize("kind", [*FIGURES, *CAUSES])
 def test_each_kind_has_its_code_place_and_words(kind: str) -> None:
     (finding,) = told(step(waste(kind)))
-    assert (finding.code, finding.where[0]) == (CODES[kind], HERE)
+    assert (finding.code, finding.where[0]) == (CODES.get(kind, kind), HERE)
     assert finding.share_of_step == pytest.approx(6.0 / 12.14, abs=0.01)
     backward = next(row for row in finding.evidence if row.name == "of it backward")
     assert backward.value == pytest.approx(1 / 3)
@@ -142,17 +161,17 @@ def test_the_points_of_all_differences_are_named_as_in_the_script(line: str) -> 
 
 def test_the_gain_is_what_is_not_left() -> None:
     (finding,) = told(step(waste()))
-    assert finding.gain.bounds is not None and finding.gain.likely is not None
-    assert 1.3 < finding.gain.bounds[0] < finding.gain.likely < finding.gain.bounds[1] < 2.2
+    assert finding.predicted_range is not None and finding.predicted_speedup is not None
+    assert 1.3 < finding.predicted_range[0] < finding.predicted_speedup < finding.predicted_range[1] < 2.2
     (less,) = told(step(waste(left=0.4)))
-    assert less.gain.likely is not None and less.gain.likely < finding.gain.likely
+    assert less.predicted_speedup is not None and less.predicted_speedup < finding.predicted_speedup
 
 
 def test_what_would_do_is_priced_by_its_arithmetic_and_memory() -> None:
     (cheap,) = told(step(waste("order", left=None, flops=1e6, bytes=1e5)))
     (dear,) = told(step(waste("order", left=None, flops=1e8, bytes=1e5)))
-    assert cheap.gain.bounds is not None and dear.gain.bounds is not None
-    assert dear.gain.bounds[0] < cheap.gain.bounds[0]
+    assert cheap.predicted_range is not None and dear.predicted_range is not None
+    assert dear.predicted_range[0] < cheap.predicted_range[0]
     assert not told(step(waste("order", left=None, flops=1e9, bytes=1e5)))  # takes as long
 
 
@@ -180,10 +199,11 @@ def test_operations_of_the_same_name_in_another_function_do_not_count() -> None:
     evidence = step(waste())
     data = evidence.offer(ComputedStep)
     rows = tuple(msgspec.structs.replace(row, file="train.py", line=40) if row.of else row for row in data.operations)
-    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=Marks(wasted=[waste()]))
-    calls = FunctionCalls(per_step={"__inference_step_1": 1.0})
-    assert told(compiled(data.operations, more=(calls, OpsData(functions=[], all=(function,)))))
-    assert not told(compiled(rows, more=(calls, OpsData(functions=[], all=(function,)))))
+    marks, graphs_ = found_in("__inference_step_1", [waste()])
+    function = brief(graph="__inference_step_1", first_execution_ms=5.0, marks=marks)
+    more = (FunctionCalls(per_step={"__inference_step_1": 1.0}), OpsData(functions=[], all=(function,)), graphs_)
+    assert told(compiled(data.operations, more=more))
+    assert not told(compiled(rows, more=more))
 
 
 def test_a_variable_that_the_step_assigns_to_beside_its_function_may_be_the_matrix() -> None:
@@ -280,7 +300,7 @@ def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: i
     )
     findings = told(evidence)
     assert len(findings) == told_of
-    assert all(0.3 < item.share_of_step < 0.35 and item.gain.low for item in findings)
+    assert all(0.3 < item.share_of_step < 0.35 and item.at_least for item in findings)
 
 
 FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}
@@ -301,7 +321,7 @@ def test_a_dense_layer_on_whole_pictures_is_reported_with_its_updates() -> None:
     (finding,) = told(flattened())
     assert (finding.code, finding.where[0]) == ("GRF022", HERE)
     assert finding.share_of_step == pytest.approx(8.0 / 13.14, abs=0.06)
-    assert finding.gain.low is not None and 1.5 < finding.gain.low < 1 / (1 - finding.share_of_step)
+    assert finding.at_least is not None and 1.5 < finding.at_least < 1 / (1 - finding.share_of_step)
     assert "64,800" in finding.title and "GlobalAveragePooling2D" in finding.advice
 
 
@@ -324,9 +344,9 @@ def beside(width: float, alone_ms: float | None) -> Finding:
 
 def test_what_runs_beside_stays_unless_it_can_take_the_place() -> None:
     serial, wide, unknown = beside(1, 3.0), beside(2, 3.0), beside(1, None)
-    lower = [each.gain.bounds[0] for each in (serial, wide, unknown) if each.gain.bounds]
+    lower = [each.predicted_range[0] for each in (serial, wide, unknown) if each.predicted_range]
     assert lower[0] < lower[1] == pytest.approx(lower[2], rel=0.05)
-    upper = [each.gain.bounds[1] for each in (serial, wide, unknown) if each.gain.bounds]
+    upper = [each.predicted_range[1] for each in (serial, wide, unknown) if each.predicted_range]
     assert upper == pytest.approx([upper[0]] * 3)
 
 
@@ -334,8 +354,8 @@ def test_operations_beyond_the_caches_slow_the_rest() -> None:
     small, large = (
         told(compiled((row, ran("MatMul", 6.0)), more=more))[0] for row, more in (_of_bytes(1e6), _of_bytes(1e8))
     )
-    assert small.gain.bounds and large.gain.bounds
-    assert large.gain.bounds[0] == small.gain.bounds[0] and large.gain.bounds[1] > small.gain.bounds[1]
+    assert small.predicted_range and large.predicted_range
+    assert large.predicted_range[0] == small.predicted_range[0] and large.predicted_range[1] > small.predicted_range[1]
 
 
 def _of_bytes(moved: float) -> Any:

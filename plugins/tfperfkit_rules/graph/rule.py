@@ -1,0 +1,63 @@
+"""A rule about graphs: one class in one file, with its code, title, thresholds, detection and advice.
+
+The thresholds stand in the file as ``tfperfkit.calibration.Threshold``. An instance of the class is the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Generic
+
+from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
+from tfperfkit.graph.view import View
+from tfperfkit.model import Finding, Measurement
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.cause import C, collect_causes
+from tfperfkit_rules.graph.waste.pricing import Part, finding, functions_that_ran, parts_of
+
+
+class GraphRule(Generic[C]):
+    """``find`` looks at one graph; ``report`` puts into words what takes enough of the step.
+
+    ``find`` is a pure function of the view, and is asked once for each graph of a run.
+    """
+
+    code: ClassVar[str]
+    #: The heading of the finding's page, without numbers or names.
+    title: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.__name__ = type(self).__name__
+
+    def find(self, view: View) -> Iterable[C]:
+        """Yield the causes in one graph."""
+        raise NotImplementedError
+
+    def report(self, evidence: Evidence, part: Part[C]) -> Finding:
+        """Put a cause that takes enough of the step into words, by ``self.finding``."""
+        raise NotImplementedError
+
+    def __call__(self, evidence: Evidence) -> Iterator[Finding]:
+        for part in self.parts(evidence):
+            yield self.report(evidence, part)
+
+    def parts(self, evidence: Evidence) -> Iterator[Part[C]]:
+        """Yield the causes that take enough of the step, or of a work's iteration, the costliest first."""
+        graphs = evidence.offer(RecordedGraphs)
+        if graphs is not None:
+            candidates = (
+                (function, cause)
+                for function in functions_that_ran(evidence)
+                for cause in graphs.once(self.code, function.graph, self._causes)
+            )
+            yield from parts_of(evidence, candidates)
+
+    def _causes(self, function: RecordedFunction) -> list[C]:
+        found = ((view, times, cause) for view, times in function.bodies for cause in self.find(view))
+        return collect_causes(function, found)
+
+    def finding(
+        self, evidence: Evidence, part: Part[C], title: str, advice: str, detail: str, *figures: Measurement
+    ) -> Finding:
+        """The finding with its price. ``figures`` are of the graph: see ``pricing.count``."""
+        return finding(evidence, part, self.code, title, advice, detail, *figures)

@@ -1,0 +1,60 @@
+"""GRF026: a compiled step shuffles all rows to draw a few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tfperfkit.graph.uses import used_at_one_end
+from tfperfkit.graph.view import View
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.rule import GraphRule
+from tfperfkit_rules.graph.waste.pricing import Part, count, often
+from tfperfkit_rules.graph.whole_sort import SORTED_ROW_MIN, SORTED_USED_MAX
+
+
+class ShuffledRows(Cause, frozen=True, kw_only=True):
+    """``rows`` are shuffled, of which ``used`` are used."""
+
+    rows: int
+    used: int
+
+
+class WholeShuffle(GraphRule[ShuffledRows]):
+    """Recognised by the slices with fixed bounds that ``tf.random.shuffle`` goes into, and nothing else."""
+
+    code = "GRF026"
+    title = "All is shuffled to draw a few"
+
+    def find(self, view: View) -> Iterator[ShuffledRows]:
+        """Yield the shuffles of which less than half is used."""
+        for node in view.forward:
+            rows = view.shape(node.name) if node.type == "RandomShuffle" else None
+            if not rows or rows[0] < SORTED_ROW_MIN.value or view.elements(node.name) is None:
+                continue
+            used = used_at_one_end(view, node, rows[0], 0)
+            if used is not None and used.count < SORTED_USED_MAX.value * rows[0]:
+                yield ShuffledRows(
+                    where=node.place,
+                    places=[each.place for each in used.lookups if each.place is not None],
+                    operations=[node.name, *(each.name for each in used.lookups)],
+                    left=used.count / rows[0],
+                    rows=rows[0],
+                    used=used.count,
+                )
+
+    def report(self, evidence: Evidence, part: Part[ShuffledRows]) -> Finding:
+        """Advise to draw the places."""
+        rows, used = part.cause.rows, part.cause.used
+        return self.finding(
+            evidence,
+            part,
+            f"{often(rows)} rows are shuffled, of which {often(used)} {'is' if used == 1 else 'are'} used",
+            f"Draw their places: tf.random.uniform([{used}], maxval={rows}, dtype=tf.int64), and "
+            "tf.gather these rows. One may come twice; where that must not be, draw without putting back: "
+            f"tf.math.top_k(tf.random.uniform([{rows}]), k={used}).indices, with a number for each row.",
+            "What is shuffled goes into slices with fixed bounds and nowhere else.",
+            count("rows shuffled", rows),
+            count("of them used", used),
+        )

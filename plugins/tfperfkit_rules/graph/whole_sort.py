@@ -1,0 +1,86 @@
+"""GRF013: a compiled step sorts all numbers, and uses only the first or last few."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.graph import optable
+from tfperfkit.graph.uses import used_at_one_end
+from tfperfkit.graph.view import View
+from tfperfkit.model import Finding
+from tfperfkit.rule import Evidence
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.rule import GraphRule
+from tfperfkit_rules.graph.waste.pricing import Part, count, often
+
+SORTED_ROW_MIN = Threshold(
+    64, "numbers", "in a row that is sorted: a shorter one takes no time", Chosen("a few cache lines")
+)
+SORTED_USED_MAX = Threshold(0.5, "share", "of what is sorted or shuffled that is used, at most", Chosen("half"))
+#: ``tf.sort``, ``tf.argsort`` and ``tf.math.top_k``.
+_SORTS = optable.names(kind="sort") - {"NthElement"}
+
+
+class SortedRow(Cause, frozen=True, kw_only=True):
+    """``length``: numbers in a row; ``used`` of them are used; ``rows`` are sorted."""
+
+    length: int
+    used: int
+    rows: int
+
+
+class WholeSort(GraphRule[SortedRow]):
+    """Recognised by the slices with fixed bounds that what was sorted goes into, and nothing else."""
+
+    code = "GRF013"
+    title = "All is sorted, and only the first few are used"
+
+    def find(self, view: View) -> Iterator[SortedRow]:
+        """Yield the sorts of which less than half is used."""
+        for node in view.forward:
+            if node.type not in _SORTS:
+                continue
+            row, made = view.shape(*node.inputs[0]), view.shape(node.name)
+            if not row or not made or made[-1] < SORTED_ROW_MIN.value:
+                continue
+            # All of an open size is sorted if the number asked for is the row's own.
+            used = used_at_one_end(view, node, made[-1], len(made) - 1)
+            if used is not None and used.count < SORTED_USED_MAX.value * made[-1]:
+                yield SortedRow(
+                    where=node.place,
+                    places=[each.place for each in used.lookups if each.place is not None],
+                    operations=[node.name, *(each.name for each in used.lookups)],
+                    left=_comparisons(row[-1], used.count) / _comparisons(row[-1], made[-1]),
+                    length=made[-1],
+                    used=used.count,
+                    rows=max(math.prod(row[:-1]), 1),
+                )
+
+    def report(self, evidence: Evidence, part: Part[SortedRow]) -> Finding:
+        """Advise ``top_k``, or an extreme if one number is used."""
+        cause = part.cause
+        one = cause.used == 1
+        return self.finding(
+            evidence,
+            part,
+            f"{often(cause.length)} numbers are sorted, of which {often(cause.used)} {'is' if one else 'are'} used",
+            (
+                "Take the largest only: tf.reduce_max, or tf.argmax for its place (tf.reduce_min and tf.argmin for the "
+                "smallest)."
+                if one
+                else f"Take them without sorting the rest: tf.math.top_k(x, k={cause.used}) gives values and places "
+                "of the largest along the last axis; for the smallest -tf.math.top_k(-x, k).values."
+            ),
+            "What is sorted goes into slices with fixed bounds and nowhere else. The gradient of a sort scatters all "
+            "numbers back to their places; that of top_k the few.",
+            count("numbers in a row", cause.length),
+            count("of them used", cause.used),
+            count("rows", cause.rows),
+        )
+
+
+def _comparisons(length: int, largest: int) -> float:
+    """Comparisons for the largest few of a row: each number with the smallest so far, and those few in order."""
+    return length + largest * math.log2(max(largest, 2))

@@ -1,0 +1,1 @@
+"""MLflow: the report as an artefact, the account as metrics."""

@@ -1,0 +1,1 @@
+"""A text file for the textfile collector of Prometheus' node exporter."""

@@ -1,0 +1,35 @@
+"""What the rules about graphs find in a graph, and evidence in which they have found something."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from tfperfkit_rules.graph import RULES
+from tfperfkit_rules.graph.cause import Cause
+from tfperfkit_rules.graph.rule import GraphRule
+
+from tfperfkit.graph.model import Graph
+from tfperfkit.graph.recorded import RecordedFunction, RecordedGraphs
+
+GRAPH_RULES: list[GraphRule[Any]] = [rule for rule in RULES if isinstance(rule, GraphRule)]
+#: By the type of a cause, the rule that finds it.
+RULE_OF = {kind: rule for rule in GRAPH_RULES for kind in get_args(type(rule).__orig_bases__[0])}  # type: ignore[attr-defined]
+
+
+def causes_in(graph: Graph, open_size: int | None = None, **known: Any) -> list[Cause]:
+    """All causes in a graph and in what it calls. ``known``: the other arguments of ``RecordedFunction``."""
+    graphs = RecordedGraphs({graph.name: RecordedFunction(graph, open_size, **known)})
+    return [cause for rule in GRAPH_RULES for cause in graphs.once(rule.code, graph.name, rule._causes)]
+
+
+def code_of(cause: Cause) -> str:
+    """The code under which a cause is reported."""
+    return RULE_OF[type(cause)].code
+
+
+def offer_causes(graph: str, *causes: Cause) -> RecordedGraphs:
+    """An offer of graphs, in which the rules have found these causes in the graph of this name."""
+    offered = RecordedGraphs({})
+    for cause in causes:
+        offered.found.setdefault((code_of(cause), graph), []).append(cause)
+    return offered

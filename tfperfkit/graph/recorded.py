@@ -1,0 +1,128 @@
+"""The compiled functions of a run with their graphs, as the rules about graphs ask for them.
+
+The probe ``ops`` offers them: ``evidence.offer(RecordedGraphs)``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from tfperfkit.graph.costs import cost, moved
+from tfperfkit.graph.facts import facts_of
+from tfperfkit.graph.given import Given, empty_arguments, given
+from tfperfkit.graph.model import Graph
+from tfperfkit.graph.staying import Staying, staying
+from tfperfkit.graph.view import View
+from tfperfkit.graph.walk import walk
+from tfperfkit.records.graph_contents import CallsRecord
+
+T = TypeVar("T")
+#: Graphs with more operations than this are not looked at.
+MAX_OPERATIONS = 100_000
+#: A loop counts so many iterations if their number is not known, where only sizes tell what a part of it takes.
+UNKNOWN_ITERATIONS = 16
+
+
+class Body(NamedTuple):
+    """A graph of a function, its own or one that it calls. ``times``: how often it runs in one call of the function."""
+
+    view: View
+    times: float
+
+
+class RecordedFunction:
+    """A compiled function as it was called.
+
+    ``open_size`` stands for open leading dimensions. ``unchanged``: the placeholders of variables that nothing changes;
+    ``idle``: of those that nothing but training changes. ``calls``: what its arguments were in the first calls.
+    ``shapes``: of the arguments with open sizes, in the first call.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        open_size: int | None = None,
+        *,
+        unchanged: frozenset[str] = frozenset(),
+        idle: frozenset[str] = frozenset(),
+        calls: CallsRecord | None = None,
+        shapes: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        self.graph = graph
+        self.open_size = open_size
+        self.unchanged = unchanged
+        self.idle = idle
+        self.calls = calls
+        self.shapes = shapes
+
+    @cached_property
+    def _run(self) -> tuple[dict[str, tuple[Graph, float]], float, float]:
+        """By name the graphs that a call runs, each with how often; the FLOPs and the bytes of a call."""
+        times: dict[str, float] = defaultdict(float)
+        graphs = {self.graph.name: self.graph}
+        flops = bytes_ = 0.0
+        for visit in walk(self.graph, self.open_size):
+            runs = visit.times if visit.exact else visit.times * UNKNOWN_ITERATIONS
+            graphs.setdefault(visit.graph.name, visit.graph)
+            times[visit.graph.name] = max(times[visit.graph.name], runs)
+            flops += runs * (cost(visit.graph, visit.node, self.open_size) or 0.0)
+            bytes_ += runs * moved(visit.graph, visit.node, self.open_size)
+        return {name: (graph, times[name]) for name, graph in graphs.items()}, flops, bytes_
+
+    @property
+    def flops(self) -> float:
+        """FLOPs of a call, as far as sizes tell."""
+        return self._run[1]
+
+    @property
+    def bytes(self) -> float:
+        """Bytes that the operations of a call read and write, as far as sizes tell."""
+        return self._run[2]
+
+    @cached_property
+    def bodies(self) -> list[Body]:
+        """The graphs that a call runs, but the largest ones, with what is known of their tensors."""
+        same = staying(self.graph, self.unchanged)
+        at_rest = staying(self.graph, self.unchanged | self.idle)
+        arguments = given(self.graph, self.calls, UNKNOWN_ITERATIONS)
+        handed = empty_arguments(self.graph, self.calls)
+        empty = facts_of(self.graph, lambda record: {**record.zeros, **(handed if record is self.graph.record else {})})
+        products = facts_of(self.graph, lambda record: dict.fromkeys(record.separable, True))
+        found = []
+        for name, (graph, times) in self._run[0].items():
+            if len(graph.nodes) > MAX_OPERATIONS:
+                continue
+            stays = same.get(name) or Staying(graph, frozenset())
+            view = View(
+                graph,
+                self.open_size,
+                stays.names,
+                in_loop=stays.in_loop,
+                zeros=empty.get(name),
+                separable=frozenset(products.get(name, ())),
+                given=arguments.get(name, Given()),
+                idle=at_rest[name].names if name in at_rest else frozenset(),
+                arguments=self.shapes if graph is self.graph else None,
+            )
+            found.append(Body(view, times))
+        return found
+
+
+class RecordedGraphs:
+    """The functions of a run by the names of their graphs. What rules find in them is kept, for rules are asked of the
+    run and of each work."""
+
+    def __init__(self, functions: Mapping[str, RecordedFunction]) -> None:
+        self.functions = functions
+        self.found: dict[tuple[str, str], list[Any]] = {}
+
+    def once(self, key: str, name: str, find: Callable[[RecordedFunction], Iterable[T]]) -> list[T]:
+        """What ``find`` finds in the function of this name, computed once for each ``key``."""
+        known = self.found.get((key, name))
+        if known is None:
+            function = self.functions.get(name)
+            known = self.found[key, name] = list(find(function)) if function is not None else []
+        return known

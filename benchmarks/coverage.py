@@ -18,6 +18,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
 from fault_collection import Case, cases
 
+from tfperfkit.gain import Range
 from tfperfkit.launch.edited_main import Editor, lines_of
 from tfperfkit.model import Finding, Measurement, Overhead, Report, RunInfo, SourceSpan, StepSummary
 from tfperfkit.trials.choice import Choice
@@ -52,7 +53,7 @@ def _report(case: Case) -> Report:
         title="planted",
         severity="high",
         share_of_step=0.5,
-        predicted_speedup=2.0,
+        gain=Range(2.0, 2.0, 2.0),
         where=tuple(_places(case)),
         evidence=(Measurement("planted", 1.0, "count", "run"),),
         advice="",

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.analysis.summary import FILE, SCHEMA, RunSummary
+from tfperfkit.gain import Range
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.source_span import SourceSpan
 from tfperfkit.storage.run_directory import Manifest
@@ -26,7 +27,7 @@ def make(folder: Path, count: int) -> None:
         title="The data set is loaded again in every step",
         severity="high",
         share_of_step=0.9,
-        predicted_speedup=10.0,
+        gain=Range(10.0, 10.0, 10.0),
         where=(SourceSpan(file="train.py", line=57, function="fetch"),),
         evidence=(Measurement("loads a step", 2, "count", "lines"), Measurement("step", 512.0, "ms", "baseline")),
         advice="Load the data once, before the loop.",

@@ -251,12 +251,6 @@ OWNED = Threshold(
     "of an account, for a part that no finding explains to be reported",
     Chosen("what takes less gains less"),
 )
-OWNED_WASTE = Threshold(
-    0.05,
-    "share",
-    "the same of a part in which nothing useful is done (tracing, collections)",
-    Chosen("all can go"),
-)
 LOUD_RESIDUAL = Threshold(
     0.3,
     "share",
@@ -302,13 +296,4 @@ SOUND = Threshold(
     "share",
     "of a healthy step in compiled functions: with less there may be something to gain that no rule knows",
     Chosen("a quarter of a step is more than a high share"),
-)
-LARGE_KERNEL = Threshold(
-    11,
-    "numbers",
-    "along each side of a convolution's kernel, from which on two convolutions along one side each take far less",
-    Derived("2/11 of the multiplications"),
-)
-FEW_CHANNELS = Threshold(
-    4, "channels", "of a picture, up to which a large kernel is a filter", Chosen("grey, colour, colour with opacity")
 )

@@ -1,4 +1,4 @@
-"""Predicted speed-ups: Amdahl's law over measured shares. All shares are of the steady step, 0 to 1."""
+"""Gains from measured shares, by Amdahl's law. All shares are of the steady step, 0 to 1."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import math
 
 from tfperfkit import calibration
 from tfperfkit.model import Severity
+from tfperfkit.records.gains import AtLeast as AtLeast
+from tfperfkit.records.gains import Gain as Gain
+from tfperfkit.records.gains import Range as Range
+from tfperfkit.records.gains import Unknown as Unknown
+from tfperfkit.records.gains import UpTo as UpTo
+from tfperfkit.records.gains import between as between
+from tfperfkit.records.gains import middle as middle
+from tfperfkit.records.gains import saving as saving
 
 #: No prediction beyond this factor.
 MAX = calibration.MAX_SPEEDUP.value
@@ -22,19 +30,24 @@ def speedup(saved: float) -> float:
     return min(MAX, 1 / (1 - min(max(saved, 0.0), calibration.MAX_SAVED.value)))
 
 
-def saving(factor: float) -> float:
-    """The share of the time that goes where something gets ``factor`` times faster; 0 where it does not."""
-    return 1 - 1 / factor if factor > 1 else 0.0
-
-
 def speedups(low: float, high: float) -> tuple[float, float]:
-    """The range for a saving between ``low`` and ``high``."""
+    """The range of factors for a saving between the shares ``low`` and ``high``, in either order."""
     return speedup(min(low, high)), speedup(max(low, high))
 
 
-def middle(bounds: tuple[float, float]) -> float:
-    """The figure to print for a range of factors: their geometric mean."""
-    return math.sqrt(bounds[0] * bounds[1])
+def from_shares(low: float, high: float) -> Range:
+    """The gain if between ``low`` and ``high`` of the time (shares, in either order) goes."""
+    return between(*speedups(low, high))
+
+
+def at_least(saved: float) -> AtLeast:
+    """The gain if ``saved`` of the time (a share) goes, or more."""
+    return AtLeast(speedup(saved))
+
+
+def up_to(share: float) -> UpTo:
+    """The gain if nobody can tell how much of this share of the time goes."""
+    return UpTo(speedup(share))
 
 
 def interval(share: float, samples: int) -> tuple[float, float]:

@@ -11,10 +11,13 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.records.children import Children
+from tfperfkit.records.gains import AtLeast, Range, Unknown
+from tfperfkit.records.gains import Gain as Gain
 from tfperfkit.records.parts import Cause, PartName, RunPart, StartPart
 from tfperfkit.records.pictures import Album
 from tfperfkit.records.source_span import LineTime as LineTime
 from tfperfkit.records.source_span import SourceSpan as SourceSpan
+from tfperfkit.records.stated_gains import TakesStated
 from tfperfkit.records.trials import Keeps as Keeps
 from tfperfkit.records.trials import Measured as Measured
 from tfperfkit.records.trials import TrialReport as TrialReport
@@ -66,13 +69,10 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 class OnceFixed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finding gains once the findings ``codes``, which stand before it, are fixed: a factor, and its range where
-    that has an upper end; a factor of None where only ``at_least`` is known."""
+    """What a finding gains once the findings ``codes``, which stand before it, are fixed."""
 
     codes: tuple[str, ...]
-    at_least: float
-    speedup: float | None = None
-    range: tuple[float, float] | None = None
+    gain: Range | AtLeast
 
 
 class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,12 +83,12 @@ class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
     where: str
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class Finding(msgspec.Struct, frozen=True, kw_only=True, metaclass=TakesStated):
     """One thing that costs time, with its proof and its remedy.
 
     ``code`` is stable and never reused; ``docs/findings/<code>.md`` explains it. ``share_of_step`` is the time
-    lost as a share of the steady step time (0 to 1). ``predicted_speedup`` is the factor by which the step should
-    get faster when this alone is fixed (1.0: no gain; None: not predictable). ``evidence`` is never empty.
+    lost as a share of the steady step time (0 to 1). ``gain`` is the factor by which the step should get faster if
+    this alone is fixed. ``evidence`` is never empty.
     """
 
     code: str
@@ -96,23 +96,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     severity: Severity
     share_of_step: float
-    predicted_speedup: float | None
+    gain: Gain = Unknown()
     where: tuple[SourceSpan, ...]
     evidence: tuple[Measurement, ...]
     advice: str
     detail: str = ""  # more lines for the console, plain text, e.g. the causes of a retrace
-    predicted_range: tuple[float, float] | None = None
     basis: Basis = "step"
     absorbs: tuple[str, ...] = ()  # codes of findings that only show what this one explains: folded into it
     absorbs_here: tuple[str, ...] = ()  # the same, if they share one of its places (file and line)
-    #: About this factor is to be gained if all of its share goes, where ``predicted_speedup`` is not known. No bound:
-    #: the memory traffic that goes with it makes the rest faster.
-    ceiling: float | None = None
-    #: At least this factor is to be gained, where ``predicted_speedup`` is not known.
-    at_least: float | None = None
-    #: Its remedy is code to be written anew, and the run shows nothing of how fast that is. What the old code takes
-    #: bounds the gain from below only: of ``predicted_range`` the report keeps ``at_least``.
-    open_ended: bool = False
     #: No cause, but room: what another choice would gain (``Report.headroom``).
     headroom: bool = False
     #: The parts of the account (``records.parts``) that it explains; empty: those of its family.
@@ -131,6 +122,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     measured: Measured | None = None
     #: What it gains once the findings before it are fixed, where that is more; None where that is not known.
     once: OnceFixed | None = None
+    #: Names of the mechanical changes that carry out the advice (``tfperfkit.fixing``), in the order in which they are
+    #: tried. Not part of the JSON report.
+    remedies: tuple[str, ...] = ()
     #: What a mechanical fix changes in the script's own lines, as a unified diff; "" where none is known, or wanted.
     patch: str = ""
 

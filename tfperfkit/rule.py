@@ -1,14 +1,16 @@
 """What a rule is given: everything that a run left behind, read once, in typed and neutral form.
 
 A rule (entry point group ``tfperfkit.rules``) is a pure function ``(Evidence) -> Iterable[Finding]``. It reads no file
-and keeps nothing. Whatever was not recorded is None or empty, and the rule stays silent.
+and keeps nothing. Whatever was not recorded is None or empty, and the rule stays silent. A rule that reports what no
+other rule explains is a ``LastRule``.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -21,7 +23,7 @@ from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import SampleLog, Samples
 from tfperfkit.records.spans import Spans
 from tfperfkit.records.steps import Marker, Site, StepTable
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 
 #: The version of this contract.
 RULES_API = 1
@@ -283,6 +285,23 @@ class Evidence:
             for number, text in enumerate(lines, 1)
             if wanted.search(text.partition("#")[0])
         ]
+
+
+class LastRule:
+    """A rule that is asked after all others, with what they found. Use it as a decorator.
+
+    The function gets the evidence and all findings of the ordinary rules, of the training steps and of all other work
+    (``Finding.work`` says which). What it yields is reported as it is: it is not merged with other findings.
+    """
+
+    __name__: str
+
+    def __init__(self, find: Callable[[Evidence, Sequence[Finding]], Iterable[Finding]]) -> None:
+        self._find = find
+        functools.update_wrapper(self, find)
+
+    def __call__(self, evidence: Evidence, findings: Sequence[Finding]) -> Iterable[Finding]:
+        return self._find(evidence, findings)
 
 
 Rule = Callable[[Evidence], Iterable[Finding]]

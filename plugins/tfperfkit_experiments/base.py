@@ -1,38 +1,39 @@
-"""What our experiments have in common. Nobody must use it: the contract is ``tfperfkit.experiment``."""
+"""What our experiments share. Its use is optional: the contract is ``tfperfkit.experiment``."""
 
 from __future__ import annotations
 
-import ast
-import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
-from tfperfkit.experiment import EXPERIMENTS_API, Candidate, Change
+from tfperfkit.experiment import EXPERIMENTS_API, Candidate, Change, Keeps, Trial
 from tfperfkit.model import Finding, Report
+from tfperfkit_experiments.seams import Seams
 
 
 class Base:
-    """Candidates by the codes of findings, as data."""
+    """An experiment without parameters that replaces functions of the libraries."""
 
     api: ClassVar[int] = EXPERIMENTS_API
     name: ClassVar[str]
-    #: How its parameters are written, for a message.
+    keeps: ClassVar[Keeps]
+    #: How it is typed with its parameters, for messages.
     usage: ClassVar[str] = ""
-    #: The findings that it tests, each by its code.
+    #: The codes of the findings that it tests.
     codes: ClassVar[tuple[str, ...]] = ()
-    #: Where nothing was found it is worth a try: the highest first, 0 never.
+    #: How much it is worth a try without a finding: the highest first, 0 never.
     headroom: ClassVar[float] = 0.0
-    #: What it changes is paid outside of steps, while functions are traced or models set up: the whole run is timed.
+    #: Whether its gain shows outside of steps, for example in tracing, so that the whole run is timed.
     whole_run: ClassVar[bool] = False
 
     def problem(self, change: Change, /) -> str | None:
-        """Nothing may follow the name, unless the class says otherwise."""
+        """Refuse parameters."""
         if change.target or change.value:
             return f"{self.name} takes no parameters"
         return None
 
     def candidates(self, report: Report, /) -> Iterable[Candidate]:
-        """One for each finding of ``codes``, and one for headroom."""
+        """The changes that test each finding of ``codes``, and those that are worth a try without one."""
         for finding in (*report.findings, *report.headroom):
             if finding.code in self.codes:
                 for change in self.changes(report, finding):
@@ -42,59 +43,83 @@ class Base:
                 yield Candidate(change=change, headroom=self.headroom, whole=self.whole_run)
 
     def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
-        """What tests a finding."""
+        """The changes that test a finding."""
         yield Change(self.name)
 
     def without_finding(self, report: Report) -> Iterator[Change]:
-        """What is worth a try without a finding."""
+        """The changes that are worth a try without a finding."""
         yield Change(self.name)
 
     def needs(self, what: str) -> str:
-        """The words for missing or wrong parameters."""
+        """The message for missing or wrong parameters."""
         return f"{self.name} needs {what}: {self.usage}"
 
+    def with_value(self, value: object) -> Change:
+        """The change ``NAME=VALUE``."""
+        return Change(self.name, value=str(value))
 
-def advised(finding: Finding, name: str) -> int | None:
-    """The figure that its advice names, by the name of its measurement; None where it names none."""
-    return next((int(item.value) for item in finding.evidence if item.name == name and item.value > 0), None)
+    @contextmanager
+    def install(self, trial: Trial, change: Change, /) -> Iterator[None]:
+        """Make the change until the context ends."""
+        with Seams(trial) as seams:
+            self.apply(seams, change)
+            yield
 
-
-def functions(finding: Finding) -> Iterator[str]:
-    """The functions that a finding names, each once, the first first."""
-    seen = set()
-    for span in finding.where:
-        name = span.function.rpartition(".<locals>.")[2]
-        if name and name not in seen and not name.startswith("<"):
-            seen.add(name)
-            yield name
-
-
-def parsed(file: str) -> ast.Module | None:
-    """The script that a finding names, as it stands now; None where that can't be read, or is no file."""
-    try:
-        if not os.path.isfile(file):
-            return None
-        with open(file, "rb") as stream:
-            return ast.parse(stream.read())
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        return None
+    def apply(self, seams: Seams, change: Change) -> None:
+        """Make the change in the process of the trial, where TensorFlow has been imported."""
+        raise NotImplementedError
 
 
-def generators(file: str) -> frozenset[str]:
-    """The names of the functions in a script that yield; none where its source can't be read."""
-    tree = parsed(file)
-    return frozenset(
-        node.name
-        for node in (ast.walk(tree) if tree is not None else ())
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _yields(node)
-    )
+class WithChoice(Base):
+    """``NAME=CHOICE``: an experiment whose parameter is one of a few words."""
+
+    #: The first one is what a finding is tested with.
+    choices: ClassVar[tuple[str, ...]]
+    #: What is missing, for messages.
+    wanted: ClassVar[str]
+
+    def problem(self, change: Change, /) -> str | None:
+        """Accept one of the choices."""
+        return None if change.value in self.choices and not change.target else self.needs(self.wanted)
+
+    def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
+        """The first choice."""
+        yield self.with_value(self.choices[0])
+
+    def without_finding(self, report: Report) -> Iterator[Change]:
+        """The first choice."""
+        yield self.with_value(self.choices[0])
 
 
-def _yields(node: ast.AST) -> bool:
-    """By itself, not by a function within."""
-    inner = (
-        child
-        for child in ast.iter_child_nodes(node)
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-    )
-    return any(isinstance(child, (ast.Yield, ast.YieldFrom)) or _yields(child) for child in inner)
+class WithNumber(Base):
+    """``NAME=N``: an experiment whose parameter is a number."""
+
+    lowest: ClassVar[int] = 1
+    highest: ClassVar[int] = 1_000_000_000
+    #: What is missing, for messages.
+    wanted: ClassVar[str] = "a number"
+    #: The number for a finding that names none.
+    usual: ClassVar[int]
+
+    def problem(self, change: Change, /) -> str | None:
+        """Accept a number within the bounds."""
+        fine = change.value.isdecimal() and self.lowest <= int(change.value) <= self.highest and not change.target
+        return None if fine else self.needs(self.wanted)
+
+    def changes(self, report: Report, finding: Finding) -> Iterator[Change]:
+        """The usual number."""
+        yield self.with_value(self.usual)
+
+
+def is_function_name(text: str) -> bool:
+    """Whether it may name a function: ``train_step``, ``Trainer.train_step``."""
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def apply_on_gpus(seams: Seams) -> None:
+    """Count a change that the environment has made already, or refuse it if there is no GPU. Devices are only listed,
+    not initialised."""
+    if seams.tensorflow.config.list_physical_devices("GPU"):
+        seams.applied()
+    else:
+        seams.refuse("TensorFlow sees no GPU here")

@@ -13,16 +13,45 @@ from tfperfkit.model import Finding, Measurement, SourceSpan
 FILE = "train.py"
 
 
+#: The remedies that the rules give to findings of these codes.
+REMEDIES = {
+    "CMP001": ("drop-remainder",),
+    "EAG001": ("compile-step", "step-from-loop"),
+    "EAG003": ("debug-switch",),
+    "EAG004": ("predict-to-call",),
+    "EAG008": ("compile-function",),
+    "INP001": ("parallel-map",),
+    "INP002": ("hoist",),
+    "INP003": ("parallel-map",),
+    "INP004": ("prefetch",),
+    "INP006": ("keep-results",),
+    "INP007": ("batch-first",),
+    "INP011": ("hoist",),
+    "INP016": ("debug-switch",),
+    "OPS003": ("precision-float32",),
+    "OPS006": ("debug-switch",),
+    "PRC003": ("precision-where-gpu",),
+    "RET001": ("tensor-arguments",),
+    "RET002": ("reduce-retracing", "drop-remainder"),
+    "RET003": ("reduce-retracing",),
+    "RET014": ("compile-jacobian",),
+    "STP001": ("save-by-epoch", "save-by-counter", "binary-arrays"),
+    "STP002": ("steps-per-execution",),
+    "STP005": ("collections",),
+    "STP009": ("steps-per-execution",),
+}
+
+
 def finding_at(code: str, *places: tuple[int, str], **fields: Any) -> Finding:
     """A finding at (line, function) of the made file."""
     return Finding(
         **{
             "code": code,
+            "remedies": REMEDIES.get(code, ()),
             "family": "input",
             "title": "It is slow",
             "severity": "high",
             "share_of_step": 0.5,
-            "predicted_speedup": None,
             "where": tuple(SourceSpan(FILE, line, function) for line, function in places),
             "evidence": (Measurement("share", 0.5, "share"),),
             "advice": "Make it fast.",

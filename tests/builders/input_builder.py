@@ -70,9 +70,9 @@ def one(found: Iterable[Finding]) -> Finding:
 
 
 def ranged(finding: Finding) -> tuple[float, float]:
-    assert finding.predicted_range is not None and finding.predicted_speedup is not None
-    assert finding.predicted_range[0] <= finding.predicted_speedup <= finding.predicted_range[1]
-    return finding.predicted_range
+    assert finding.gain.bounds is not None and finding.gain.likely is not None
+    assert finding.gain.bounds[0] <= finding.gain.likely <= finding.gain.bounds[1]
+    return finding.gain.bounds
 
 
 PREFETCH, BATCH = stage("Prefetch", 9), stage("Batch", 8, parameters={"batch_size": 32}, fused=True)

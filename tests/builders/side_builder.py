@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from tfperfkit.comparing.side import Side
+from tfperfkit.gain import Range
 from tfperfkit.model import REPORT_SCHEMA, Finding, Measurement, Overhead, Report, SourceSpan, StepAccount, StepSummary
 from tfperfkit.records.steps import Step, StepTable
 from tfperfkit.testing import evidence_of
@@ -23,7 +24,7 @@ def make_finding(code: str = "RET002", line: int = 3, share: float = 0.3) -> Fin
         title="A function is traced again",
         severity="high",
         share_of_step=share,
-        predicted_speedup=1.4,
+        gain=Range(1.4, 1.4, 1.4),
         where=(SourceSpan(FILE, line, "main"),),
         evidence=(Measurement("retraces", 7, "count"),),
         advice="Pass a tensor.",

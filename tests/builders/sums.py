@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.diagnosis.residual import explained
+from tfperfkit.ledger.explained_parts import explained_parts
 from tfperfkit.model import Finding
 
 #: Sums may differ by this share: each figure is rounded, sampled, or of a window of its own.
@@ -63,7 +63,7 @@ def _findings(report: Mapping[str, Any]) -> Iterator[str]:
     accounts = dict(_accounts(report))
     for row in report["findings"]:
         finding = msgspec.convert(row, Finding, strict=False)
-        account, parts = accounts.get(finding.work), explained(finding)
+        account, parts = accounts.get(finding.work), explained_parts(finding)
         if account is None or not parts or finding.basis != "step" or finding.headroom:
             continue
         have = sum(account["parts_ms"].get(part, 0.0) for part in parts) / account["mean_ms"]

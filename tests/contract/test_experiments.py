@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,17 @@ def test_the_contract(name: str) -> None:
     assert wrong or name == "env"
     if isinstance(experiment, EditingExperiment) and name != "relaxed-shapes":
         assert list(experiment.edits(change)) == [change.target]
+
+
+def test_loading_them_imports_no_framework_and_no_instrument() -> None:
+    """Commands that list or choose load all of them. Nothing of ours imports TensorFlow before the script does."""
+    program = "import json, sys\nfrom tfperfkit import registry\n"
+    program += "for name in registry.experiments(): registry.load_experiment(name)\nprint(json.dumps([*sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    loaded = json.loads(done.stdout)
+    assert len([name for name in loaded if name.startswith("tfperfkit_experiments.")]) > len(NAMES)
+    unwanted = ("tensorflow", "keras", "tf_keras", "numpy", "tfperfkit.instruments")
+    assert [name for name in loaded if f"{name}.".startswith(tuple(f"{word}." for word in unwanted))] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

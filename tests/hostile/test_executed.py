@@ -60,14 +60,14 @@ SOME = {
     "socket": {
         "viewing/tensorboard.py",
         "launch/local_workers.py",
-        "tensorboard/tracker.py",
+        "tensorboard.py",
         "instruments/profiler_service.py",  # keeps TensorFlow's own service to this machine
     },  # free ports and the name of this machine
     "urllib": {
         "viewing/tensorboard.py",
         "viewing/server.py",
         "report/sarif.py",  # quotes paths
-        "opentelemetry/tracker.py",  # to the collector that the person names
+        "opentelemetry.py",  # to the collector that the person names
     },
     "webbrowser": {"viewing/command.py"},
 }
@@ -152,7 +152,7 @@ READING = {
     "checking/runner.py",  # what its own run writes
     "reading/chrome.py",  # traces that the person names
     "reading/sources.py",
-    "opentelemetry/tracker.py",  # what it writes
+    "opentelemetry.py",  # what it writes
     "agents/command.py",  # nothing: the null device, in place of an output that nobody reads any more
     "agents/one_finding.py",  # our own pages, and what our own commands wrote
     "agents/process.py",
@@ -162,8 +162,7 @@ READING = {
     "trials/prove.py",
     "trials/workspace.py",
     "__init__.py",  # the magics' load
-    "base.py",  # of the experiments: the script that a finding names
-    "one_pass/experiment.py",
+    "findings.py",  # of the experiments: the script that a finding names
 }
 
 

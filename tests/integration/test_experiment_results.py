@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import experiment_pieces
 import pytest
 from warm import run_warm
 
-BEGIN = """
-import keras, numpy as np, tensorflow as tf
-
-class Trial:
-    count = 0
-    def when_keras(self, callback): callback()
-    def applied(self): self.count += 1
-
-trial, rng = Trial(), np.random.default_rng(0)
-"""
+BEGIN = experiment_pieces.BEGIN + "trial = Trial()\n"
 
 BATCHES = """
-from tfperfkit_experiments.batch_as_call.install import install
+install = changing("batch-as-call")
 batches = [(rng.normal(size=(8, 5)), rng.integers(0, 2, 8)) for _ in range(6)]
 weights = rng.uniform(size=8)
 
@@ -52,7 +44,7 @@ for other in (changed, again):
 """
 
 ROWS = """
-from tfperfkit_experiments.update_rows.install import install
+install = changing("update-rows")
 # Each batch holds all rows, some twice: then lazy Adam is Adam.
 indices = np.array([0, 1, 2, 3, 4, 2, 0, 4])
 wanted = rng.normal(size=(8, 3))
@@ -75,7 +67,7 @@ np.testing.assert_allclose(more[1], beyond[1], rtol=1e-3, atol=1e-5)
 """
 
 MAPS = """
-from tfperfkit_experiments.vectorized_map.install import install
+install = changing("vectorized-map")
 windows = tf.constant(rng.normal(size=(20, 6)), tf.float32)
 
 def scaled(row):
@@ -101,7 +93,7 @@ for one, two in zip(plain, changed):
 """
 
 ALONE = """
-from tfperfkit_experiments.no_strategy.install import install
+install = changing("no-strategy")
 rows = rng.normal(size=(64, 5)).astype("float32")
 
 def trained(make):
@@ -126,8 +118,7 @@ for make in (tf.distribute.MirroredStrategy, lambda: tf.distribute.OneDeviceStra
 """
 
 EPOCHS = """
-from tfperfkit_experiments.longer_epochs.install import install
-Trial.refuse = lambda self, reason: None
+install = changing("longer-epochs=3")
 rows = rng.normal(size=(20, 5)).astype("float32")
 
 def trained(*data, **options):
@@ -142,7 +133,7 @@ ways = [((rows, rows[:, :1]), {"batch_size": 8}), ((dataset,), {})]
 refused = [((rows, rows[:, :1]), {"validation_split": 0.5}), ((dataset.repeat(),), {"steps_per_epoch": 3})]
 for place, (data, options) in enumerate(ways + refused):
     plain, before = trained(*data, **options), trial.count
-    with install(trial, 3):
+    with install(trial):
         changed = trained(*data, **options)
     fewer = place < len(ways)
     assert trial.count - before == fewer and changed[0] == (2 if fewer else 6), changed[0]

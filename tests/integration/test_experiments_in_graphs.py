@@ -8,7 +8,7 @@ from experiment_pieces import BEGIN
 from warm import run_warm
 
 ARRAYS = """
-from tfperfkit_experiments.captured_arrays.install import install
+install = changing("captured-arrays")
 large, small = rng.random((600, 500)).astype("float32"), rng.random((5, 500)).astype("float32")
 
 def look():
@@ -24,7 +24,7 @@ same(plain[0], changed[0])
 """
 
 DEVICES = """
-from tfperfkit_experiments.present_devices.install import install
+install = changing("present-devices")
 
 def placed():
     @tf.function
@@ -43,8 +43,7 @@ same(plain[0], changed[0])
 """
 
 REPLICAS = """
-from tfperfkit_experiments.dense_gradients.install import install as dense
-from tfperfkit_experiments.row_gradients.install import install as rows
+dense, rows = changing("dense-gradients"), changing("row-gradients")
 words, wanted = rng.integers(0, 50, (8, 4)), rng.random((8, 3)).astype("float32")
 
 def trained(convert, strategy):
@@ -77,7 +76,7 @@ for install, convert, strategy, expected in (
 """
 
 PASSES = """
-from tfperfkit_experiments.one_pass.install import first_stands, install
+decorate = decorating("one-pass:losses")
 images = tf.constant(rng.random((16, 6)), tf.float32)
 
 def gan(wrap, compiled):
@@ -112,17 +111,17 @@ def gan(wrap, compiled):
 for compiled in (False, True):
     plain = gan(lambda losses: losses, compiled)
     trial = Trial()
-    with install(trial, False):
-        changed = gan(lambda losses: first_stands(trial, losses), compiled)
+    with changing("one-pass:losses")(trial):
+        changed = gan(lambda losses: decorate(trial, losses), compiled)
     assert plain[2] == 2 and changed[2] == 1 and trial.count == 1, (plain[2], changed[2], trial.count)
     near(plain[:2], changed[:2])  # nothing is drawn at random, and both gradients are of the same weights
-plain, changed, count = both(lambda trial: install(trial, True), lambda: gan(lambda losses: losses, False)[:2])
+plain, changed, count = both(changing("one-pass"), lambda: gan(lambda losses: losses, False)[:2])
 assert count > 0, count
 near(plain, changed)
 """
 
 MODELS = """
-from tfperfkit_experiments.one_model.install import install
+install = changing("one-model")
 rows = rng.normal(size=(32, 5)).astype("float32")
 
 def folds(rates=(0.1, 0.1, 0.1)):
@@ -144,7 +143,8 @@ assert both(install, lambda: folds((0.1, 0.2, 0.3)))[2] == 0  # set up in anothe
 """
 
 SORTS = """
-from tfperfkit_experiments.top_k.install import first_few, install
+from tfperfkit_experiments.top_k import first_few
+install = changing("top-k")
 losses = tf.constant(rng.integers(0, 9, (3, 40)), tf.float32)  # many are equal
 
 def sorted_ones():
@@ -164,7 +164,7 @@ assert first_few((0, slice(None, 4)), 2) is None and first_few((slice(None), sli
 """
 
 PRODUCTS = """
-from tfperfkit_experiments.matmul_order.install import install
+install = changing("matmul-order")
 tall, wide, vector = (tf.constant(rng.random(shape), tf.float32) for shape in ((60, 4), (4, 60), (60,)))
 
 def products():
@@ -185,7 +185,7 @@ near(plain, changed)
 """
 
 FROZEN = """
-from tfperfkit_experiments.without_frozen.install import install
+install = changing("without-frozen")
 pictures = rng.random((32, 6)).astype("float32")
 
 def head(frozen):
@@ -204,7 +204,7 @@ same(plain, changed)
 """
 
 ROWS = """
-from tfperfkit_experiments.rows_in_place.install import install
+install = changing("rows-in-place")
 places, rows = tf.constant([[4], [1]]), tf.constant(rng.random((2, 3)), tf.float32)
 
 def written():
@@ -244,7 +244,7 @@ same(plain, changed)
 """
 
 LISTS = """
-from tfperfkit_experiments.array_first.install import install
+install = changing("array-first")
 arrays = [rng.random(5).astype("float32") for _ in range(4)]
 
 def made():

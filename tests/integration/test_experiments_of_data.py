@@ -4,35 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import experiment_pieces
 from warm import run_warm
 
-BEGIN = """
-import keras, numpy as np, tensorflow as tf
-
-class Trial:
-    def __init__(self): self.count, self.reason = 0, ""
-    def when_keras(self, callback): callback()
-    def is_user_code(self, filename): return filename == __file__
-    def applied(self): self.count += 1
-    def refuse(self, reason): self.reason = reason
-
-rng = np.random.default_rng(0)
-
-def both(install, compute, again=True):
-    trial, plain = Trial(), compute()
-    with install(trial):
-        assert trial.reason
-        changed = compute()
-    if again:  # all is taken back
-        tf.nest.map_structure(np.testing.assert_array_equal, plain, compute())
-    return plain, changed, trial.count
-
-def same(one, two): tf.nest.map_structure(np.testing.assert_array_equal, one, two)
-def near(one, two): tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), one, two)
+BEGIN = (
+    experiment_pieces.BEGIN
+    + """
+def both(install, compute, again=True, of=both): return of(install, compute, again, refuses=True)
 """
+)
 
 ADAPTED = """
-from tfperfkit_experiments.adapt_batches.install import install
+install = changing("adapt-batches")
 rows, words = rng.gamma(2.0, 3.0, (250, 3)).astype("float32"), rng.choice(list("abcdefg"), 250, p=np.arange(1, 8) / 28)
 slices = tf.data.Dataset.from_tensor_slices
 small, texts = slices((rows, rows[:, 0])).batch(2), slices(words).batch(3)
@@ -68,7 +51,8 @@ same(plain, changed)
 """
 
 VALIDATED = """
-from tfperfkit_experiments.validation_once.install import batches_of_a_pass, install
+from tfperfkit_experiments.stages import batches_of_a_pass
+install = changing("validation-once")
 x = rng.normal(size=(64, 4)).astype("float32")
 held = tf.data.Dataset.from_tensor_slices((x[:20], x[:20, :1]))
 assert batches_of_a_pass(held.batch(8).repeat().prefetch(1)) == 3
@@ -96,7 +80,7 @@ for data, steps, expected, exactly in (
 """
 
 GROWN = """
-from tfperfkit_experiments.grow_in_place.install import install
+install = changing("grow-in-place")
 new = rng.normal(size=(30, 2, 3)).astype("float32")
 
 def grown():
@@ -121,8 +105,7 @@ same(plain, changed)
 """
 
 LENGTHS = """
-from tfperfkit_experiments.like_lengths.arrays import BOUNDARIES
-from tfperfkit_experiments.like_lengths.install import install
+install = changing("like-lengths")
 lengths = np.minimum(rng.geometric(1 / 20, 300), 90)
 texts = [rng.integers(1, 50, length) for length in lengths]
 
@@ -166,7 +149,7 @@ for side in ("pre", "post"):
 """
 
 BATCHED = """
-from tfperfkit_experiments.batch_then_map.install import install
+install = changing("batch-then-map")
 slices = tf.data.Dataset.from_tensor_slices
 table, numbers = rng.normal(size=(50, 6)).astype("float32"), np.arange(50)
 lines = [f"{number},{2 * number},{number}" for number in numbers]
@@ -175,7 +158,6 @@ record = lambda number: tf.train.Example(features=tf.train.Features(feature={
     "b": tf.train.Feature(float_list=tf.train.FloatList(value=[number, 1, 2]))})).SerializeToString()
 described = {"a": tf.io.FixedLenFeature([], tf.float32), "b": tf.io.FixedLenFeature([3], tf.float32)}
 rows = slices((table, numbers))
-anywhere = lambda trial: install(trial, "")
 
 def squares(row, number):
     return tf.concat([row / 2.5, tf.math.square(row[:4])], axis=-1), number
@@ -200,20 +182,20 @@ for make in (
     lambda: slices(lines).map(columns).batch(8),
     lambda: slices(table[:, 0]).batch(5, drop_remainder=True).map(lambda window: (window[:-1], window[-1:])).batch(3),
 ):
-    plain, changed, count = both(anywhere, lambda: [tf.nest.map_structure(np.array, item) for item in make()])
+    plain, changed, count = both(install, lambda: [tf.nest.map_structure(np.array, item) for item in make()])
     assert count == 1, count
     near(plain, changed)
 
 def drawn():  # no operation for batches: the examples stay
     found = slices([b"aaa", b"bb"]).map(lambda text: tf.strings.unicode_decode(text, "UTF-8")[:2]).batch(2)
     return [item.numpy() for item in found]
-plain, changed, count = both(anywhere, drawn)
+plain, changed, count = both(install, drawn)
 assert count == 0, count
 same(plain, changed)
 """
 
 PREDICTED = """
-from tfperfkit_experiments.predict_batch.install import install
+install = changing("predict-batch=40")
 keras.utils.set_random_seed(1)
 net = keras.Sequential([keras.Input((6,)), keras.layers.Dense(4, "relu"), keras.layers.Dense(1)])
 net.compile(loss="mse", metrics=["mae"])
@@ -231,14 +213,14 @@ def asked():
     found += [net.predict(slices(table).repeat().batch(7), steps=2, **told), net.predict(table[:9], **told)]
     return [np.array(item) for item in found], list(sizes)
 
-plain, changed, count = both(lambda trial: install(trial, 40), asked)
+plain, changed, count = both(install, asked)
 assert count == 5, count
 near(plain[0], changed[0])
 assert changed[1] == [40, 10, 40, 10, 40, 10, 0, 0, 0, 0, 50, 7, 7, 9], changed[1]
 """
 
 NUMBERS = """
-from tfperfkit_experiments.float32.install import install
+install = changing("float32")
 doubles = rng.normal(size=(6, 4))
 
 @tf.function

@@ -9,7 +9,7 @@ from experiment_pieces import BEGIN
 from warm import run_warm
 
 COMPILED = """
-from tfperfkit_experiments.graph.install import constants_of_tensors, in_graph
+decorate = decorating("graph:call")
 trial = Trial()
 eagerly = []
 
@@ -28,7 +28,7 @@ class Net(keras.Model):
         return {"mean": loss}
 
 class Compiled(Net):
-    call = in_graph(trial, Net.call)
+    call = decorate(trial, Net.call)
 
 # Layers are built by the first call; each object has one of its own.
 for net in (Compiled(), Compiled()):
@@ -43,7 +43,7 @@ for net in (Compiled(), Compiled()):
 assert eagerly.count(True) == 2, eagerly
 
 class Fitted(Net):
-    train_step = in_graph(trial, Net.train_step)
+    train_step = decorate(trial, Net.train_step)
 
 # Keras compiles what calls it.
 net, before = Fitted(), trial.count
@@ -54,16 +54,16 @@ assert trial.count == before and trial.reason == "what calls the function is com
 @tf.function
 def _outer(x): return prepared(x)
 def prepare(rows): return tf.reduce_sum(tf.constant(rows, dtype=tf.float32)), tf.constant(rows, shape=(2, 3))
-prepared = in_graph(trial, prepare)
+prepared = decorate(trial, prepare)
 rows = rng.random((2, 3))
-with constants_of_tensors(trial):
+with changing("graph:prepare")(trial):
     found = [prepared(rows), prepared(rows), _outer(rows)]
 near(found[0], found[1])
 near(found[0], found[2])
 """
 
 GRADIENTS = """
-from tfperfkit_experiments.one_gradient.install import install
+install = changing("one-gradient")
 rows = rng.normal(size=(50, 6)).astype("float32")
 
 def trained(collected, persistent=True):
@@ -100,7 +100,7 @@ assert both(install, lambda: trained(False, False))[2] == 0
 """
 
 RECOMPILED = """
-from tfperfkit_experiments.one_model.install import install
+install = changing("one-model")
 real = rng.normal(size=(16, 20)).astype("float32")
 
 def adversaries(make):

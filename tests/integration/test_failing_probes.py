@@ -62,7 +62,7 @@ class Unwritable:
 
 def finding(**fields):
     return Finding(**{**dict(
-        code="BAD001", family="memory", title="t", severity="high", share_of_step=0.5, predicted_speedup=None,
+        code="BAD001", family="memory", title="t", severity="high", share_of_step=0.5,
         where=(), evidence=(Measurement("m", 1, "ms"),), advice="a"), **fields})
 """
 

@@ -34,7 +34,7 @@ class Said:
         print("noise on standard output")
         return ProbeResult(findings=tuple(
             Finding(code=code, family="input", title="data.npy is loaded again\\n[FAKE]", severity="high",
-                    share_of_step=0.5, predicted_speedup=2.0, predicted_range=(1.5, 2.5),
+                    share_of_step=0.5, gain=Range(1.5, 2.0, 2.5),
                     where=(SourceSpan("train.py", 3 + number, "main"),),
                     evidence=(Measurement("opens per step", 1.0, "count", "run"),), advice="Load it once. " * 20)
             for number, code in enumerate(["INP002"] * 12)))

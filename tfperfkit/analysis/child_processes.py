@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfperfkit.records.samples import Frame
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 
 #: Modules whose functions start processes and wait for them. ``concurrent.futures._base`` serves threads too.
 _MODULES = ("subprocess", "multiprocessing", "concurrent.futures.process")

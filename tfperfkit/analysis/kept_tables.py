@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tfperfkit.model import Finding, Report, Table, WindowSummary
+from tfperfkit.records import stated_gains
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import RunDirectory
 
@@ -61,7 +62,7 @@ def kept(report: Report) -> KeptTables:
 def write(run: RunDirectory, report: Report) -> None:
     """Silent where that can't be done: the report has been given."""
     with contextlib.suppress(Exception):
-        run.write_json(FILE, msgspec.to_builtins(kept(report), str_keys=True))
+        run.write_json(FILE, stated_gains.state(msgspec.to_builtins(kept(report), str_keys=True)))
 
 
 def read(folder: Path) -> KeptTables | None:
@@ -70,6 +71,6 @@ def read(folder: Path) -> KeptTables | None:
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
         return None
     try:
-        return msgspec.convert(raw, KeptTables)
+        return msgspec.convert(stated_gains.read(raw), KeptTables)
     except msgspec.ValidationError:
         return None

@@ -12,7 +12,7 @@ from tfperfkit.records.restored_calls import RESTORED_CALLS
 from tfperfkit.records.samples import TENSORFLOW, Frame, Stack
 from tfperfkit.records.steps import Loop
 from tfperfkit.syntax.loops import SourceLoops, source_loops
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 
 #: Keras' methods by what they are for.
 _METHODS: dict[str, RunPart] = {

@@ -9,6 +9,7 @@ import msgspec
 
 from tfperfkit.analysis import kept_tables
 from tfperfkit.model import Finding, Report
+from tfperfkit.records import stated_gains
 from tfperfkit.storage import safe_reader
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 
@@ -65,7 +66,7 @@ def write(folder: Path, report: Report) -> None:
         return
     with contextlib.suppress(Exception):
         run, manifest = RunDirectory.open(folder)
-        run.write_json(FILE, msgspec.to_builtins(summarise(report, manifest)))
+        run.write_json(FILE, stated_gains.state(msgspec.to_builtins(summarise(report, manifest))))
         kept_tables.write(run, report)
 
 
@@ -75,6 +76,6 @@ def read(folder: Path) -> RunSummary | None:
     if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
         return None
     try:
-        return msgspec.convert(raw, RunSummary)
+        return msgspec.convert(stated_gains.read(raw), RunSummary)
     except msgspec.ValidationError:
         return None

@@ -8,7 +8,7 @@ do. A line of the person's own that takes most of it may do in each step what ne
 from __future__ import annotations
 
 from tfperfkit import calibration
-from tfperfkit.diagnosis.computed_lines import ComputedLine, computed_parts
+from tfperfkit.ledger.computed_lines import ComputedLine, computed_parts
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.bounds import BY_THE_MACHINE
@@ -72,6 +72,6 @@ def _on_one_place(evidence: Evidence, step: ComputedStep) -> ComputedLine | None
         if sum(row.ms for row in part.operations) < MOST * step.ms:
             continue
         own = not part.layer and part.direct >= MOST
-        if own or (bool(part.layer) and not part.by_the_machine):
+        if own or (bool(part.layer) and not part.is_bound_by_machine):
             return part
     return None

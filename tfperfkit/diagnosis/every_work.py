@@ -13,8 +13,7 @@ from tfperfkit.diagnosis.elsewhere import saved_elsewhere
 from tfperfkit.diagnosis.freeing import freeing_s, shorter_s
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
-from tfperfkit.diagnosis.residual import residual
-from tfperfkit.diagnosis.rules import apply
+from tfperfkit.diagnosis.rules import apply, apply_last
 from tfperfkit.diagnosis.work_words import in_words_of
 from tfperfkit.model import Basis, Elsewhere, Family, Finding
 from tfperfkit.rule import Evidence
@@ -42,13 +41,14 @@ def findings(
     inside = {evidence.work.name for evidence in work if evidence.work is not None and _between_steps(run, evidence)}
     merged = merge(found, shares, inside)
     # What was found twice, at a line that two works reach, explains a part of both.
-    left = [*residual(run, found)]
+    left, failed = apply_last(run, found)
+    troubles += failed
     for evidence in work:
         if evidence.work is None:
             continue
-        rest = [in_words_of(item, evidence.unit) for item in residual(evidence, found)]
-        named = {"work": evidence.work.name, "work_kind": evidence.work.kind}
-        left += [msgspec.structs.replace(item, **named) for item in rest]
+        more, _ = apply_last(evidence, found)
+        rest = [in_words_of(item, evidence.unit) for item in more]
+        left += [msgspec.structs.replace(item, work=evidence.work.name, work_kind=evidence.work.kind) for item in rest]
     freed_s = freeing_s(run)
     once = _traced_once_s(run) / wall_s if wall_s > 0 else 0.0
     told = []
@@ -103,7 +103,7 @@ def _of_the_run(
     saves_s = _saved(item, whole * wall_s, freed_s.get(item.basis, 0.0))
     if saves_s is not None and saves_s[1] is not None and item.family == "graph":
         # A graph with less in it is traced sooner: at most in proportion.
-        most = gain.saving(max(item.predicted_range or (item.predicted_speedup or 1.0,)))
+        most = gain.saving(max(item.gain.bounds or (1.0,)))
         saves_s = saves_s[0], saves_s[1] + less * wall_s * most
     return msgspec.structs.replace(item, share_of_run=share, saves_s=saves_s)
 
@@ -146,16 +146,16 @@ def _saved(item: Finding, of_s: float, freed_s: float) -> tuple[float, float | N
     """Seconds, from and to, of the ``of_s`` in which what the finding is about ran, as often as it did."""
     if of_s <= 0:
         return None
-    if item.predicted_speedup is not None:
-        low, high = item.predicted_range or (item.predicted_speedup, item.predicted_speedup)
+    if item.gain.bounds is not None:
+        low, high = item.gain.bounds
         if high <= 1:
             return None
         # Of one factor there is one figure.
         least = shorter_s(freed_s, of_s, low)[0 if low < high else 1]
         return of_s * gain.saving(low) + least, of_s * gain.saving(high) + shorter_s(freed_s, of_s, high)[1]
-    if item.at_least is None or item.at_least <= 1:
+    if item.gain.low is None or item.gain.low <= 1:
         return None
-    return of_s * gain.saving(item.at_least) + shorter_s(freed_s, of_s, item.at_least)[0], None
+    return of_s * item.gain.surely + shorter_s(freed_s, of_s, item.gain.low)[0], None
 
 
 def _concerns(item: Finding, known: Sequence[Finding]) -> bool:

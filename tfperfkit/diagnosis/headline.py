@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
-from tfperfkit.diagnosis.computed_lines import LOUD, ComputedLine, computed_lines, computed_parts, words
 from tfperfkit.diagnosis.doubts import doubt, one_place
 from tfperfkit.diagnosis.headroom import is_a_try, is_less, large
 from tfperfkit.diagnosis.other_training import other_trainings
-from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.diagnosis.rank_samples import sampled
-from tfperfkit.diagnosis.residual import LONG, computes
-from tfperfkit.diagnosis.small import is_small, worth
+from tfperfkit.diagnosis.small import is_small
+from tfperfkit.ledger.compute import has_long_operations, is_compute
+from tfperfkit.ledger.computed_lines import ComputedLine, computed_lines, computed_parts
+from tfperfkit.ledger.part_lines import find_part_lines
 from tfperfkit.model import MIN_BETWEEN, Finding, RunAccount, SourceSpan, StepAccount
 from tfperfkit.offers import FunctionCalls, FunctionCosts, LayerWork, StepBreakdown
 from tfperfkit.records.parts import PARTS, PLACED, RUN_PARTS, PartName, RunPart, words_of
@@ -24,6 +24,8 @@ MIN_GFLOPS = 1.0
 _WORK: tuple[PartName, ...] = ("graph",)
 #: With less of it than this there may be something to gain that no rule knows.
 _SOUND = calibration.SOUND.value
+#: Of the step, from which a line or a layer is named.
+LOUD = calibration.LOUD_RESIDUAL.value
 #: A rate that is this near to the machine's leaves nothing to gain.
 NEAR_LIMIT = calibration.NEAR_LIMIT.value
 #: Parts of the run that are spoken of by their own accounts, or that nothing is known of.
@@ -96,7 +98,7 @@ def headline(
 def _little(finding: Finding) -> str:
     """``some 3 % of a step``."""
     of = "the run" if finding.basis == "run" else finding.work or "a step"
-    return f"some {max(100 * worth(finding), 1):.0f} % of {of}"
+    return f"some {max(100 * finding.gain.saved, 1):.0f} % of {of}"
 
 
 def _room(headroom: Sequence[Finding], *, elsewhere: bool) -> str:
@@ -129,7 +131,7 @@ def _no_cause(evidence: Evidence) -> str:
     found = NO_CAUSE
     if sound and not open_question:
         found = "Nothing to fix" if near else f"{NO_FAULT} in the step itself" if between else NO_FAULT
-    lines = [] if name in _WORK else lines_of(evidence, name)
+    lines = [] if name in _WORK else find_part_lines(evidence, name)
     at = f" ({_place(lines[0])})" if lines else _computed_at(evidence) if name in _WORK else ""
     rate = bound(evidence) if name in _WORK and not _saw_another(evidence) else ""
     little = _waits(evidence) if found.startswith(NO_FAULT) else ""
@@ -153,7 +155,7 @@ def _waits_for_others(evidence: Evidence) -> str:
 
 def _called(evidence: Evidence, name: PartName) -> str:
     """The words for a part; operations beside which handing them out is next to nothing compute by themselves."""
-    if name == "eager_ops" and evidence.part("dispatch") < LONG * evidence.part(name):
+    if name == "eager_ops" and has_long_operations(evidence.part(name), evidence.part("dispatch")):
         return f"{PARTS[name].sentence}, each of them long"
     whole = evidence.run_account
     if name == "evaluate" and whole is not None:
@@ -170,7 +172,7 @@ def _is_sound(evidence: Evidence) -> bool:
         return False
     name = max(account.parts_ms, key=lambda part: account.parts_ms[part])
     if name == "evaluate":
-        return evidence.work is not None and computes(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
+        return evidence.work is not None and is_compute(evidence, name) and evidence.share(name, *_WORK) >= _SOUND
     return name in _WORK and evidence.share(*_WORK) >= _SOUND * (1 - _waited(evidence))
 
 
@@ -203,17 +205,16 @@ def _computed_at(evidence: Evidence) -> str:
     line = next(iter(computed_lines(evidence)), None)
     if layer is not None and layer.share >= LOUD and one_place(evidence) is None:
         name = layer.layer.rpartition("/")[2]
-        return (
-            f", {100 * layer.share:.0f} % in the layer {name} ({_place(layer.where)}: {words(layer)}{_bound_by(layer)})"
-        )
+        return f", {100 * layer.share:.0f} % in the layer {name} ({_computes_what(layer)})"
     if line is None or line.share < LOUD:
         return ""
-    return f", {100 * line.share:.0f} % on one line ({_place(line.where)}: {words(line)}{_bound_by(line)})"
+    return f", {100 * line.share:.0f} % on one line ({_computes_what(line)})"
 
 
-def _bound_by(line: ComputedLine) -> str:
-    """What bounds most of its time, where that is known and the machine's limit."""
-    return f"; bound by {line.bound}" if line.by_the_machine else ""
+def _computes_what(line: ComputedLine) -> str:
+    """Return the place, its operations, and what bounds most of their time if that is the machine's limit."""
+    bound_by = f"; bound by {line.bound}" if line.is_bound_by_machine else ""
+    return f"{_place(line.where)}: {line.join_types()}{bound_by}"
 
 
 def _saw_another(evidence: Evidence) -> bool:

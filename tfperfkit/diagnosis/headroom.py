@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfperfkit import calibration
-from tfperfkit.diagnosis.ranking import gain
 from tfperfkit.diagnosis.small import is_small
 from tfperfkit.gain import LOW
 from tfperfkit.model import Finding
@@ -19,7 +18,7 @@ def split(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[Findi
     """The findings, and what is headroom, the most first: none where a finding asks for a change that is more than a
     small one: its fix comes first and changes what is left."""
     faults = tuple(item for item in findings if not item.headroom)
-    rest = sorted((item for item in findings if item.headroom), key=lambda item: -_worth(item))
+    rest = sorted((item for item in findings if item.headroom), key=lambda item: -item.gain.saved)
     if any(item.severity != "info" and not _gives_way(item, rest) for item in faults):
         return faults, ()
     return faults, tuple(rest[:MANY])
@@ -31,11 +30,10 @@ def _gives_way(finding: Finding, headroom: Sequence[Finding]) -> bool:
 
 def is_a_try(finding: Finding, headroom: Sequence[Finding]) -> bool:
     """Whether a finding may well gain nothing, and at best less than the best choice gives at least."""
-    if finding.predicted_range is None:
+    if finding.gain.bounds is None:
         return False
-    lower, upper = finding.predicted_range
-    surely = max((_at_least(item) for item in large(headroom) if not item.work), default=1.0)
-    return 1 - 1 / max(lower, 1.0) < LOW and upper < surely
+    surely = max((item.gain.low or 1.0 for item in large(headroom) if not item.work), default=1.0)
+    return finding.gain.surely < LOW and finding.gain.bounds[1] < surely
 
 
 def is_less(finding: Finding, headroom: Sequence[Finding]) -> bool:
@@ -50,21 +48,9 @@ def _of_run(finding: Finding) -> float | None:
     """The share of the run that is saved: that of the time which it is about, by that time's share of the run."""
     if finding.share_of_run is None or not finding.share_of_step:
         return None
-    return _worth(finding) * finding.share_of_run / finding.share_of_step
+    return finding.gain.saved * finding.share_of_run / finding.share_of_step
 
 
 def large(headroom: Sequence[Finding]) -> Sequence[Finding]:
     """What of it is worth the first line."""
-    return [item for item in headroom if _factor(item) >= LARGE]
-
-
-def _factor(item: Finding) -> float:
-    return item.predicted_speedup or item.at_least or 1.0
-
-
-def _at_least(item: Finding) -> float:
-    return item.predicted_range[0] if item.predicted_range is not None else item.at_least or 1.0
-
-
-def _worth(item: Finding) -> float:
-    return gain(item) if item.predicted_speedup is not None else 1 - 1 / _factor(item)
+    return [item for item in headroom if item.gain.factor >= LARGE]

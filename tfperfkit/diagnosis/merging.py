@@ -14,7 +14,6 @@ import msgspec
 
 from tfperfkit import calibration
 from tfperfkit.diagnosis.headline import within
-from tfperfkit.diagnosis.ranking import gain
 from tfperfkit.model import Basis, Finding
 
 #: A finding is not folded into one that explains less than this part of what it costs.
@@ -77,7 +76,7 @@ def _without_doubles(findings: Iterable[Finding], shares: Mapping[tuple[str, Bas
 
 
 def _cost(finding: Finding) -> float:
-    return max(gain(finding), finding.share_of_step)
+    return max(finding.gain.saved, finding.share_of_step)
 
 
 def _with(finding: Finding, minor: list[Finding]) -> Finding:

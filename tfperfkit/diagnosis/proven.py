@@ -27,8 +27,7 @@ def refuted(finding: Finding) -> bool:
         return False
     if item.verdict == "slower":
         return True
-    low = finding.predicted_range[0] if finding.predicted_range else finding.predicted_speedup
-    upper = item.interval[1]
+    low, upper = finding.gain.bounds[0] if finding.gain.bounds else None, item.interval[1]
     return upper < _NOTHING or (item.verdict == "no difference" and low is not None and upper < low)
 
 

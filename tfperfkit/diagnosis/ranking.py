@@ -7,16 +7,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from tfperfkit.calibration import UNKNOWN_PART
-from tfperfkit.gain import HIGH, LOW, MEDIUM, severity
+from tfperfkit.gain import HIGH, LOW, MEDIUM, UpTo, severity
 from tfperfkit.model import Basis, Finding
 
 _SEVERITY = {"high": 0, "medium": 1, "low": 2, "info": 3}
-
-
-def gain(finding: Finding) -> float:
-    """The share of the steady step's time (0 to 1) that fixing it should save."""
-    factor = finding.predicted_speedup if finding.predicted_speedup is not None else finding.at_least
-    return 1 - 1 / factor if factor is not None and factor > 1 else 0.0
 
 
 _OF_STEPS = ("step", "turn")
@@ -35,8 +29,9 @@ def rank(findings: Iterable[Finding], shares: Mapping[tuple[str, Basis], float] 
 
 
 def _key(finding: Finding, weight: float) -> tuple[float, ...]:
-    worth = gain(finding) * weight if finding.basis in _OF_STEPS else max(gain(finding), _of_run(finding))
-    if finding.ceiling is not None and finding.predicted_speedup is None:
+    saved = finding.gain.saved
+    worth = saved * weight if finding.basis in _OF_STEPS else max(saved, _of_run(finding))
+    if isinstance(finding.gain, UpTo):
         worth = weight * finding.share_of_step * UNKNOWN_PART.value
     if finding.basis == "risk":  # no time to compare: a grave risk stands with what costs a fifth of a step
         worth = max(worth, {"high": HIGH, "medium": MEDIUM, "low": LOW, "info": 0.0}[finding.severity])
@@ -47,14 +42,11 @@ def _of_run(finding: Finding) -> float:
     """The share of the run, as far as the rule itself calls it loud: what is paid once, and of which nobody can tell
     what goes, stands behind a cause whose gain is known."""
     most = {"high": 1.0, "medium": HIGH, "low": MEDIUM, "info": 0.0}[finding.severity]
-    return finding.share_of_step if gain(finding) else min(finding.share_of_step, most)
+    return finding.share_of_step if finding.gain.saved else min(finding.share_of_step, most)
 
 
 def _voiced(finding: Finding) -> Finding:
     """Nothing under 2 % of the step is shouted, and nothing that no measurement prices."""
-    if finding.basis not in _OF_STEPS or finding.severity == "info" or finding.ceiling is not None:
+    if finding.basis not in _OF_STEPS or finding.severity == "info" or isinstance(finding.gain, UpTo):
         return finding
-    saved = gain(finding)
-    if saved < LOW:
-        return msgspec.structs.replace(finding, severity="info")
-    return msgspec.structs.replace(finding, severity=severity(saved))
+    return msgspec.structs.replace(finding, severity=severity(finding.gain.saved))

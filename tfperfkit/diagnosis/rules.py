@@ -1,32 +1,57 @@
-"""The installed rules, and what they find: first-party ones come through the same door as anyone's.
+"""Asks the installed rules. First-party rules are installed the same way as anyone's.
 
-An entry point of the group ``tfperfkit.rules`` names a sequence of rules (``tfperfkit.rule.Rule``).
+An entry point of the group ``tfperfkit.rules`` names a sequence of rules (``tfperfkit.rule.Rule`` or ``LastRule``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import msgspec
 
 from tfperfkit.diagnosis.checking import is_proven, with_whole_numbers
 from tfperfkit.model import Finding
 from tfperfkit.registry import installed
-from tfperfkit.rule import Evidence, Rule
+from tfperfkit.rule import Evidence, LastRule
 
 GROUP = "tfperfkit.rules"
 
 
 def available() -> tuple[EntryPoint, ...]:
-    """All installed sets of rules, by name."""
+    """Return all installed sets of rules, by name."""
     return tuple(sorted(installed(GROUP), key=lambda point: point.name))
 
 
 def apply(evidence: Evidence, points: Iterable[EntryPoint] | None = None) -> tuple[list[Finding], list[str]]:
-    """What the rules find; and a sentence for each rule or set of rules that failed."""
-    found: list[Finding] = []
+    """Return what the ordinary rules find, and a sentence for each rule or set of rules that failed."""
     troubles: list[str] = []
+    found = [
+        finding
+        for name, rule in _load_rules(points, troubles)
+        if not isinstance(rule, LastRule)
+        for finding in _ask_rule(name, partial(rule, evidence), troubles)
+    ]
+    return found, troubles
+
+
+def apply_last(
+    evidence: Evidence, findings: Sequence[Finding], points: Iterable[EntryPoint] | None = None
+) -> tuple[list[Finding], list[str]]:
+    """Return what the last rules find after these findings, and a sentence for each of these rules that failed."""
+    troubles: list[str] = []
+    found = [
+        finding
+        for name, rule in _load_rules(points, [])  # sets that can't be loaded were told by ``apply``
+        if isinstance(rule, LastRule)
+        for finding in _ask_rule(name, partial(rule, evidence, tuple(findings)), troubles)
+    ]
+    return found, troubles
+
+
+def _load_rules(points: Iterable[EntryPoint] | None, troubles: list[str]) -> Iterator[tuple[str, Any]]:
     for point in available() if points is None else points:
         try:
             rules = tuple(point.load())
@@ -34,14 +59,12 @@ def apply(evidence: Evidence, points: Iterable[EntryPoint] | None = None) -> tup
             troubles.append(f"The rules {point.name!r} can't be loaded: {type(error).__name__}: {error}")
             continue
         for rule in rules:
-            found += _one(rule, point.name, evidence, troubles)
-    return found, troubles
+            yield f"{point.name}.{getattr(rule, '__name__', 'rule')}", rule
 
 
-def _one(rule: Rule, group: str, evidence: Evidence, troubles: list[str]) -> list[Finding]:
-    name = f"{group}.{getattr(rule, '__name__', 'rule')}"
+def _ask_rule(name: str, ask: Callable[[], Iterable[Finding]], troubles: list[str]) -> list[Finding]:
     try:
-        raw = msgspec.to_builtins(list(rule(evidence)))
+        raw = msgspec.to_builtins(list(ask()))
         given = with_whole_numbers(msgspec.convert(raw, list[Finding]), raw)
     except (Exception, SystemExit) as error:
         troubles.append(f"The rule {name} failed: {type(error).__name__}: {error}")

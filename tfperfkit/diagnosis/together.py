@@ -8,12 +8,12 @@ into the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from tfperfkit.diagnosis.wide_ranges import WIDEST
-from tfperfkit.gain import middle
+from tfperfkit.gain import AtLeast, between, saving
 from tfperfkit.model import Finding, OnceFixed
 
 _OF_STEPS = ("step", "turn")
@@ -30,38 +30,27 @@ def _with(item: Finding, earlier: Sequence[Finding]) -> Finding:
         return item
     if sum(other.share_of_step for other in (*before, item)) > 1:
         return item  # some of it is the same time
-    low = _factor(item, before, _low)
-    alone = item.predicted_speedup or item.at_least
-    if low is None or alone is None or low <= alone:
+    low = _factor([each.gain.low for each in (*before, item)])
+    if low is None or low <= item.gain.factor:
         return item
-    ranged = all(each.predicted_range is not None for each in (*before, item))
-    high = _factor(item, before, _high) if ranged else None
+    high = _factor([each.gain.high for each in (*before, item)])
     # What is left is a small difference of large shares: a figure within a range without an end would be chance.
-    bounds = (low, high) if high is not None and high <= WIDEST * low else None
+    gain = between(low, high) if high is not None and high <= WIDEST * low else AtLeast(low)
     codes = tuple(dict.fromkeys(other.code for other in before))
-    once = OnceFixed(codes=codes, speedup=middle(bounds) if bounds else None, range=bounds, at_least=low)
-    return msgspec.structs.replace(item, once=once)
+    return msgspec.structs.replace(item, once=OnceFixed(codes=codes, gain=gain))
 
 
-def _factor(item: Finding, before: Sequence[Finding], at: Callable[[Finding], float]) -> float | None:
-    """The factor where all of them gain what ``at`` says; None where nothing would be left."""
-    left = 1 - sum(1 - 1 / max(at(other), 1.0) for other in before)
-    after = left - (1 - 1 / max(at(item), 1.0))
-    return left / after if after > 0 else None
-
-
-def _low(item: Finding) -> float:
-    return item.predicted_range[0] if item.predicted_range is not None else item.at_least or 1.0
-
-
-def _high(item: Finding) -> float:
-    return item.predicted_range[1] if item.predicted_range is not None else 1.0
+def _factor(factors: Sequence[float | None]) -> float | None:
+    """The factor of the last one after the others; None if one is not known, or nothing would be left."""
+    known = [factor for factor in factors if factor is not None]
+    left = 1 - sum(map(saving, known[:-1]))
+    after = left - saving(known[-1])
+    return left / after if after > 0 and len(known) == len(factors) else None
 
 
 def _counts(item: Finding) -> bool:
     """Whether it has a range, or its lower end, of the steps' time."""
-    known = item.predicted_range is not None or item.at_least is not None
-    return known and item.basis in _OF_STEPS and item.severity != "info"
+    return item.gain.low is not None and item.basis in _OF_STEPS and item.severity != "info"
 
 
 def _same_time(one: Finding, other: Finding) -> bool:

@@ -37,7 +37,7 @@ class Patches:
     def of(self, identity: str, finding: Finding) -> Patch:
         """The patch of the first fixer that has one."""
         reasons = []
-        for fixer in FIXERS.get(finding.code, ()):
+        for fixer in (FIXERS[name] for name in finding.remedies if name in FIXERS):
             try:
                 steps = self._steps(fixer.fix(Case(finding, self.files.module, self.offers)))
             except NoFix as error:

@@ -14,8 +14,10 @@ from rich.text import Text
 from tfperfkit.fixing.files import Files
 from tfperfkit.fixing.patches import Patch, unified
 from tfperfkit.model import Finding, Report
+from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.console import print_lines
+from tfperfkit.report.findings import range_words
 from tfperfkit.report.layout import prose
 from tfperfkit.report.paths import name, with_short_paths
 from tfperfkit.report.terminal import Screen, terminal_of
@@ -78,14 +80,11 @@ def gain(finding: Finding) -> str:
 
 
 def _predicted(finding: Finding) -> str:
-    factor, found = finding.predicted_speedup, finding.predicted_range
-    if factor is not None and math.isfinite(factor):
-        known = found if found is not None and all(map(math.isfinite, found)) else ()
-        low, high = map(numbers.speedup, known or (factor, factor))
-        between = f" ({low} to {high})" if low != high else ""
-        return f"predicted {numbers.speedup(factor)}{between}"
-    if finding.at_least is not None and math.isfinite(finding.at_least):
-        return f"predicted at least {numbers.speedup(finding.at_least)}"
+    gain = finite(finding.gain)
+    if gain.likely is not None:
+        return f"predicted {numbers.speedup(gain.likely)}{range_words(gain)}"
+    if gain.low is not None:
+        return f"predicted at least {numbers.speedup(gain.low)}"
     return "not predicted"
 
 

@@ -1,4 +1,4 @@
-"""Which fixers a finding has, in the order in which they are tried."""
+"""The fixers, by the name of the remedy that they carry out (``Finding.remedies``)."""
 
 from __future__ import annotations
 
@@ -25,30 +25,26 @@ from tfperfkit.fixing.fixers import (
     tensor_arguments,
 )
 
-#: By the code of the finding.
-FIXERS: dict[str, tuple[Fixer, ...]] = {
-    "CMP001": (drop_remainder.FIXER,),
-    "EAG001": (compile_step.FIXER, step_from_loop.FIXER),
-    "EAG003": (debug_switch.FIXER,),
-    "EAG004": (predict_to_call.FIXER,),
-    "EAG008": (compile_function.FIXER,),
-    "INP001": (parallel_map.FIXER,),
-    "INP002": (hoist.FIXER,),
-    "INP003": (parallel_map.FIXER,),
-    "INP004": (prefetch.FIXER,),
-    "INP006": (keep_results.FIXER,),
-    "INP007": (batch_first.FIXER,),
-    "INP011": (hoist.FIXER,),
-    "INP016": (debug_switch.FIXER,),
-    "OPS006": (debug_switch.FIXER,),
-    "OPS003": (precision_switch.FLOAT32,),
-    "PRC003": (precision_switch.WHERE_GPU,),
-    "RET001": (tensor_arguments.FIXER,),
-    "RET002": (reduce_retracing.FIXER, drop_remainder.FIXER),
-    "RET003": (reduce_retracing.FIXER,),
-    "RET014": (compile_jacobian.FIXER,),
-    "STP001": (save_seldom.BY_EPOCH, save_seldom.BY_COUNTER, binary_arrays.FIXER),
-    "STP002": (steps_per_execution.FIXER,),
-    "STP005": (collections.FIXER,),
-    "STP009": (steps_per_execution.FIXER,),
+FIXERS: dict[str, Fixer] = {
+    "batch-first": batch_first.FIXER,
+    "binary-arrays": binary_arrays.FIXER,
+    "collections": collections.FIXER,
+    "compile-function": compile_function.FIXER,
+    "compile-jacobian": compile_jacobian.FIXER,
+    "compile-step": compile_step.FIXER,
+    "debug-switch": debug_switch.FIXER,
+    "drop-remainder": drop_remainder.FIXER,
+    "hoist": hoist.FIXER,
+    "keep-results": keep_results.FIXER,
+    "parallel-map": parallel_map.FIXER,
+    "precision-float32": precision_switch.FLOAT32,
+    "precision-where-gpu": precision_switch.WHERE_GPU,
+    "predict-to-call": predict_to_call.FIXER,
+    "prefetch": prefetch.FIXER,
+    "reduce-retracing": reduce_retracing.FIXER,
+    "save-by-counter": save_seldom.BY_COUNTER,
+    "save-by-epoch": save_seldom.BY_EPOCH,
+    "step-from-loop": step_from_loop.FIXER,
+    "steps-per-execution": steps_per_execution.FIXER,
+    "tensor-arguments": tensor_arguments.FIXER,
 }

@@ -1,6 +1,6 @@
 """The compiled functions of a run with their graphs, as the rules about graphs ask for them.
 
-The probe ``ops`` offers them: ``evidence.offer(RecordedGraphs)``.
+A probe offers them: ``evidence.offer(RecordedGraphs)``.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ def frame(report: Report | None) -> Any:
         raise ImportError("run.to_frame() needs pandas: pip install pandas; run.findings needs nothing") from error
     rows = []
     for finding in report.findings if report is not None else ():
-        low, high = finding.predicted_range or (None, None)
         where = finding.where[0] if finding.where else None
         rows.append(
             {
@@ -49,9 +48,9 @@ def frame(report: Report | None) -> Any:
                 "severity": finding.severity,
                 "title": finding.title,
                 "share_of_step": finding.share_of_step,
-                "predicted_speedup": finding.predicted_speedup,
-                "predicted_low": low if low is not None else finding.at_least,
-                "predicted_high": high,
+                "predicted_speedup": finding.gain.likely,
+                "predicted_low": finding.gain.low,
+                "predicted_high": finding.gain.bounds[1] if finding.gain.bounds else None,
                 "file": where.file if where is not None else "",
                 "line": where.line if where is not None else 0,
                 "function": where.function if where is not None else "",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from tfperfkit.diagnosis.residual import explained
+from tfperfkit.ledger.explained_parts import explained_parts
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.ranks import numbers
 from tfperfkit.ranks.arrival import Late
@@ -154,7 +154,7 @@ def _finding(last: Part, others: Sequence[Part], kind: str, wait_ms: float) -> F
         more = _cost(last, found) - statistics.median(
             max((_cost(part, item) for item in part.findings if _same(item, found)), default=0.0) for part in others
         )
-        if set(explained(found)) & set(_KINDS[kind]) and more >= numbers.MIN_CAUSE.value * wait_ms:
+        if set(explained_parts(found)) & set(_KINDS[kind]) and more >= numbers.MIN_CAUSE.value * wait_ms:
             fitting.append((more, found))
     return max(fitting, key=lambda item: item[0])[1] if fitting else None
 

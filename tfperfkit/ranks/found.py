@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.gain import middle, severity, speedup, speedups
+from tfperfkit.gain import Gain, from_shares, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.ranks import numbers
 from tfperfkit.ranks.arrival import Late
@@ -33,7 +33,7 @@ def findings(late: Late | None, why: Cause | None, turn_ms: float) -> tuple[Find
         return ()
     share = min(late.wait_ms / turn_ms, 1.0)
     caused = min(why.ms / turn_ms, share) if why is not None else 0.0
-    bounds = speedups(numbers.MIN_CAUSE.value * caused, share) if why is not None else None
+    gained: Gain = from_shares(numbers.MIN_CAUSE.value * caused, share) if why is not None else up_to(share)
     evaluates = why is not None and why.kind == _EVALUATION
     made = [Measurement("the others wait for it", late.wait_ms, "ms", "breakdown")]
     if why is not None:
@@ -45,12 +45,10 @@ def findings(late: Late | None, why: Cause | None, turn_ms: float) -> tuple[Find
         code=EVALUATES if evaluates else LATE,
         family="distribution",
         title=f"{late.rank[:1].upper()}{late.rank[1:]} {what}",
-        severity=severity(1 - 1 / bounds[0]) if bounds else severity(numbers.LIKELY_SAVED.value * share),
+        severity=severity(gained.surely if why is not None else numbers.LIKELY_SAVED.value * share),
         basis="turn",
         share_of_step=share,
-        predicted_speedup=middle(bounds) if bounds else None,
-        predicted_range=bounds,
-        ceiling=None if bounds else speedup(share),
+        gain=gained,
         where=(why.where,) if why is not None and why.where is not None else (),
         evidence=tuple(made),
         advice=_ADVICE.get(why.kind, _ELSE) if why is not None else _ELSE,

@@ -9,9 +9,9 @@ import msgspec
 from tfperfkit.analysis.analyze import study
 from tfperfkit.analysis.brief import brief
 from tfperfkit.clock import NS_PER_S
-from tfperfkit.diagnosis.part_lines import lines_of
 from tfperfkit.diagnosis.rank_samples import sampled
 from tfperfkit.errors import RunDirectoryError
+from tfperfkit.ledger.part_lines import find_part_lines
 from tfperfkit.model import Finding, Report, RunInfo, SourceSpan, StepAccount, StepSummary
 from tfperfkit.offers import (
     Exchange,
@@ -234,7 +234,7 @@ def _parts(account: StepAccount, evidence: Evidence) -> dict[str, object]:
         "rare_ms": rare,
         "long_steps": long_steps,
         "unknown_ms": min(unknown, outside.get("other", 0.0)),
-        "at": {name: tuple(lines_of(evidence, name)) for name in account.parts_ms if outside.get(name)},
+        "at": {name: tuple(find_part_lines(evidence, name)) for name in account.parts_ms if outside.get(name)},
     }
 
 

@@ -190,7 +190,7 @@ def merged(whole: Whole) -> list[str]:
 
 
 def _gain(found: Finding) -> str:
-    if found.predicted_range is None:
-        return f", up to about {found.ceiling:.2g}x" if found.ceiling else ""
-    low, high = found.predicted_range
+    if found.gain.bounds is None:
+        return f", up to about {found.gain.high:.2g}x" if found.gain.high else ""
+    low, high = found.gain.bounds
     return f", step {low:.2g}x to {high:.2g}x faster"

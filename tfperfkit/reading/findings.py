@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from tfperfkit import calibration
+from tfperfkit.gain import up_to
 from tfperfkit.model import Family, Finding, Measurement, Severity
 from tfperfkit.reading.activity import Label
 from tfperfkit.reading.host import Doing
@@ -99,8 +100,7 @@ def finding(
         title=title,
         severity=_severity(share),
         share_of_step=share,
-        predicted_speedup=None,
-        ceiling=1 / (1 - min(share, calibration.MAX_SAVED.value)),
+        gain=up_to(share),
         where=where,
         evidence=tuple(evidence),
         advice=advice,

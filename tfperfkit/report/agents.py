@@ -9,6 +9,7 @@ import math
 from collections import Counter
 
 from tfperfkit.model import Finding, Measurement, Report, SourceSpan
+from tfperfkit.records.gains import finite
 from tfperfkit.records.pictures import Album
 from tfperfkit.report import numbers
 from tfperfkit.report.findings import once_words
@@ -119,22 +120,15 @@ def gain(finding: Finding) -> str:
 
 
 def _predicted(finding: Finding) -> str:
-    factor = finding.predicted_speedup
-    if factor is None or math.isnan(factor):
-        if finding.at_least is not None and math.isfinite(finding.at_least):
-            unit = " the examples a second" if finding.headroom else ""
-            return f"predicted at least {finding.at_least:.2f}x{unit}"
-        upper = finding.ceiling
-        return (
-            f"not predicted, up to about {upper:.2f}x"
-            if upper is not None and math.isfinite(upper)
-            else "not predicted"
-        )
-    found = finding.predicted_range
-    known = found is not None and all(map(math.isfinite, found))
-    once = f", {once_words(finding.once)}" if finding.once is not None else ""
-    span = f" ({found[0]:.2f}x to {found[1]:.2f}x)" if found is not None and known else ""
-    return f"predicted {factor:.2f}x{span}{visible(once)}"
+    gain = finite(finding.gain)
+    if gain.likely is not None:
+        once = f", {once_words(finding.once)}" if finding.once is not None else ""
+        span = f" ({gain.low:.2f}x to {gain.high:.2f}x)" if gain.low != gain.high else ""
+        return f"predicted {gain.likely:.2f}x{span}{visible(once)}"
+    if gain.low is not None:
+        unit = " the examples a second" if finding.headroom else ""
+        return f"predicted at least {gain.low:.2f}x{unit}"
+    return f"not predicted, up to about {gain.high:.2f}x" if gain.high is not None else "not predicted"
 
 
 def _source(album: Album, file: str, line: int) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from tfperfkit.model import Finding, Severity, SourceSpan
+from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
 from tfperfkit.report.replacements import Replacement, replacements
 
@@ -33,14 +34,14 @@ def of_finding(finding: Finding, folder: str = "") -> Annotation:
     """A finding as it is shown at its line: what it is, what it costs and gains, what to do. ``folder``: the one that
     the names in its patch start from; without it there is no ``fix``."""
     parts = [finding.title.rstrip(".") + "."]
-    share, gain = finding.share_of_step, finding.predicted_speedup
+    share, gain = finding.share_of_step, finite(finding.gain)
     if math.isfinite(share) and share > 0 and finding.basis != "risk":
         of = "the run" if finding.basis == "run" else "a step"
         parts.append(f"It costs {numbers.alone(share, 'share')} of {of}.")
-    if gain is not None and math.isfinite(gain) and gain >= 1.05:
-        parts.append(f"Fixed, that gets {numbers.speedup(gain)} faster.")
-    elif gain is None and finding.at_least is not None and math.isfinite(finding.at_least):
-        parts.append(f"Fixed, that gets at least {numbers.speedup(finding.at_least)} faster.")
+    if gain.likely is not None and gain.likely >= 1.05:
+        parts.append(f"Fixed, that gets {numbers.speedup(gain.likely)} faster.")
+    elif gain.likely is None and gain.low is not None:
+        parts.append(f"Fixed, that gets at least {numbers.speedup(gain.low)} faster.")
     parts.append(finding.advice)
     return Annotation(
         code=finding.code,

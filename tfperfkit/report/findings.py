@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from tfperfkit.model import Finding, Measured, OnceFixed, Report
+from tfperfkit.records.gains import Gain, finite
 from tfperfkit.report import numbers
 from tfperfkit.report.layout import described, heading, joined, labelled, prose
 from tfperfkit.report.patch import patch_lines
@@ -75,16 +76,20 @@ def headroom_section(report: Report, screen: Screen) -> list[Text]:
 
 def _room(finding: Finding, screen: Screen) -> list[Text]:
     """``2.4x as fast (1.9x to 3.1x)``, ``at least 1.3x as fast``: for the same number of examples."""
-    factor, span = finding.predicted_speedup, finding.predicted_range
-    if factor is not None and math.isfinite(factor):
-        text = f"{numbers.speedup(factor)} the examples a second"
-        if span is not None and all(math.isfinite(end) for end in span):
-            text += f" ({numbers.speedup(span[0])} to {numbers.speedup(span[1])})"
+    gain = finite(finding.gain)
+    if gain.likely is not None:
+        text = f"{numbers.speedup(gain.likely)} the examples a second{range_words(gain)}"
         return prose(text, screen, indent=_INDENT, style="bold green")
-    if finding.at_least is not None and math.isfinite(finding.at_least):
-        text = f"at least {numbers.speedup(finding.at_least)} the examples a second"
+    if gain.low is not None:
+        text = f"at least {numbers.speedup(gain.low)} the examples a second"
         return prose(text, screen, indent=_INDENT, style="bold green")
     return prose("gain not known: try it", screen, indent=_INDENT, style="dim")
+
+
+def range_words(gain: Gain) -> str:
+    """``" (1.9x to 3.1x)"``; "" for a gain without a range, or one whose ends look alike."""
+    low, high = map(numbers.speedup, gain.bounds or (1.0, 1.0))
+    return f" ({low} to {high})" if low != high else ""
 
 
 def _remarks(findings: Sequence[Finding], space: bool, screen: Screen) -> list[Text]:
@@ -160,24 +165,15 @@ def _title(number: int, finding: Finding, screen: Screen) -> list[Text]:
 def _gain(finding: Finding, screen: Screen) -> list[Text]:
     """``step 12x faster (11x to 13x) · takes 97.9 % of the step``"""
     items, certain = [], False
-    factor = finding.predicted_speedup
-    if factor is None or math.isnan(factor):
-        upper = finding.ceiling
-        known = upper is not None and math.isfinite(upper)
-        if finding.at_least is not None and math.isfinite(finding.at_least):
-            items.append(f"{_faster(finding)} at least {numbers.speedup(finding.at_least)} faster")
-        else:
-            items.append(
-                f"gain not known, up to about {numbers.speedup(upper)}" if known and upper else "gain not predicted"
-            )
-    elif factor < 1.005:
+    gain = finite(finding.gain)
+    if gain.likely is None and gain.low is not None:
+        items.append(f"{_faster(finding)} at least {numbers.speedup(gain.low)} faster")
+    elif gain.likely is None:
+        items.append(up_to_words(gain) or "gain not predicted")
+    elif gain.likely < 1.005:
         items.append(f"no gain in the time of {'a step' if not finding.work else 'this work'}")
     else:
-        text = f"{_faster(finding)} {numbers.speedup(factor)} faster"
-        if finding.predicted_range is not None and all(math.isfinite(end) for end in finding.predicted_range):
-            low, high = (numbers.speedup(end) for end in finding.predicted_range)
-            text += f" ({low} to {high})" if low != high else ""
-        items.append(text)
+        items.append(f"{_faster(finding)} {numbers.speedup(gain.likely)} faster{range_words(gain)}")
         certain = True
         if finding.once is not None:
             items.append(name(once_words(finding.once), screen))
@@ -200,10 +196,14 @@ def once_words(once: OnceFixed) -> str:
     """``3.3x (2.4x to 4.9x) once INP002 is fixed``"""
     codes = " and ".join(once.codes)
     then = f"once {codes} {'are' if len(once.codes) > 1 else 'is'} fixed"
-    if once.speedup is None or once.range is None:
-        return f"at least {numbers.speedup(once.at_least)} {then}"
-    low, high = map(numbers.speedup, once.range)
-    return f"{numbers.speedup(once.speedup)} {f'({low} to {high}) ' if low != high else ''}{then}"
+    if once.gain.likely is None:
+        return f"at least {numbers.speedup(once.gain.low)} {then}"
+    return f"{numbers.speedup(once.gain.likely)}{range_words(once.gain)} {then}"
+
+
+def up_to_words(gain: Gain) -> str:
+    """``gain not known, up to about 1.3x``; "" if nothing is known."""
+    return f"gain not known, up to about {numbers.speedup(gain.high)}" if gain.high is not None else ""
 
 
 def _faster(finding: Finding) -> str:

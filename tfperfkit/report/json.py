@@ -10,9 +10,14 @@ import msgspec
 
 from tfperfkit.errors import TfperfError
 from tfperfkit.model import REPORT_SCHEMA, ProbeOutcome, Report
+from tfperfkit.records import stated_gains
 
 #: Fields of the report that only what people look at needs.
 FOR_PEOPLE = ("shown", "words", "album")
+#: Its fields that hold findings.
+_OF_FINDINGS = ("findings", "headroom")
+#: Fields of a finding that only ``tfperf fix`` needs.
+FOR_FIXING = ("remedies",)
 #: Deeper than this a probe's data is refused: readers in other languages stop at a hundred or so.
 _DEPTH = 60
 #: Delete, C1 controls, line separators, direction marks, tags and other characters without a shape are legal in JSON
@@ -32,17 +37,30 @@ def encode(report: Report) -> bytes:
     not the report: its outcome becomes ``cut`` with the reason.
     """
     probes = tuple(map(_writable, report.probes))
-    document = _clean(
-        msgspec.to_builtins(msgspec.structs.replace(report, probes=probes, album=None), enc_hook=_foreign)
-    )
+    document = msgspec.to_builtins(msgspec.structs.replace(report, probes=probes, album=None), enc_hook=_foreign)
     for name in FOR_PEOPLE:
         document.pop(name, None)
-    return _document(document)
+    for section in _OF_FINDINGS:
+        _drop_fields(stated_gains.state(document[section]))
+    return _document(_clean(document))
 
 
 def encode_any(value: Any) -> bytes:
     """Records of ours as a document of the same kind: valid for any reader, harmless on a terminal."""
-    return _document(_clean(msgspec.to_builtins(value, enc_hook=_foreign)))
+    return _document(_clean(_drop_fields(stated_gains.state(msgspec.to_builtins(value, enc_hook=_foreign)))))
+
+
+def _drop_fields(value: Any) -> Any:
+    """Remove the fields ``FOR_FIXING`` of all findings in a document, in place, and return it."""
+    if isinstance(value, dict):
+        for name in FOR_FIXING:
+            value.pop(name, None)
+        for item in value.values():
+            _drop_fields(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _drop_fields(item)
+    return value
 
 
 def _document(value: Any) -> bytes:
@@ -135,8 +153,8 @@ def _with_nan(raw: dict[str, Any]) -> dict[str, Any]:
         for item in finding.get("evidence", ()):
             if item.get("value", 0.0) is None:
                 item["value"] = math.nan
-        if None in (finding.get("predicted_range") or ()):
-            finding["predicted_range"] = None
         if None in (finding.get("saves_s") or ())[:1]:
             finding["saves_s"] = None
+    for section in _OF_FINDINGS:
+        stated_gains.read(raw.get(section))
     return raw

@@ -95,9 +95,9 @@ def findings_markdown(findings: Sequence[Finding], root: str = "", *, folded: bo
 
 
 def _gain(finding: Finding) -> str:
-    if finding.predicted_speedup is not None:
-        return numbers.speedup(finding.predicted_speedup)
-    return f"at least {numbers.speedup(finding.at_least)}" if finding.at_least is not None else "–"
+    if finding.gain.likely is not None:
+        return numbers.speedup(finding.gain.likely)
+    return f"at least {numbers.speedup(finding.gain.low)}" if finding.gain.low is not None else "–"
 
 
 def _measured(finding: Finding) -> str:

@@ -21,7 +21,7 @@ def saved_words(finding: Finding) -> str:
     ends = (low,) if high is None else (low, high)
     if not all(map(math.isfinite, ends)) or max(ends) < _MIN_S or min(ends) < 0:
         return ""
-    if finding.predicted_speedup is not None and finding.predicted_speedup < _NO_GAIN:
+    if finding.gain.likely is not None and finding.gain.likely < _NO_GAIN:
         return ""
     if high is None:
         return f"saves at least {_seconds(low)} s of this run"

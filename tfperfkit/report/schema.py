@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.model import REPORT_SCHEMA, Report
-from tfperfkit.report.json import FOR_PEOPLE
+from tfperfkit.model import REPORT_SCHEMA, Finding, OnceFixed, Report
+from tfperfkit.records.stated_gains import Stated, StatedOnce
+from tfperfkit.report.json import FOR_FIXING, FOR_PEOPLE
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -17,10 +18,15 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def json_schema() -> dict[str, Any]:
     """What every document of ``report.json.encode`` keeps to. A number that is not finite is null in it; fields may be
     added without a new version."""
-    (reference,), definitions = msgspec.json.schema_components([Report], ref_template="#/$defs/{name}")
+    types = [Report, Stated, StatedOnce]
+    (reference, *_), definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    for record, stated in ((Finding, Stated), (OnceFixed, StatedOnce)):
+        _state(definitions[record.__name__], definitions[stated.__name__])
     whole: dict[str, Any] = definitions["Report"]
     for name in FOR_PEOPLE:
         del whole["properties"][name]
+    for name in FOR_FIXING:
+        del definitions["Finding"]["properties"][name]
     whole["properties"]["schema"] = {"const": REPORT_SCHEMA}
     used: dict[str, Any] = {}
     _reach(definitions, "Report", used)
@@ -30,6 +36,14 @@ def json_schema() -> dict[str, Any]:
         **reference,
         "$defs": {name: _published(used[name]) for name in sorted(used)},
     }
+
+
+def _state(record: dict[str, Any], stated: dict[str, Any]) -> None:
+    """Replaces the field ``gain`` of a record by the fields that state it in a report."""
+    del record["properties"]["gain"]
+    record["properties"] |= stated["properties"]
+    record["required"] = [name for name in (*record["required"], *stated["required"]) if name != "gain"]
+    record["description"] = "\n\n".join(inspect.cleandoc(each["description"]) for each in (record, stated))
 
 
 def _reach(definitions: dict[str, Any], name: str, used: dict[str, Any]) -> None:

@@ -106,7 +106,7 @@ def _rows(run: str, found: summary.RunSummary) -> Iterator[tuple[str, tuple[Any,
             "findings",
             (
                 run, rank, finding.code, finding.family, finding.severity, finding.title, finding.share_of_step,
-                finding.predicted_speedup, where.file if where else None, where.line if where else None, finding.advice,
+                finding.gain.likely, where.file if where else None, where.line if where else None, finding.advice,
             ),
         )  # fmt: skip
         for number, place in enumerate(finding.where, 1):
@@ -134,7 +134,7 @@ def _kept(folder: Path, run: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for rank, item in enumerate(found.headroom, 1):
         place = item.where[0] if item.where else None
         at = (place.file, place.line) if place is not None else (None, None)
-        yield "headroom", (run, rank, item.code, item.title, item.predicted_speedup, *at, item.advice)
+        yield "headroom", (run, rank, item.code, item.title, item.gain.likely, *at, item.advice)
     for probe in found.probes:
         yield "probes", (run, probe.name, probe.status, probe.reason, probe.summary)
         for table in probe.tables:

@@ -13,10 +13,9 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from tfperfkit.syntax.loops import Span
+from tfperfkit.syntax.function import make_function
 from tfperfkit.syntax.scopes import Binding, Scope, Scopes
 
 UNKNOWN = "?"
@@ -46,26 +45,21 @@ class _Value(NamedTuple):
     function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
 
 
-class Syntax:
-    """A parsed file. Lines count from 1."""
+class Names:
+    """What the names in a parsed file stand for; nothing is known of a file whose statements are nested too deeply."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
-        self._scopes = Scopes(tree)
+        self._is_lost = False
+        try:
+            self._scopes = Scopes(tree)
+        except RecursionError:
+            self._scopes, self._is_lost = Scopes(ast.Module([], [])), True
         self._names: dict[ast.AST, str] = {}
         self._visits = 0  # of the question that is being answered
         self._looks: Counter[int] = Counter()  # its own too, by the bindings' identity
         self._tangled: set[int] = set()
         self._given: dict[ast.AST, list[ast.expr]] = {}
-        self._by_line: dict[int, list[ast.expr]] = {}
-        self.calls: list[ast.Call] = []
-        for node in ast.walk(tree):
-            if isinstance(node, ast.expr):
-                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    self._by_line.setdefault(line, []).append(node)
-                if isinstance(node, ast.Call):
-                    self.calls.append(node)
-        self.calls.sort(key=lambda call: (call.lineno, call.col_offset))
 
     def name(self, node: ast.AST) -> str:
         """The API that an expression stands for; "" for what is the person's own or is unknown."""
@@ -87,28 +81,6 @@ class Syntax:
         except RecursionError:
             value = None
         return canonical(value.name) if value is not None else ""
-
-    def named(self, *names: str) -> Iterator[ast.Call]:
-        """The calls of these APIs, in order of their lines."""
-        return (call for call in self.calls if self.name(call.func) in names)
-
-    def at_line(self, line: int) -> list[ast.expr]:
-        """The expressions that a line has a part of, outer ones before inner ones."""
-        return self._by_line.get(line, [])
-
-    def calls_at(self, line: int) -> list[ast.Call]:
-        """The calls among ``at_line``."""
-        return [node for node in self.at_line(line) if isinstance(node, ast.Call)]
-
-    def running(self, line: int, span: Span | None) -> list[ast.expr]:
-        """The expression that an instruction at ``span`` belongs to; without one all calls that begin at the line."""
-        if span is not None:
-            ends = [node for node in self.at_line(span[1]) if _end(node) == (span[1], span[3])]
-            begun = [node for node in ends if (node.lineno, node.col_offset) <= (span[0], span[2])]
-            if begun:
-                return [max(begun, key=lambda node: (node.lineno, node.col_offset, isinstance(node, ast.Call)))]
-            return []
-        return [call for call in self.calls_at(line) if call.lineno == line]
 
     def root(self, node: ast.AST) -> ast.AST:
         """What an expression begins with: ``a`` of ``a.b[0].c()``."""
@@ -141,7 +113,7 @@ class Syntax:
 
     def _value(self, node: ast.AST | None, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
         self._visits += 1
-        if node is None or len(seen) > _DEEPEST or self._visits > _MAX_VISITS:
+        if node is None or self._is_lost or len(seen) > _DEEPEST or self._visits > _MAX_VISITS:
             return None
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope, seen)
@@ -236,7 +208,8 @@ class Syntax:
             inner = (*seen, called.function)
             given = self._given.get(called.function)
             if given is None:
-                given = self._given[called.function] = _returns(called.function)
+                given = [item for item in make_function(called.function).returned if item is not None]
+                self._given[called.function] = given
             return self._one(self._value(back, self._scopes.of(back), inner) for back in given)
         if called.made is not None and not called.instance:
             return called._replace(name=f"{called.name}()" if called.name else "", instance=True)
@@ -245,7 +218,7 @@ class Syntax:
         return _Value(f"{called.name}()") if called.name else None
 
     def _element(self, node: ast.expr, position: int | None, scope: Scope, seen: tuple[object, ...]) -> _Value | None:
-        if len(seen) > _DEEPEST:
+        if self._is_lost or len(seen) > _DEEPEST:
             return None
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             return self._one(self._value(item, scope, seen) for item in node.elts)
@@ -314,29 +287,3 @@ def canonical(name: str) -> str:
         if name.startswith(old):
             return canonical(new + name[len(old) :])
     return name
-
-
-def _end(node: ast.expr) -> tuple[int | None, int | None]:
-    return node.end_lineno, node.end_col_offset
-
-
-def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
-    """What a function gives back, without the functions inside it."""
-    found: list[ast.expr] = []
-    pending: list[ast.AST] = list(function.body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Return) and node.value is not None:
-            found.append(node.value)
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            pending += ast.iter_child_nodes(node)
-    return found
-
-
-@lru_cache(maxsize=512)
-def parse(lines: tuple[str, ...]) -> Syntax | None:
-    """The syntax of a file's lines; None for what is not Python that we can read."""
-    try:
-        return Syntax(ast.parse("\n".join(line.rstrip("\r\n") for line in lines)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None

@@ -121,8 +121,8 @@ def check_result(result: ProbeResult) -> None:
         _require(bool(finding.evidence), f"{code}: evidence is empty")
         _require(bool(finding.title and finding.advice), f"{code}: a finding needs a title and advice")
         _require(0 <= finding.share_of_step <= 1, f"{code}: share_of_step is {finding.share_of_step}, not 0 to 1")
-        speedup = finding.predicted_speedup
-        _require(speedup is None or speedup >= 1, f"{code}: predicted_speedup is {speedup}, less than 1")
+        factor = finding.gain.factor
+        _require(factor >= 1, f"{code}: its gain is {factor}, less than 1")
 
 
 def missing_pages(codes: Mapping[str, str] | frozenset[str], docs: Path) -> list[str]:

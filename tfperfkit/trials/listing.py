@@ -18,7 +18,7 @@ _WIDTH, _INDENT = 100, 4
 
 
 def list_experiments() -> None:
-    """Each with how it is written, what it keeps and what it does."""
+    """Print for each experiment how it is typed, what it keeps and what it does."""
     for experiment in Choice().all():
         usage = getattr(experiment, "usage", "") or experiment.name
         print(f"{usage}  [{_KEEPS[experiment.keeps]}]")
@@ -28,7 +28,7 @@ def list_experiments() -> None:
 
 
 def _what(experiment: object) -> str:
-    """The first words of its module, without how it is called."""
+    """The docstring of its module, without how it is typed."""
     text = " ".join((import_module(type(experiment).__module__).__doc__ or "").split())
-    text = (text.partition(": ")[2].replace("``", "") or text).removesuffix(" A ceiling, no fix.")
+    text = text.partition(": ")[2].replace("``", "") or text
     return text[:1].upper() + text[1:]

@@ -10,6 +10,7 @@ import msgspec
 
 from probe_hello.watcher import STREAM
 from tfperfkit.clock import ms
+from tfperfkit.gain import from_shares
 from tfperfkit.model import Column, Finding, Measurement, ProbeResult, SourceSpan, Table
 from tfperfkit.offers import GarbageCollections
 from tfperfkit.probe import Capture
@@ -148,7 +149,7 @@ def _findings(capture: Capture, inside: Sequence[Collection], full: Generation, 
             title="Full garbage collections run inside the training steps",
             severity="high" if full.share >= 0.2 else "medium",
             share_of_step=full.share,
-            predicted_speedup=1 / (1 - full.share) if full.share < 1 else None,
+            gain=from_shares(full.share, full.share),
             where=(SourceSpan(*where),) if where else (),
             evidence=(
                 Measurement("full collections", full.collections, "count", window),

@@ -28,7 +28,6 @@ def by_hand(evidence: Evidence) -> Iterator[Finding]:
         title="Full collections by hand take the place of Python's cheap ones",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=tuple(calls[:3]),
         evidence=(
             Measurement("full collections per step", full, "number", window),

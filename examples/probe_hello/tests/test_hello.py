@@ -84,7 +84,7 @@ def test_full_collection_in_every_step(tmp_path: Path) -> None:
         recording.append(watcher.STREAM, full(step, 0.5, (str(script), 2, "main")))
     result = HelloProbe().analyze(capture_of(recording, steps=even_steps(10, STEP_NS, warmup=2)))
     (finding,) = result.findings
-    assert (finding.code, finding.share_of_step, finding.predicted_speedup) == ("HEL001", 0.5, 2.0)
+    assert (finding.code, finding.share_of_step, finding.gain.likely) == ("HEL001", 0.5, 2.0)
     assert [(place.file, place.line) for place in finding.where] == [(str(script), 2)]
     assert {item.name: item.value for item in finding.evidence}["full collections"] == 8
     assert "Take the call of gc.collect() out of the loop" in finding.advice

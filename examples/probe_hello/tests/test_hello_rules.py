@@ -20,7 +20,7 @@ def evidence(full: float = 1.0, young: float = 0.5, source: str = SOURCE) -> Evi
 
 def test_full_collections_instead_of_cheap_ones() -> None:
     (finding,) = by_hand(evidence())
-    assert (finding.code, finding.severity, finding.predicted_speedup) == ("HEL002", "info", None)
+    assert (finding.code, finding.severity, finding.gain.likely) == ("HEL002", "info", None)
     assert [(place.file, place.line) for place in finding.where] == [("train.py", 4)]
     assert {(item.name, item.value, item.window) for item in finding.evidence} == {
         ("full collections per step", 1.0, "baseline"),

@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tfperfkit.syntax import names
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax import module
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_probes.ops.model import SideEffect
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -61,7 +61,7 @@ class Source:
 
 def parse(lines: Sequence[str]) -> Source | None:
     """None for what is not Python that we can read."""
-    syntax = names.parse(tuple(lines))
+    syntax = module.parse(tuple(lines))
     if syntax is None:
         return None
     functions = [

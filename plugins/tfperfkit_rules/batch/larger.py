@@ -6,15 +6,22 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.memory.model import MemoryData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.gain import middle
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.batch.size import other_share, python_feeds
-from tfperfkit_rules.calibration import batch as of_batch
+from tfperfkit_rules.batch.size import MAX_OTHER, other_share, python_feeds
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.growth import Growth, growth
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.room import range_or_least
+
+SEEN_MS = Threshold(
+    0.02,
+    "ms",
+    "from which a rest is named beside figures of a hundredth of a millisecond",
+    Chosen("twice the last digit"),
+)
 
 GIB = 1 << 30
 
@@ -27,35 +34,32 @@ def larger_batch(evidence: Evidence) -> Iterable[Finding]:
     found = growth(evidence)
     if found is None or python_feeds(evidence, found.step_ms):
         return
-    if max(other_share(evidence), evidence.share("python")) > of_batch.MAX_OTHER.value:
+    if max(other_share(evidence), evidence.share("python")) > MAX_OTHER.value:
         return
     times = _times(found, batch)
     if not times or found.middle(times) < calibrated.MIN.value:
         return
     places = size_places(evidence, batch)
-    yield priced(
-        Finding(
-            code="BAT002",
-            family="batch",
-            title=_title(found, batch, times),
-            severity="info",
-            share_of_step=max(0.0, min(found.fixed_share, 1.0)),
-            predicted_speedup=None,
-            where=places,
-            evidence=(
-                Measurement("examples in a batch", float(batch), "count", "run"),
-                Measurement("examples in a batch to try", float(times * batch), "count", "advice"),
-                *found.evidence(),
-            ),
-            advice=(
-                f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
-                "(in proportion, or by the square root for Adam): it is another training, so watch the loss."
-            ),
-            detail=_detail(evidence, found, batch),
-            parts=("graph", "dispatch"),
-            headroom=True,
+    yield Finding(
+        code="BAT002",
+        family="batch",
+        title=_title(found, batch, times),
+        severity="info",
+        share_of_step=max(0.0, min(found.fixed_share, 1.0)),
+        gain=range_or_least(*found.gain(times)),
+        where=places,
+        evidence=(
+            Measurement("examples in a batch", float(batch), "count", "run"),
+            Measurement("examples in a batch to try", float(times * batch), "count", "advice"),
+            *found.evidence(),
         ),
-        found.gain(times),
+        advice=(
+            f"{_capital(size_code(evidence, places, batch, times * batch))}, with the learning rate raised with it "
+            "(in proportion, or by the square root for Adam): it is another training, so watch the loss."
+        ),
+        detail=_detail(evidence, found, batch),
+        parts=("graph", "dispatch"),
+        headroom=True,
     )
 
 
@@ -82,7 +86,7 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
     rows = []
     for times in calibrated.TIMES:
         lower, upper = found.gain(times)
-        rows.append(f"{times * batch}: {middle((lower, upper)):.1f}x ({lower:.1f}x to {upper:.1f}x)")
+        rows.append(f"{times * batch}: {middle(lower, upper):.1f}x ({lower:.1f}x to {upper:.1f}x)")
     fixed = found.step_ms - sum(found.grows) / 2
     rest = _rest(fixed - found.update_ms - found.gaps_ms - found.around_ms)
     text = (
@@ -99,7 +103,7 @@ def _detail(evidence: Evidence, found: Growth, batch: int) -> str:
 
 def _rest(left_ms: float) -> str:
     """What is in none of the parts that were named, where it can be seen in the figures."""
-    return f", {left_ms:,.2f} in none of these" if left_ms >= of_batch.SEEN_MS.value else ""
+    return f", {left_ms:,.2f} in none of these" if left_ms >= SEEN_MS.value else ""
 
 
 def _capital(text: str) -> str:

@@ -7,54 +7,87 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import MAX, middle, severity
+from tfperfkit.calibration import Chosen, Measured, Threshold
+from tfperfkit.gain import MAX, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import batch as calibrated
+from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures.batch_cost import step_cost
 from tfperfkit_rules.measures.batch_places import batch_of, size_code, size_places
 from tfperfkit_rules.measures.fit_calls import costly_calls
-from tfperfkit_rules.measures.growth import fed_ms
+from tfperfkit_rules.measures.growth import INPUT_GROWS, MIN_STEPS, SMALL, TRY, fed_ms
 from tfperfkit_rules.measures.step_place import sites
 
-TRY = calibrated.TRY.value
+TINY = Threshold(
+    4,
+    "examples",
+    "up to so many a larger batch is the first thing to try, whatever else helps",
+    Chosen("an eighth of the batch to try: no other change of a step's overhead gains as much"),
+)
+UP_TO = Threshold(64, "examples", "the batch that the range's upper end stands for", Chosen("twice the one to try"))
+AT_LEAST_TIMES = Threshold(
+    4,
+    "number",
+    "the range's lower end stands for so many times the batch",
+    Chosen("what also the largest tiny one gains"),
+)
+GROWS_MIN = Threshold(
+    0.3,
+    "share",
+    "of the work of operations on so little, what grows with the batch at best: vector units and threads are idle",
+    Measured(
+        "0.04 to 0.63, median 0.23; it was 0.3 from pairs of runs (2 to 64 examples gained 26 to 37 times, 1 to 32 "
+        "gained 28 to 30 times) and stays, since the measure has it near its middle",
+        MEASURED_ON,
+        38,
+        "batch_growth",
+    ),
+)
+MIN_FIXED = Threshold(
+    0.6, "share", "of the step, what does not depend on the batch", Chosen("clearly more than half of it is overhead")
+)
+MAX_OTHER = Threshold(
+    0.3,
+    "share",
+    "of the step in things that are no business of the batch's size: with more, those come first",
+    Chosen("half of what must be overhead, MIN_FIXED"),
+)
 
 
 def small_batch(evidence: Evidence) -> Iterable[Finding]:
     """The finding, for a compiled step whose time hardly depends on its few examples."""
     batch = batch_of(evidence) if evidence.work is None else 0
-    if not 0 < batch <= calibrated.SMALL.value or evidence.steps.count < calibrated.MIN_STEPS.value:
+    if not 0 < batch <= SMALL.value or evidence.steps.count < MIN_STEPS.value:
         return
-    if other_share(evidence) > calibrated.MAX_OTHER.value:
+    if other_share(evidence) > MAX_OTHER.value:
         return
     if any(step.count > 1 for step in evidence.steps.clean):
         return  # several steps in one call: what a step costs beside its operations is shared already
-    if batch > calibrated.TINY.value and costly_calls(evidence) is not None:
+    if batch > TINY.value and costly_calls(evidence) is not None:
         return  # steps_per_execution gains as much and leaves the training as it is
     cost = step_cost(evidence)
     if cost is None or python_feeds(evidence, cost.step_ms):
         return
     # At worst all operations grow, and all that the pipeline works for a batch on processors that the step could use.
-    grows = cost.operations_ms + calibrated.INPUT_GROWS.value * cost.input_ms + fed_ms(evidence)
+    grows = cost.operations_ms + INPUT_GROWS.value * cost.input_ms + fed_ms(evidence)
     fixed = 1 - grows / cost.step_ms
-    if fixed < calibrated.MIN_FIXED.value:
+    if fixed < MIN_FIXED.value:
         return
     ends = (
-        gain(cost.step_ms, grows, max(calibrated.AT_LEAST_TIMES.value, calibrated.SMALL.value / batch)),
-        gain(cost.step_ms, calibrated.GROWS_MIN.value * cost.work_ms, calibrated.UP_TO.value / batch),
+        gain(cost.step_ms, grows, max(AT_LEAST_TIMES.value, SMALL.value / batch)),
+        gain(cost.step_ms, GROWS_MIN.value * cost.work_ms, UP_TO.value / batch),
     )
-    bounds = (min(ends), max(ends))
+    gained = between(min(ends), max(ends))
     # What is to be tried is what the range was predicted for.
-    wanted = max(int(TRY), math.ceil(calibrated.AT_LEAST_TIMES.value * batch))
+    wanted = max(int(TRY.value), math.ceil(AT_LEAST_TIMES.value * batch))
     places = size_places(evidence, batch)
     yield Finding(
         code="BAT001",
         family="batch",
         title=f"With {batch} {'examples' if batch > 1 else 'example'} to a batch, the step is nearly all overhead",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=min(fixed, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=places,
         evidence=(
             Measurement("examples in a batch", float(batch), "count", "run"),
@@ -82,7 +115,7 @@ def python_feeds(evidence: Evidence, step_ms: float) -> bool:
         if data is not None
         else []
     )
-    lower = calibrated.MAX_OTHER.value * step_ms
+    lower = MAX_OTHER.value * step_ms
     return any(stage.is_python and (stage.self_ms_per_step or 0.0) >= lower for stage in stages)
 
 

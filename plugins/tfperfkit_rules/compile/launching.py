@@ -13,7 +13,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.room import factor, priced, widened
+from tfperfkit_rules.measures.room import factor, range_or_least, widened
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
 
@@ -34,26 +34,22 @@ def launching(evidence: Evidence) -> Iterable[Finding]:
     whole = found.step_ms + found.between_ms
     small = (1 - heavy) * found.graph_ms - found.gaps_ms
     lower, upper = starting * UNKNOWN_PART.value, starting + max(0.0, small) * UNKNOWN_PART.value
-    bounds = widened((factor(whole, lower), factor(whole, upper)))
     sites = reached(evidence, "batch", "call", "apply")
     fit = bool(sites) and sites[0].kind == "batch"
-    yield priced(
-        Finding(
-            code="CMP006",
-            family="compile",
-            title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of a step",
-            severity="info",
-            share_of_step=min(starting / found.step_ms, 1.0),
-            predicted_speedup=None,
-            where=(span(evidence, sites[0].file, sites[0].line),) if sites else (),
-            evidence=(Measurement("operations that run in a step", runs, "count", "breakdown"), *found.evidence()),
-            advice=(
-                ("compile(..., jit_compile=True)" if fit else "@tf.function(jit_compile=True) on the step")
-                + " makes few kernels of them. The first step compiles for some seconds, again for each new shape; "
-                "results may differ in the last digits."
-            ),
-            parts=("graph",),
-            headroom=True,
+    yield Finding(
+        code="CMP006",
+        family="compile",
+        title=f"Starting {runs:,.0f} small operations takes {100 * starting / found.step_ms:.0f} % of a step",
+        severity="info",
+        share_of_step=min(starting / found.step_ms, 1.0),
+        gain=range_or_least(*widened((factor(whole, lower), factor(whole, upper)))),
+        where=(span(evidence, sites[0].file, sites[0].line),) if sites else (),
+        evidence=(Measurement("operations that run in a step", runs, "count", "breakdown"), *found.evidence()),
+        advice=(
+            ("compile(..., jit_compile=True)" if fit else "@tf.function(jit_compile=True) on the step")
+            + " makes few kernels of them. The first step compiles for some seconds, again for each new shape; "
+            "results may differ in the last digits."
         ),
-        bounds,
+        parts=("graph",),
+        headroom=True,
     )

@@ -4,19 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import AvoidableTracing, FunctionCosts, RanOperation
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import compile as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.elementwise import Elementwise, elementwise_lines
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.sibling_layers import Siblings, sibling_layers
 
-#: What XLA computes slowly on a CPU, see ``calibrated.SLOW_SHARE``.
+ELEMENTWISE = Threshold(
+    0.5, "share", "of the step in operations that XLA fuses", Chosen("the larger half of the step, or it is another's")
+)
+FUSED = Threshold(
+    0.8,
+    "share",
+    "of elementwise operations, what XLA saves at most on a CPU",
+    Measured(
+        "chains of products, sums, exponentials and softplus over 10 to 1,000,000 numbers ran 0.9 to 5.2 times as fast "
+        "(saved up to 0.81), called in turn with the same function without; whole steps 1.25, 2.9 and 3.9 times",
+        TWO_BUSY_CORES,
+        None,
+        "xla_elementwise",
+    ),
+)
+PROPER = Threshold(
+    ELEMENTWISE.value / 2,
+    "share",
+    "of the step in elementwise operations themselves: slices and sums around them are fused too",
+    Derived("half of ELEMENTWISE: fusing needs something to fuse with"),
+)
+LONG_MS = Threshold(
+    0.05,
+    "ms",
+    "of one operation: shorter ones are about handing them over, not about memory",
+    Chosen("ten times GRAPH_OP_MAX_MS and more, so at most a tenth of it is handing over"),
+)
+SLOW_SHARE = Threshold(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the step in sines and the like: with more nothing is said",
+    Measured(
+        "XLA's sines took up to 5 times as long on a CPU, its tanh 0.13 to 2.1 times; a step with cosines 2.2 to 4.4 "
+        "times at a load of 13 and more, 0.5 to 1.3 times at a load of 6",
+        TWO_BUSY_CORES,
+        None,
+    ),
+)
+PRODUCT_LOST = Threshold(
+    0.5,
+    "share",
+    "of products, what XLA adds on a CPU",
+    Measured("they took 0.8 to 2.1 times as long", TWO_BUSY_CORES, None, "xla_product"),
+)
+CONVOLUTIONS = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the step in convolutions: with more nothing is said about XLA on a CPU",
+    Measured("XLA's convolutions took 1.1 to 4.4 times as long", TWO_BUSY_CORES, None),
+)
+MANY_OPERATIONS = Threshold(
+    5000, "operations", "XLA is not advised for larger graphs", Chosen("it compiles them for minutes")
+)
+RUN_SHARE = Threshold(
+    2 * calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the run in tracing and compiling",
+    Derived("twice a high share: every run pays some of it, and a longer run less"),
+)
+RUN_S = Threshold(10.0, "s", "in tracing and compiling", Chosen("shorter waits are not worth a change"))
+RUN_SEVERE = Threshold(0.6, "share", "of the run, for severity medium", Chosen("three times a high share"))
+SIBLINGS_HEAVY = Threshold(
+    48,
+    "operations",
+    "products and convolutions of a graph, from which on a loop that makes layers side by side is named",
+    Chosen("three, with the gradients, for each of sixteen layers"),
+)
+
+#: What XLA computes slowly on a CPU, see ``SLOW_SHARE``.
 SLOW_TYPES = ("Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "TanhGrad", "Erf", "Atan")
 
 
@@ -27,22 +96,21 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         return
     share = graph_time.share(evidence, _fused)
     proper = graph_time.share(evidence, graph_time.is_elementwise)
-    if share < calibrated.ELEMENTWISE.value or proper < calibrated.PROPER.value:
+    if share < ELEMENTWISE.value or proper < PROPER.value:
         return
     lost = 0.0
     if not evidence.accelerated:
         slow = graph_time.share(evidence, lambda row: row.type in SLOW_TYPES)
         heavy = graph_time.share(evidence, graph_time.is_arithmetic)
         convolutions = graph_time.share(evidence, lambda row: "Conv" in row.type)
-        if slow > calibrated.SLOW_SHARE.value or convolutions > calibrated.CONVOLUTIONS.value:
+        if slow > SLOW_SHARE.value or convolutions > CONVOLUTIONS.value:
             return
-        lost = calibrated.PRODUCT_LOST.value * heavy
-    upper = calibrated.FUSED.value * share - lost
+        lost = PRODUCT_LOST.value * heavy
+    upper = FUSED.value * share - lost
     if upper < gain.MEDIUM:
         return
-    bounds = (1.0, gain.speedup(upper))
     function = max(functions, key=lambda found: found[0].elementwise)[0]
-    if function.operations > calibrated.MANY_OPERATIONS.value:
+    if function.operations > MANY_OPERATIONS.value:
         return
     name = function.function if function.owner == "user" else "the model"
     code = f"@tf.function(jit_compile=True) at {name}" if function.owner == "user" else "compile(..., jit_compile=True)"
@@ -53,8 +121,7 @@ def many_small_operations(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         share_of_step=share,
         title=f"{100 * share:.0f} % of a step is elementwise operations, slices and sums, one by one",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(0.0, upper),
         where=tuple(dict.fromkeys((*mostly.lines, *xla_place.function_lines(evidence, function)))),
         evidence=(
             Measurement(
@@ -78,7 +145,7 @@ def _size(mostly: Elementwise) -> str:
 
 
 def _fused(row: RanOperation) -> bool:
-    return graph_time.is_fusable(row) and row.self_ms >= calibrated.LONG_MS.value * row.count
+    return graph_time.is_fusable(row) and row.self_ms >= LONG_MS.value * row.count
 
 
 def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
@@ -91,7 +158,7 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     tracing = ms(sum(end - begin for begin, end in evidence.tracing)) / 1e3
     tracing = max(0.0, tracing - (traced.ms / 1e3 if traced else 0.0))
     share = min((tracing + first_runs) / wall, shared.MAX_RUN_SHARE.value)
-    if share < calibrated.RUN_SHARE.value or tracing + first_runs < calibrated.RUN_S.value:
+    if share < RUN_SHARE.value or tracing + first_runs < RUN_S.value:
         return
     costs = evidence.offer(FunctionCosts)
     known = sorted(costs.functions if costs else (), key=lambda each: -(each.trace_ms + (each.first_execution_ms or 0)))
@@ -104,15 +171,14 @@ def run_spent_on_compiling(evidence: Evidence) -> Iterator[Finding]:
     ]
     if known:
         numbers.append(Measurement("operations of the largest function", known[0].operations, "count", "run"))
-    many = bool(known) and known[0].heavy >= calibrated.SIBLINGS_HEAVY.value
+    many = bool(known) and known[0].heavy >= SIBLINGS_HEAVY.value
     siblings = sibling_layers(evidence) if many else None
     yield Finding(
         code="CMP004",
         family="compile",
-        severity="medium" if share >= calibrated.RUN_SEVERE.value else "low",
+        severity="medium" if share >= RUN_SEVERE.value else "low",
         basis="run",
         share_of_step=share,
-        predicted_speedup=None,
         where=where if siblings is None else tuple(dict.fromkeys((siblings.place, *where))),
         evidence=tuple(numbers),
         title=f"{100 * share:.0f} % of the run is tracing and compiling functions"

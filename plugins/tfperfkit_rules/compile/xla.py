@@ -4,15 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Chosen, Cited, Derived, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCalls, RanOperations, XlaCompilations
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import compile as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.compile import xla_place
 from tfperfkit_rules.compile.xla_each import every_step
 from tfperfkit_rules.measures import graph_time
+
+TRACING = Threshold(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the step in tracing: with more the compilations belong to retraces, which are reported with their cause",
+    Derived("the least share that a finding is made for"),
+)
+INTENSITY = Threshold(
+    2.0,
+    "FLOPs/byte",
+    "from it on arithmetic decides; below, which of XLA and TensorFlow is faster changed with the load",
+    Measured("a convolutional step has 10, elementwise ones 0.1", TWO_BUSY_CORES, 2),
+)
+OUTLIERS = Threshold(
+    3, "count", "outliers in compiled functions make a pattern", Chosen("the fewest that are not a pair by chance")
+)
+OUTLIERS_HALF = Threshold(
+    0.5,
+    "share",
+    "of the compilations in the traced steps, what comes back at least where outliers don't tell",
+    Chosen("the larger half might have been the window's"),
+)
+CERTAIN = Threshold(
+    0.10,
+    "share",
+    "of the step: XLA is blamed when it costs this at the very least",
+    Cited("XProf warns of eager execution from 10 % on; the estimate here is as rough as that"),
+)
 
 
 def compiles_again(evidence: Evidence) -> Iterator[Finding]:
@@ -22,16 +51,15 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     functions = xla_place.compiled_by_xla(evidence)
     if data is None or account is None or not functions or not data.count or not data.wall_ms:
         return
-    if evidence.share("tracing") > calibrated.TRACING.value:
+    if evidence.share("tracing") > TRACING.value:
         return
     traced = min(data.ms / data.wall_ms, shared.MAX_RUN_SHARE.value)
     outliers = [outlier for outlier in account.outliers if outlier.cause == "a compiled function"]
     excess = sum(outlier.excess_ms for outlier in outliers) / (account.steps * account.mean_ms)
-    many = len(outliers) >= calibrated.OUTLIERS.value
+    many = len(outliers) >= OUTLIERS.value
     upper = min(max(traced, excess), shared.MAX_STEP_SHARE.value) if many else traced
-    lower = min(traced, excess) if many else calibrated.OUTLIERS_HALF.value * traced
+    lower = min(traced, excess) if many else OUTLIERS_HALF.value * traced
     lower, upper = every_step(evidence, data) or (lower, upper)
-    bounds = gain.speedups(lower, upper)
     function = functions[0]
     what = "training" if evidence.work is None else evidence.unit.loop
     window = evidence.offered_by(XlaCompilations)
@@ -49,11 +77,11 @@ def compiles_again(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="CMP001",
         family="compile",
+        remedies=("drop-remainder",),
         severity="low",
         share_of_step=upper,
         title=f"XLA compiles {function.function} again in the middle of {what}, without a retrace",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(lower, upper),
         where=tuple(reversed(xla_place.jit_lines(evidence, function))),
         evidence=tuple(evidence_of),
         advice=(
@@ -84,17 +112,12 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
     bounds_ms = graph_time.float32_ms(evidence, functions)
     moved = sum(brief.moved_bytes * n for brief, n in functions)
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
-    if (
-        bounds_ms is None
-        or flops < calibrated.INTENSITY.value * moved
-        or not any(brief.heavy for brief, _ in functions)
-    ):
+    if bounds_ms is None or flops < INTENSITY.value * moved or not any(brief.heavy for brief, _ in functions):
         return
     took = evidence.part("graph")
     lower, upper = ((took - value) / account.mean_ms for value in reversed(bounds_ms))
-    if lower < calibrated.CERTAIN.value:
+    if lower < CERTAIN.value:
         return
-    bounds = gain.speedups(lower, upper)
     where = xla_place.jit_lines(evidence, jit[0]) if jit else xla_place.auto_jit_lines(evidence)
     yield Finding(
         code="CMP003",
@@ -102,8 +125,7 @@ def slower_by_xla(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         share_of_step=upper,
         title="XLA makes the step slower on this processor",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(lower, upper),
         where=where,
         evidence=(
             Measurement("in compiled functions per step", took, "ms", "breakdown"),
@@ -136,7 +158,6 @@ def without_effect(evidence: Evidence) -> Iterator[Finding]:
         family="compile",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"XLA was asked for by {asked}, and does nothing on a CPU",
         where=xla_place.auto_jit_lines(evidence),
         evidence=(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.offers import FunctionCost, FunctionCosts
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import compile as calibrated
 from tfperfkit_rules.measures.source_calls import given, is_true, methods, strings
+
+NEAR_LINES = Threshold(
+    6, "lines", "a jit_compile=True this far below the head of a function is its own", Chosen("a decorator over lines")
+)
 
 SET_JIT = "tensorflow.config.optimizer.set_jit"
 FLAGS = "TF_XLA_FLAGS"
@@ -50,7 +54,7 @@ def jit_lines(evidence: Evidence, function: FunctionCost) -> tuple[SourceSpan, .
     if function.owner == "keras":
         return tuple(asked[:3])
     own = SourceSpan(function.file, function.line, function.function)
-    reach = calibrated.NEAR_LINES.value
+    reach = NEAR_LINES.value
     near = [span for span in asked if span.file == function.file and 0 <= span.line - function.line <= reach]
     return (*(near[:1] or asked[:1]), own)
 

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from tfperfkit_probes.devices.model import DevicesData, SyncRow
 
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Derived, Threshold
+from tfperfkit.gain import Unknown, between
 from tfperfkit.model import Finding, Measurement, Severity
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import device as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.device import codes
 from tfperfkit_rules.device.placement import places
+
+WAIT_MEDIUM = Threshold(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the step, waiting for a value: from here on more than a remark",
+    Derived("the least share that a finding is made for"),
+)
+WAIT_HIGH = Threshold(
+    calibration.SEVERITY_HIGH.value,
+    "share",
+    "of the step, waiting for a value: severity high",
+    Derived("a high share, as XProf has it for one part of a step"),
+)
+ONCE_A_STEP = Threshold(
+    0.05, "number", "reads a step that differ from 1 by less are one in every step", Chosen("a step more or less of 20")
+)
 
 
 def host_syncs(evidence: Evidence) -> Iterator[Finding]:
@@ -22,11 +39,11 @@ def host_syncs(evidence: Evidence) -> Iterator[Finding]:
         return
     own = [row for row in data.host_syncs if (row.per_step or 0) >= shared.MOSTLY.value]
     accelerated = bool(data.facts and data.facts.gpus("logical"))
-    waiting = [row for row in own if (row.share_of_step or 0.0) >= calibrated.WAIT_MEDIUM.value]
+    waiting = [row for row in own if (row.share_of_step or 0.0) >= WAIT_MEDIUM.value]
     # What a library reads at no cost is not the person's doing: the table has it.
     cheap = [row for row in own if row not in waiting and not row.through]
     for row in waiting:
-        high = (row.share_of_step or 0.0) >= calibrated.WAIT_HIGH.value
+        high = (row.share_of_step or 0.0) >= WAIT_HIGH.value
         yield _finding([row], "high" if high else "medium", accelerated)
     if cheap:
         yield _finding(cheap, "low" if accelerated else "info", accelerated)
@@ -37,7 +54,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
     share = min(sum(row.share_of_step or 0.0 for row in rows), 1.0)
     waits = severity in ("medium", "high")
     # What it waits for must be computed anyway: at best that goes on beside the rest of the step.
-    upper = 1 / max(share, 1 - share) if waits else None
+    gained = between(1.0, 1 / max(share, 1 - share)) if waits else Unknown()
     by = f" ({row.through} does it)" if row.through else ""
     ways = dict.fromkeys(way for row in rows for way in row.how)
     homes = dict.fromkeys(row.device for row in rows)
@@ -62,8 +79,7 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
         severity=severity,
         share_of_step=share,
         title=f"{who} reads the values of tensors {_times(count)}{' and waits for them' * waits}",
-        predicted_speedup=math.sqrt(upper) if upper else None,
-        predicted_range=(1.0, upper) if upper else None,
+        gain=gained,
         where=places(rows),
         evidence=(
             Measurement("reads per step", count, "count", "devices"),
@@ -75,6 +91,6 @@ def _finding(rows: list[SyncRow], severity: Severity, accelerated: bool) -> Find
 
 
 def _times(count: float | None) -> str:
-    if count is None or abs(count - 1) < calibrated.ONCE_A_STEP.value:
+    if count is None or abs(count - 1) < ONCE_A_STEP.value:
         return "in every step"
     return f"{count:.1f} times a step".replace(".0 ", " ")

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import device as calibrated
+
+MIN_THROTTLED = Threshold(
+    0.05,
+    "share",
+    "of the processors' time in which a quota held the script back, from which on it is reported",
+    Chosen("a twentieth is what a quota costs that is met now and then"),
+)
+MUCH_THROTTLED = Threshold(
+    0.2, "share", "the same, from which on it is grave", Chosen("a fifth of the run is a high share of anything")
+)
+MIN_SWAPPED = Threshold(
+    64 << 20,
+    "bytes",
+    "of a process in swap, from which on it may be short of memory",
+    Chosen("less is what any process leaves there that does not run"),
+)
+SWAP_FAULTS = Threshold(
+    20.0,
+    "1/s",
+    "pages read from a disk over the whole run, from which on a process in swap waits for them",
+    Derived("a page takes 0.1 ms from a fast disk to 10 ms from a slow one: a fifth of the time at worst"),
+)
 
 
 def throttled(evidence: Evidence) -> Iterator[Finding]:
@@ -17,16 +39,15 @@ def throttled(evidence: Evidence) -> Iterator[Finding]:
         return
     # The kernel adds up what it held back on each processor.
     share = min(1.0, stopped / 1e9 / (wall_s * evidence.cpus))
-    if share < calibrated.MIN_THROTTLED.value:
+    if share < MIN_THROTTLED.value:
         return
     yield Finding(
         code="DEV006",
         family="device",
         title=f"A quota of {quota:.3g} processors stopped the script for {100 * share:.0f} % of the run",
-        severity="high" if share >= calibrated.MUCH_THROTTLED.value else "medium",
+        severity="high" if share >= MUCH_THROTTLED.value else "medium",
         basis="run",
         share_of_step=share,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement("time it was held back, over all processors", stopped / 1e9, "s", "run"),
@@ -48,7 +69,7 @@ def swapping(evidence: Evidence) -> Iterator[Finding]:
     swapped, faults = machine.get("swapped_bytes"), machine.get("major_faults")
     if not isinstance(swapped, int) or not isinstance(faults, int) or wall_s <= 0:
         return
-    if swapped < calibrated.MIN_SWAPPED.value or faults / wall_s < calibrated.SWAP_FAULTS.value:
+    if swapped < MIN_SWAPPED.value or faults / wall_s < SWAP_FAULTS.value:
         return
     yield Finding(
         code="MEM004",
@@ -57,7 +78,6 @@ def swapping(evidence: Evidence) -> Iterator[Finding]:
         severity="high",
         basis="risk",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement("in swap at the end", float(swapped), "bytes", "run"),

@@ -7,11 +7,18 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.devices.model import CopyRow, DevicesData, FallbackRow, SyncRow
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import device as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.device import codes
+
+COPY_BYTES = Threshold(
+    1_000_000,
+    "bytes",
+    "copied a step between devices: less is a remark only",
+    Chosen("0.1 ms over PCI Express 3 with 16 lanes (some 12 GB/s), what a call of a compiled function takes"),
+)
 
 
 def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
@@ -38,7 +45,6 @@ def unused_gpu(evidence: Evidence) -> Iterator[Finding]:
         severity=severity,
         basis="risk",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement(
@@ -72,7 +78,6 @@ def missing_device(evidence: Evidence) -> Iterator[Finding]:
             severity="medium",
             basis="risk",
             share_of_step=0.0,
-            predicted_speedup=None,
             title=f"{count} operation{'s' * (count != 1)} asked for {requested}, which does not exist",
             where=places(rows),
             evidence=(Measurement(f"operations that asked for {requested}", count, "count", "run"),),
@@ -106,8 +111,8 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Findin
     severity: Severity = "info"
     if not strategy and per_step:
         if accelerated:
-            severity = "medium" if size >= calibrated.COPY_BYTES.value or repeated else "low"
-        elif size >= calibrated.COPY_BYTES.value:
+            severity = "medium" if size >= COPY_BYTES.value or repeated else "low"
+        elif size >= COPY_BYTES.value:
             severity = "low"
     unit = "step" if per_step else "call"
     evidence = [Measurement(f"bytes copied per {unit}", size, "bytes", "devices" if per_step else "run")]
@@ -141,7 +146,6 @@ def _copy_finding(rows: list[CopyRow], strategy: bool, per_step: bool) -> Findin
         title=title,
         severity=severity,
         share_of_step=0.0,
-        predicted_speedup=None,
         where=places(rows),
         evidence=tuple(evidence),
         detail=" ".join(detail),

@@ -5,12 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfperfkit import gain
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import device as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.source_calls import strings
+
+MANY_THREADS = Threshold(
+    4,
+    "number",
+    "threads for each processor, from which on a remark is made",
+    Measured("with 8 for each nothing lost that stood out of the noise", TWO_BUSY_CORES, None),
+)
+SCALES_MIN = Threshold(
+    0.3,
+    "share",
+    "of an even division of the work, what more processors save at worst",
+    Chosen("two processors rarely gain less than a third of what dividing by two promises"),
+)
+ONEDNN_MIN = Threshold(
+    0.15,
+    "share",
+    "of convolutions, products and pooling without oneDNN, what oneDNN saves at least",
+    Measured(
+        "convolutions took 1.4 to 3.2 times as long without it, products 1.1 to 3.2 times, a step of fit 1.7 and 2.4 "
+        "times in two pairs: 0.09 to 0.69 saved",
+        TWO_BUSY_CORES,
+        None,
+        "onednn",
+    ),
+)
+ONEDNN_MAX = Threshold(
+    0.9,
+    "share",
+    "of convolutions, products and pooling without oneDNN, what oneDNN saves at most",
+    Measured(
+        "see ONEDNN_MIN; layouts and fused operations save more than a kernel alone", TWO_BUSY_CORES, None, "onednn"
+    ),
+)
 
 #: Operations that oneDNN has kernels for.
 ONEDNN_TYPES = ("Conv", "MatMul", "MaxPool", "AvgPool", "FusedBatchNorm", "Softmax")
@@ -42,7 +76,7 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     if not count or evidence.accelerated:
         return
     where = (*evidence.calls(_INTRA), *strings(evidence, _INTRA_VARIABLE), *evidence.calls(_INTER))[:3]
-    if count >= calibrated.MANY_THREADS.value * cpus:
+    if count >= MANY_THREADS.value * cpus:
         yield _many(count, cpus, where)
         return
     if count >= cpus:
@@ -53,15 +87,13 @@ def threads(evidence: Evidence) -> Iterator[Finding]:
     upper = divided * (1 - count / cpus)
     if upper < gain.LOW:
         return
-    bounds = gain.speedups(calibrated.SCALES_MIN.value * upper, upper)
     yield Finding(
         code="DEV004",
         family="device",
         severity="low",
         share_of_step=upper,
         title=f"TensorFlow may use {count} of {cpus} processors for an operation",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(SCALES_MIN.value * upper, upper),
         where=where,
         evidence=(
             Measurement("threads within an operation", count, "count", "run"),
@@ -81,7 +113,6 @@ def _many(count: int, cpus: int, where: tuple[SourceSpan, ...]) -> Finding:
         family="device",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=where,
         title=f"TensorFlow has {count} threads for {cpus} processors",
         evidence=(
@@ -99,17 +130,15 @@ def onednn_off(evidence: Evidence) -> Iterator[Finding]:
     share = graph_time.share(
         evidence, lambda row: not row.type.startswith("_Mkl") and any(part in row.type for part in ONEDNN_TYPES)
     )
-    if share * calibrated.ONEDNN_MAX.value < gain.LOW:
+    if share * ONEDNN_MAX.value < gain.LOW:
         return
-    bounds = gain.speedups(calibrated.ONEDNN_MIN.value * share, calibrated.ONEDNN_MAX.value * share)
     yield Finding(
         code="DEV005",
         family="device",
         severity="low",
-        share_of_step=calibrated.ONEDNN_MAX.value * share,
+        share_of_step=ONEDNN_MAX.value * share,
         title="oneDNN is switched off, and with it the fast kernels of this processor",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(ONEDNN_MIN.value * share, ONEDNN_MAX.value * share),
         where=tuple(strings(evidence, _ONEDNN))[:3],
         evidence=(
             Measurement(f"convolutions, products and pooling, of {evidence.unit.the}", share, "share", "breakdown"),

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit.gain import severity
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.gain import Unknown, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import batch as of_batch
-from tfperfkit_rules.calibration import distribution as calibrated
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, replicas
 from tfperfkit_rules.measures.batch_places import batch_of, size_places
-from tfperfkit_rules.measures.growth import Growth, growth
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.growth import MIN_STEPS, SMALL, Growth, growth
+from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.written_sizes import batch_sizes
+
+DIVIDED_MIN_GAIN = Threshold(
+    1.3,
+    "number",
+    "the factor for examples a second, at least, from which on a batch that replicas divide is reported",
+    Chosen("a larger batch is another training: less is no fault, and stands as headroom"),
+)
 
 
 def divided_batch(evidence: Evidence) -> Iterator[Finding]:
@@ -34,17 +40,17 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         return
     written = any(row.literal or row.constant for row in batch_sizes(evidence, whole))
     found = growth(evidence)
-    if not (written or each <= of_batch.SMALL.value) or not _worth(evidence, found, each, count):
+    if not (written or each <= SMALL.value) or not _worth(evidence, found, each, count):
         return
     places = size_places(evidence, whole)
-    lower, upper = found.gain(count) if found is not None else (0.0, 0.0)
-    divided = Finding(
+    gained = range_or_least(*found.gain(count)) if found is not None else Unknown()
+    yield Finding(
         code=codes.DIVIDED,
         family="distribution",
         title=f"A batch of {whole} is divided among {count} replicas, {each} for each",
-        severity=severity(1 - 1 / lower) if found is not None else "info",
+        severity=severity(gained.surely),
         share_of_step=max(0.0, min(found.fixed_share, 1.0)) if found is not None else 0.0,
-        predicted_speedup=None,
+        gain=gained,
         where=places,
         evidence=(
             Measurement("replicas", float(count), "count", "run"),
@@ -65,13 +71,12 @@ def divided_batch(evidence: Evidence) -> Iterator[Finding]:
         absorbs=("BAT001", "BAT002"),
         parts=("graph", "dispatch", "collectives"),
     )
-    yield priced(divided, (lower, upper)) if found is not None else divided
 
 
 def _worth(evidence: Evidence, found: Growth | None, each: int, count: int) -> bool:
     """Whether a larger batch gains much; where nothing was traced, whether hardly anything is in one."""
-    if evidence.steps.count < of_batch.MIN_STEPS.value:
+    if evidence.steps.count < MIN_STEPS.value:
         return False
     if found is None:
-        return each <= of_batch.SMALL.value
-    return found.gain(count)[0] >= calibrated.DIVIDED_MIN_GAIN.value
+        return each <= SMALL.value
+    return found.gain(count)[0] >= DIVIDED_MIN_GAIN.value

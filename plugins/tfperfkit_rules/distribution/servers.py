@@ -6,12 +6,20 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.model import OpsData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import distribution as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import size
+from tfperfkit_rules.distribution.small_exchanges import SMALL_EXCHANGE
+
+UNEVEN_SERVERS = Threshold(
+    1.5,
+    "ratio",
+    "bytes of variables on the parameter server with most over the mean, from which on it is reported",
+    Chosen("with two servers three quarters on one of them; variables of ordinary sizes come out more even by turns"),
+)
 
 _STRATEGIES = (
     "tensorflow.distribute.ParameterServerStrategy",
@@ -34,7 +42,7 @@ def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
         return
     largest = max(sorted(by_task), key=lambda task: by_task[task])
     mean = total / len(servers)
-    if by_task[largest] < calibrated.UNEVEN_SERVERS.value * mean or by_task[largest] < calibrated.SMALL_EXCHANGE.value:
+    if by_task[largest] < UNEVEN_SERVERS.value * mean or by_task[largest] < SMALL_EXCHANGE.value:
         return
     yield Finding(
         code=codes.UNEVEN,
@@ -43,7 +51,6 @@ def uneven_servers(evidence: Evidence) -> Iterator[Finding]:
         f"{size(by_task[largest])} of it {largest} alone",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=tuple(evidence.calls(*_STRATEGIES))[: shared.MAX_PLACES.value],
         evidence=(
             Measurement("parameter servers", float(len(servers)), "count", "run"),

@@ -6,13 +6,26 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import Divided, InputData
 
-from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.gain import Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import distribution as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import exchanging, workers
+
+MADE_BY_ALL_MIN = Threshold(
+    0.05,
+    "share",
+    "of a step that waits for examples which other workers drop, from which on it is reported",
+    Chosen("what repeats show"),
+)
+MADE_BY_ALL_SAVED = Threshold(
+    0.5,
+    "share",
+    "of the waiting for examples which other workers drop, what is taken for saved in the severity",
+    Chosen("the middle between nothing and all of it: dividing also takes work off the other stages"),
+)
 
 _GIVEN = (
     "tensorflow.distribute.MultiWorkerMirroredStrategy().experimental_distribute_dataset",
@@ -87,11 +100,11 @@ def _alike(evidence: Evidence, data: InputData, count: int) -> Finding:
 def _all_made(evidence: Evidence, row: Divided, count: int) -> Iterator[Finding]:
     """Costs only where the step waits for its input: then at most the part that is made in vain."""
     share = min(evidence.share("input") * (1 - 1 / count), shared.MAX_STEP_SHARE.value)
-    if share < calibrated.MADE_BY_ALL_MIN.value:
+    if share < MADE_BY_ALL_MIN.value:
         return
     yield _finding(
         f"Each of {count} workers makes all examples and drops those of the others",
-        severity(calibrated.MADE_BY_ALL_SAVED.value * share),
+        severity(MADE_BY_ALL_SAVED.value * share),
         (SourceSpan(row.file, row.line),),
         count,
         f"{_SHARD}; or read from as many files as there are workers or more, which the strategy divides.",
@@ -112,7 +125,6 @@ def _finding(
     *more: Measurement,
     share: float = 0.0,
 ) -> Finding:
-    bounds = (1.0, speedup(share)) if share else None
     return Finding(
         code=codes.UNDIVIDED,
         family="distribution",
@@ -120,8 +132,7 @@ def _finding(
         severity=how,
         basis="step" if share else "risk",
         share_of_step=share,
-        predicted_speedup=middle(bounds) if bounds else None,
-        predicted_range=bounds,
+        gain=from_shares(0.0, share) if share else Unknown(),
         where=tuple(dict.fromkeys(place for place in where if place is not None and place.file))[
             : shared.MAX_PLACES.value
         ],

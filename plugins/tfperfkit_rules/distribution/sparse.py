@@ -7,14 +7,47 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.model import Table
 
-from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.calibration import Chosen, Derived, Measured, Threshold
+from tfperfkit.gain import Gain, Unknown, from_shares, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import distribution as calibrated
 from tfperfkit_rules.calibration import shared
+from tfperfkit_rules.calibration.machines import TWO_BUSY_CORES
 from tfperfkit_rules.distribution import codes
 from tfperfkit_rules.distribution.exchange import applied, exchanging, is_gather, of_numbers, replicas, size
+
+GATHERED_TIMES = Threshold(
+    2.0,
+    "ratio",
+    "bytes of gathered rows over those of the summed table, from which on gathering is reported",
+    Chosen("at twice the bytes the sum is worth it though making it dense takes a pass over the table"),
+)
+GATHER_SAVED_MIN = Threshold(
+    0.5,
+    "share",
+    "of gathering rows and updating by them, what a sum that is that much smaller saves at least",
+    Measured("a step with a share of 0.42 went from 65.1 to 40.6 ms: 0.9 of it went", TWO_BUSY_CORES, 1),
+)
+ALL_TRAINED = Threshold(
+    0.99,
+    "share",
+    "of all that is trained, in the sums of a step: then the tables are among it",
+    Derived("all of it, but for rounding"),
+)
+DENSE_TIMES = Threshold(
+    4.0,
+    "ratio",
+    "bytes of the summed table over those of gathered rows, from which on the sum is reported",
+    Chosen("rows come with indices, their number first, and repeat; at four times that does not matter"),
+)
+DENSE_EXCHANGE_MIN = Threshold(
+    0.5,
+    "share",
+    "of exchanging and updating whole tables, what rows save at least",
+    Measured("a step with a share of 0.39 went from 159 to 79 ms: 1.3 of it went", TWO_BUSY_CORES, 1),
+)
+INDEX_BYTES = Threshold(8, "bytes", "of the number of a row, as it is gathered", Derived("a 64-bit integer"))
 
 #: Operations by which an update puts rows into a table, or adds them up first.
 _ROWS = ("ResourceScatter", "UnsortedSegmentSum", "Unique", "ResourceSparseApply")
@@ -31,18 +64,18 @@ def gathered_slices(evidence: Evidence) -> Iterator[Finding]:
         return  # some tables are exchanged in another way, and nothing tells which
     count = replicas(gathers)
     rows, whole = count * sum(map(_rows_bytes, tables)), sum(_summed_bytes(table, count) for table in tables)
-    if rows < calibrated.GATHERED_TIMES.value * whole:
+    if rows < GATHERED_TIMES.value * whole:
         return
     updates = _updates(evidence)
     share = evidence.share("collectives") + updates
-    bounds = speedups(calibrated.GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
+    gained = from_shares(GATHER_SAVED_MIN.value * share * (1 - whole / rows), share * (1 - whole / rows))
     yield _finding(
         evidence,
         codes.GATHERED,
         f"Rows of {len(tables)} embedding{'s' * (len(tables) > 1)} are gathered from {count} replicas, "
         f"{size(rows)} a step, where summing the whole table takes {size(whole)}",
         (share if share > 0 else 0.0, updates),
-        bounds if share > 0 else None,
+        gained if share > 0 else Unknown(),
         [*applied(evidence), gathers[0].where, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
@@ -70,22 +103,22 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
     sent = sum(row.bytes or 0.0 for row in sums)
     # All that is trained is summed, so the tables are.
     devices = max(row.devices for row in sums)
-    if sent < calibrated.ALL_TRAINED.value * function.parameter_bytes / devices:
+    if sent < ALL_TRAINED.value * function.parameter_bytes / devices:
         return
     rows, whole = count * sum(map(_rows_bytes, tables)), sum(_summed_bytes(table, count) for table in tables)
-    if whole < calibrated.DENSE_TIMES.value * rows:
+    if whole < DENSE_TIMES.value * rows:
         return
     part = sum(table.rows * table.width * table.number_bytes for table in tables) / sent
     updates = _updates(evidence)
     share = evidence.share("collectives") * min(part, 1.0) + updates
-    bounds = speedups(calibrated.DENSE_EXCHANGE_MIN.value * share, share)
+    gained = from_shares(DENSE_EXCHANGE_MIN.value * share, share)
     yield _finding(
         evidence,
         codes.MADE_DENSE,
         f"The gradient of an embedding is exchanged whole, {size(whole)} a step, of which {count} replicas need "
         f"{size(rows)}",
         (share, updates),
-        bounds if share > 0 else None,
+        gained if share > 0 else Unknown(),
         [tables[0].made_dense, *(table.where for table in tables)],
         (
             Measurement("replicas", float(count), "count", "run"),
@@ -100,7 +133,7 @@ def made_dense(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _rows_bytes(table: Table) -> float:
-    return table.taken * (table.width * table.number_bytes + calibrated.INDEX_BYTES.value)
+    return table.taken * (table.width * table.number_bytes + INDEX_BYTES.value)
 
 
 def _summed_bytes(table: Table, count: int) -> float:
@@ -122,7 +155,7 @@ def _finding(
     code: str,
     title: str,
     shares: tuple[float, float],
-    bounds: tuple[float, float] | None,
+    gained: Gain,
     where: list[SourceSpan | None],
     measured: tuple[Measurement, ...],
     advice: str,
@@ -136,10 +169,9 @@ def _finding(
         code=code,
         family="distribution",
         title=title,
-        severity=severity(1 - 1 / bounds[0]) if bounds else "info",
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds) if bounds else None,
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys(place for place in where if place is not None))[: shared.MAX_PLACES.value],
         evidence=measured,
         advice=advice,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline
 
 from tfperfkit.calibration import UNKNOWN_PART
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
@@ -50,10 +50,10 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
     if 0 < batch <= of_work.ADAPT_BATCH_MAX.value:
         ratio = batch / of_work.ADAPT_BATCH.value
         lower, upper = of_work.ADAPT_LEFT_MAX.value, of_work.ADAPT_LEFT_MIN.value
-        bounds = speedups(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
+        gained = from_shares(low * (1 - max(lower, ratio)), high * (1 - max(upper, ratio)))
         words = _small(layer, batch)
     elif passes >= of_work.ADAPT_PASSES.value:
-        bounds = speedups(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
+        gained = from_shares(low * (1 - 1 / passes) * UNKNOWN_PART.value, high * (1 - 1 / passes))
         words = _again(layer, passes)
     else:
         return
@@ -61,10 +61,9 @@ def adapted(evidence: Evidence) -> Iterable[Finding]:
         code="EAG015",
         family="eager",
         title=words.title,
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where(evidence, [item for item, _ in at.most_common(3)]),
         evidence=(
             Measurement("time in adapt", share, "share", "samples"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import AskedAgain, InputData
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Basis, Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -43,7 +43,6 @@ def same_again(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of: Basis) -> Finding:
     """``samples`` 0: the share is by the clock."""
     low, high = interval(share, samples)
-    bounds = speedups(low, min(high, shared.MAX_STEP_SHARE.value))
     place = row.file, row.line
     model = receiver(called_at(evidence, place, EVALUATE if row.way == "evaluate" else PREDICT))
     spans = [*where(evidence, [place]), *([row.before] if row.before is not None else callers(evidence, place))]
@@ -55,8 +54,7 @@ def _finding(evidence: Evidence, row: AskedAgain, share: float, samples: int, of
         severity=severity(share),
         basis=of,
         share_of_step=min(share, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=from_shares(low, min(high, shared.MAX_STEP_SHARE.value)),
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("calls at this line", float(row.calls), "count", "run"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Place
@@ -39,18 +39,17 @@ def trained_by_batch(evidence: Evidence) -> Iterable[Finding]:
     if around < calibrated.MIN_SHARE.value:
         return
     low, high = interval(around, len(turns.found))
-    bounds = speedups(low * calibrated.BY_BATCH_SAVED_MIN.value, high * calibrated.BY_BATCH_SAVED_MAX.value)
+    gained = from_shares(low * calibrated.BY_BATCH_SAVED_MIN.value, high * calibrated.BY_BATCH_SAVED_MAX.value)
     places = [place for place, _ in at.most_common()]
     model = receiver(called_at(evidence, places[0], TRAIN_ON_BATCH))
     yield Finding(
         code="EAG014",
         family="eager",
         title=f"Keras' Python around each train_on_batch takes {100 * around:.0f} % of {evidence.unit.a}",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=around,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where(evidence, places),
         evidence=(
             Measurement("time in train_on_batch outside of compiled functions", around, "share", "breakdown"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
@@ -76,19 +76,19 @@ def _finding(evidence: Evidence, rows: list[LineShare], held: Counter[Stack], mo
         rest = left(evidence, share, None, otherwise, turns=apart.batch)
         least, most = rest.lower, rest.upper
     low, high = interval(share, count)
-    bounds = speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
+    gained = from_shares(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
     first = rows[0].place
     compiled = compile_once(evidence, *first, models[first])
     return Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=f"{names_of(names)} {'are' if names[1:] else 'is'} called operation by operation inside the training loop"
         if apart is None
         else title(names, apart),
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=_places(evidence, rows, apart),
         evidence=(
             Measurement("time in the call" if not rows[1:] else "time in the calls", share, "share", window(evidence)),

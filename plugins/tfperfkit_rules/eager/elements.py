@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tfperfkit.gain import middle, severity
+from tfperfkit.gain import AtLeast, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
@@ -140,7 +140,8 @@ def _finding(
 ) -> Finding:
     samples = evidence.samples
     share = min((part.seen + part.own(evidence)) / samples.count, 1.0)
-    bounds = rest.bounds(share, samples.count)
+    # Of elements that are read it is known what is left.
+    gained = (AtLeast if code == "EAG010" else between)(*rest.bounds(share, samples.count))
     places = [place for place, _ in part.lines.most_common(3)]
     around = loops(evidence, *places[0])
     spans = [span(evidence, *place) for place in places]
@@ -150,10 +151,9 @@ def _finding(
         code=code,
         family="eager",
         title=title,
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("time in these lines", share, "share", "samples"),
@@ -162,7 +162,6 @@ def _finding(
         ),
         advice=advice,
         detail=detail,
-        open_ended=code == "EAG010",  # of elements that are read it is known what is left
         absorbs_here=("LIN001", "SYN001"),
         parts=("eager_ops", "dispatch", "host_sync"),
     )

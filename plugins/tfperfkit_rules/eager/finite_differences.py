@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tfperfkit_probes.ops.model import OpsData
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedup, speedups
+from tfperfkit.gain import MEDIUM, Gain, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
@@ -120,23 +120,20 @@ def _names(node: ast.AST) -> set[str]:
 def _finding(evidence: Evidence, key: _Evaluated, share: float, parameters: int | None) -> Iterable[Finding]:
     low, high = interval(share, evidence.samples.count)
     high = min(high, shared.MAX_STEP_SHARE.value)
-    bounds = None
+    gained: Gain = up_to(share)
     if parameters is not None:
         least, most = calibrated.GRADIENT_MIN.value, calibrated.GRADIENT_MAX.value
         if parameters + 1 <= most:
             return  # so few evaluations may cost no more than a gradient
-        bounds = speedups(low * (1 - most / (parameters + 1)), high * (1 - least / (parameters + 1)))
+        gained = from_shares(low * (1 - most / (parameters + 1)), high * (1 - least / (parameters + 1)))
     function = span(evidence, key.function[0], key.function[1])
-    ceiling = None if bounds is not None else speedup(share)
     yield Finding(
         code="EAG018",
         family="eager",
         title=_title(parameters),
-        severity=severity(1 - 1 / bounds[0]) if bounds is not None else severity(share),
+        severity=severity(gained.surely if parameters is not None else share),
         share_of_step=share,
-        predicted_speedup=middle(bounds) if bounds is not None else None,
-        predicted_range=bounds,
-        ceiling=ceiling,
+        gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *key.minimize), function))),
         evidence=(
             Measurement("time in evaluations of the function", share, "share", "samples"),

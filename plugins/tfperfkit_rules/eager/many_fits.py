@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
@@ -43,7 +43,7 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
     if around < MEDIUM:
         return
     low, high = interval(around, len(turns.found))
-    bounds = speedups(low * (1 - calibrated.FIT_LEFT_MAX.value), high * (1 - calibrated.FIT_LEFT_MIN.value))
+    gained = from_shares(low * (1 - calibrated.FIT_LEFT_MAX.value), high * (1 - calibrated.FIT_LEFT_MIN.value))
     place = sites[0].file, sites[0].line
     call = called_at(evidence, place, FIT)
     model = receiver(call)
@@ -56,11 +56,10 @@ def fit_in_loop(evidence: Evidence) -> Iterable[Finding]:
             else f"{model}.fit is called {fits:,.0f} times for {epochs / fits:,.1f} epochs of "
             f"{batches / epochs:,.1f} batches each"
         ),
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=around,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where(evidence, [place]),
         evidence=(
             Measurement("calls of fit", fits, "count", "run"),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import UPDATES
@@ -70,7 +70,7 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     if batches >= 2 and not rounds and _once_an_epoch(evidence, turns, place):
         return None  # the weights have changed since: how often it is done is STP006's
     saved_min = low * rounds * (1 - calibrated.BATCHES_LEFT_MAX.value) if rounds else low * (1 - left[1])
-    bounds = speedups(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    gained = from_shares(saved_min, min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     model = receiver(called_at(evidence, place, found.api))
     unit, name = evidence.unit, "evaluate" if found.api is EVALUATE else "predict"
     loop = f"inside {unit.loop}" if often else "in a loop"
@@ -78,16 +78,16 @@ def priced_predicting(evidence: Evidence) -> Finding | None:
     return Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=(
             f"{model}.{name} goes through its data in {batches:,.0f} small batches {loop}"
             if rounds
             else f"{model}.{name} is called {'again and again' if batches >= 2 else 'for little data'} {loop}"
         ),
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where(evidence, [place for place, _ in (*at.most_common(3), *fits.most_common(1))]),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.gain import between, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import eager as calibrated
@@ -32,16 +32,15 @@ def numpy_inside(evidence: Evidence) -> Iterable[Finding]:
         return
     replaced = (1 - calibrated.NUMPY_LEFT.value) * with_own.own_ms
     low = speedup(1 - min(shared.MAX_STEP_SHARE.value, (with_own.upper_ms - replaced) / with_own.step_ms))
-    bounds = (low, max(low, without.range[1]))
+    gained = between(low, max(low, without.range[1]))
     hot = [SourceSpan(file, line, _name(evidence, file, line)) for (file, line), _ in lines.most_common(3)]
     yield Finding(
         code="EAG002",
         family="eager",
         title="The step leaves TensorFlow for NumPy, so it can't be compiled",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=min(1.0, lost(with_own) + share),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((read, *hot, *place.where))),
         evidence=(Measurement("Python and NumPy inside the step", share, "share", "samples"), *measured(with_own)),
         advice=(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import MIN, Place, Stack
@@ -82,16 +82,15 @@ def _around(evidence: Evidence, place: Place) -> float:
 def _finding(evidence: Evidence, place: Place, loop: SameTurns, name: str, share: float, turns: float) -> Finding:
     low, _ = interval(share, evidence.samples.count)
     _, high = interval(max(share, _around(evidence, place)), evidence.samples.count)
-    bounds = speedups(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(low * (1 - 1 / turns), min(high, shared.MAX_STEP_SHARE.value))
     around = span(evidence, loop.file, loop.line)
     return Finding(
         code="EAG017",
         family="eager",
         title=f"{name} computes the same of the same data in each turn of line {loop.line}",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((span(evidence, *place), around))),
         evidence=(
             Measurement("time in the call", share, "share", "samples"),

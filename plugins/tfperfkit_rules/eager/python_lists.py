@@ -6,11 +6,11 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.gain import from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.calibration import eager as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import work as of_work
@@ -53,16 +53,15 @@ def made_of_lists(evidence: Evidence) -> Iterable[Finding]:
         return  # that much every tensor takes
     low, high = interval(evidence, doing)
     left = of_work.LIST_LEFT_MIN.value, of_work.LIST_LEFT_MAX.value
-    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    gained = from_shares(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     name = names[place].replace("tensorflow.", "tf.")
     yield Finding(
         code="EAG016",
         family="eager",
         title=f"{name} makes a tensor of a Python list, element by element",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where(evidence, [item for item, _ in at.most_common(3)]),
         evidence=(
             Measurement("time in it", share, "share", window(evidence)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.gain import AtLeast, severity, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import LineCounts
 from tfperfkit.records.samples import Frame, Stack
@@ -42,17 +42,15 @@ def python_loop(evidence: Evidence) -> Iterable[Finding]:
     estimate = compiled(evidence, place)
     if found is None or estimate is None or estimate.operations < MIN_OPS:
         return
-    bounds = _range(evidence, found, estimate)
+    gained = _gain(evidence, found, estimate)
     name = _name(evidence, found.file, found.loop.line)
     yield Finding(
         code="EAG005",
-        open_ended=True,
         family="eager",
         title=f"A Python loop runs the same operations {found.turns:,.0f} times over, one by one",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=max(lost(estimate), found.share),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((SourceSpan(found.file, found.loop.line, name), *place.where))),
         evidence=(
             Measurement("iterations of the loop", found.turns, "count", evidence.offered_by(LineCounts)),
@@ -188,7 +186,7 @@ def _hits(evidence: Evidence) -> tuple[dict[tuple[str, int], int], int]:
     return {(row.file, row.line): row.hits for row in counts.rows}, steps
 
 
-def _range(evidence: Evidence, found: _Found, estimate: Compiled) -> tuple[float, float]:
+def _gain(evidence: Evidence, found: _Found, estimate: Compiled) -> AtLeast:
     """At least: only the loop becomes one turn, forward and backward. At most: the step is compiled as well."""
     samples = evidence.samples
     seen = sum(
@@ -200,4 +198,4 @@ def _range(evidence: Evidence, found: _Found, estimate: Compiled) -> tuple[float
     forward = max(1.0 - backward, found.share, calibrated.MIN_FORWARD.value)
     with_backward = found.share + calibrated.BACKWARD_SAVED.value * backward * found.share / forward
     low = speedup(with_backward * (1 - 2 / found.turns))
-    return low, max(low, estimate.range[1])
+    return AtLeast(low, max(low, estimate.range[1]))

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
@@ -45,11 +45,11 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
     spans = [span(evidence, *found.place)]
     calling = _calling(evidence, found)
     called = calling.share_of_step if calling is not None else 0.0
-    if calling is not None and calling.predicted_range is not None:
+    if calling is not None and calling.gain.bounds is not None:
         # A model that is kept can be compiled once: what each call of it takes goes too.
-        low, high = (saved + 1 - 1 / factor for saved, factor in zip((low, high), calling.predicted_range, strict=True))
+        low, high = (saved + 1 - 1 / factor for saved, factor in zip((low, high), calling.gain.bounds, strict=True))
         spans.append(calling.where[0])
-    bounds = speedups(low, min(high, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
     read = Counter((s.frames[-1].file, s.frames[-1].line) for s in found.dragged if s.activity == "saving")
     spans += [span(evidence, *place) for place, _ in read.most_common(1)]
     spans += [span(evidence, found.place[0], around[-1].line)] if around else []
@@ -58,10 +58,9 @@ def models_made_again(evidence: Evidence) -> Iterable[Finding]:
         code="EAG009",
         family="eager",
         title=f"A model is {done} again and again in {evidence.unit.loop}",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=min(made + dragged + called, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple({(item.file, item.line): item for item in reversed(spans)}.values())[::-1],
         evidence=(
             Measurement(f"time in which it is {done}", made, "share", "samples"),

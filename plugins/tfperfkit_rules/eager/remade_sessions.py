@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
@@ -33,7 +33,7 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
         return
     low, _ = interval(making * (1 - calibrated.MADE_LEFT.value), samples.count)
     _, high = interval((beside + ran) / samples.count, samples.count)  # a first run optimises the graph
-    bounds = speedups(low, min(high, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(low, min(high, shared.MAX_STEP_SHARE.value))
     function = enclosing(evidence, *place)
     made = [
         item
@@ -50,10 +50,9 @@ def sessions_made_again(evidence: Evidence) -> Iterable[Finding]:
         code="EAG009",
         family="eager",
         title=f"A session is made again for each run in {evidence.unit.loop}",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=making,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((*spans, evidence.work.where))),
         evidence=(
             Measurement("time beside running it", making, "share", "samples"),

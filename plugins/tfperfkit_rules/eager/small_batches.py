@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -55,7 +55,7 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     overhead = own * whole / samples.count
     if own < shared.MOSTLY.value or overhead < MEDIUM:
         return
-    bounds = speedups(
+    gained = from_shares(
         overhead * (1 - calibrated.BATCHES_LEFT_MAX.value), min(whole / samples.count, shared.MAX_STEP_SHARE.value)
     )
     name = "evaluate" if found.api is EVALUATE else "predict"
@@ -63,11 +63,11 @@ def batches_too_small(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG004",
         family="eager",
+        remedies=("predict-to-call",),
         title=f"{model}.{name} goes through its data in batches that are too small",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=min(overhead, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where(evidence, [place]),
         evidence=(
             Measurement("time around the computing", overhead, "share", "samples"),

@@ -12,7 +12,7 @@ from tfperfkit_probes.ops.model import Brief, OpsData
 
 from tfperfkit.calibration import UNKNOWN_PART
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.records.samples import MIN, Place
@@ -35,6 +35,7 @@ class _Words(NamedTuple):
     cost_ms: float
     advice: str
     detail: str
+    remedies: tuple[str, ...] = ()
 
 
 _SESSION = _Words(
@@ -60,6 +61,7 @@ _BATCH = _Words(
     "Collect the inputs of many turns of the loop into one array, and call predict_on_batch, or predict(rows, "
     "batch_size=1024), once for all of them.",
     "Each call prepares its arguments in Python and starts the graph in the runtime, however few rows there are.",
+    ("predict-to-call",),
 )
 #: What Keras compiles for such a call.
 _ON_DATA = ("one_step_on_data", "one_step_on_data_distributed")
@@ -114,17 +116,17 @@ def _of(evidence: Evidence, kind: MarkerKind, api: Api, words: _Words) -> Iterat
     overhead = share * min(1.0, certain)
     if overhead < shared.MOSTLY.value * share or overhead < MEDIUM:
         return
-    bounds = speedups(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(overhead * UNKNOWN_PART.value, min(share, shared.MAX_STEP_SHARE.value))
     around = loops(evidence, *place)
     spans = [span(evidence, *place), *([span(evidence, place[0], around[-1].line)] if around else [])]
     yield Finding(
         code=words.code,
         family="eager",
+        remedies=words.remedies,
         title=words.title,
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=overhead,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys(spans)),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),

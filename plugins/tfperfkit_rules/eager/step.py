@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tfperfkit.gain import LOW, MEDIUM, middle, severity
+from tfperfkit.gain import LOW, MEDIUM, between, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import HostReads
 from tfperfkit.records.samples import Frame
@@ -46,11 +46,11 @@ def eager_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG001",
         family="eager",
+        remedies=("compile-step", "step-from-loop"),
         title=_title(estimate, place),
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
-        predicted_speedup=middle(estimate.range),
-        predicted_range=estimate.range,
+        gain=between(*estimate.range),
         where=place.where,
         evidence=measured(estimate),
         advice=_advice(evidence, place),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.ops.model import OpsData
 
-from tfperfkit.gain import middle, severity
+from tfperfkit.gain import between, severity
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCalls, HostReads
 from tfperfkit.rule import Evidence
@@ -45,11 +45,11 @@ def left_eager(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="EAG003",
         family="eager",
+        remedies=("debug-switch",),
         title=f"{what} makes the step run as {estimate.operations:,.0f} separate operations",
         severity=severity(1 - estimate.upper_ms / estimate.step_ms),
         share_of_step=lost(estimate),
-        predicted_speedup=middle(estimate.range),
-        predicted_range=estimate.range,
+        gain=between(*estimate.range),
         where=tuple(dict.fromkeys((*switch, *place.where))),
         evidence=measured(estimate),
         advice=_advice(evidence, switch, everywhere, place),

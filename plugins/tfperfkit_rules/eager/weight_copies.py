@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Literal
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place, Stack
 from tfperfkit.rule import Evidence
@@ -78,17 +78,16 @@ def weights_through_numpy(evidence: Evidence) -> Iterable[Finding]:
         return
     low, high = interval(share, evidence.samples.count)
     left = (0.0, 0.0) if not back and not one_by_one and _stay(evidence) else LEFT
-    bounds = speedups(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
+    gained = from_shares(low * (1 - left[1]), min(high * (1 - left[0]), shared.MAX_STEP_SHARE.value))
     places = [row.place for row in sorted(rows, key=lambda row: -row.share)]
     lines = [span(evidence, *place) for place in places if place in copies][:3]
     yield Finding(
         code="EAG007",
         family="eager",
         title=f"{_each(evidence)} copies a network's weights to NumPy{' and back' if back else ''}",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((*lines, *callers(evidence, places[0])[:1]))),
         evidence=(
             Measurement("time in these lines", share, "share", window(evidence)),

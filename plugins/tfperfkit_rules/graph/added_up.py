@@ -10,7 +10,7 @@ import ast
 from collections.abc import Set
 from typing import Any
 
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 
 _SUMS = ("builtins.sum", "tensorflow.add_n", "tensorflow.math.add_n", "tensorflow.add", "tensorflow.math.add")
 #: Functions that hand gradients on as they are, or add them to something.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 from tfperfkit_probes.ops.model import Brief, Control
 
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import MEDIUM, severity, speedups
+from tfperfkit.gain import MEDIUM, AtLeast, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import CompiledFunctions, ComputedOperation, ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
@@ -17,7 +16,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, definition, largest_first, once, places
 from tfperfkit_rules.measures.growth import tiny_of
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.room import range_or_least
 
 
 def apart_turns(evidence: Evidence) -> Iterator[Finding]:
@@ -70,15 +69,15 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
     arithmetic = _arithmetic_ms(evidence, step, loop)
     lower = scale * once_for_all * (starting + calibrated.GAPS_GO.value * gaps)
     upper = scale * once_for_all * max(starting + gaps, took + gaps - arithmetic)
-    finding = Finding(
+    gained = range_or_least(*speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
+    return Finding(
         code=codes.APART_TURNS,
-        open_ended=True,
         family="graph",
         title=f"The {_name(loop)} in {loop.function} puts {loop.copies:,} copies of its body into the graph, and none "
         "needs another",
         severity=severity(lower),
         share_of_step=min(share, 1.0),
-        predicted_speedup=None,
+        gain=AtLeast(gained.low, gained.high),
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),
         evidence=(
             counted("copies of its body", loop.copies),
@@ -102,7 +101,6 @@ def _of(evidence: Evidence, function: Brief, loop: Control) -> Finding | None:
         absorbs_here=(codes.UNROLLED_LOOP,) if of_run <= share else (),
         parts=("graph",),
     )
-    return priced(msgspec.structs.replace(finding), speedups(lower, min(upper, share, shared.MAX_STEP_SHARE.value)))
 
 
 def _once(traced_s: float, of_run: float) -> str:

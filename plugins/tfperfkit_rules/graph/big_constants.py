@@ -67,7 +67,6 @@ def _finding(evidence: Evidence, baked: _Baked) -> Finding:
         family="input" if total >= MEDIUM_BYTES else "graph",
         severity=severity,
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"{_size(total)} of constants are baked into {called(function)}: {name}",
         where=baked.where,
         evidence=(

@@ -35,9 +35,9 @@ def checks_on(evidence: Evidence) -> Iterator[Finding]:
     made = Finding(
         code=codes.PRINT,
         family="graph",
+        remedies=("debug-switch",),
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"tf.debugging.enable_check_numerics checks every result: {runs:,.0f} of the {every:,.0f} operations of "
         f"{evidence.unit.the}",
         where=places(evidence.calls(_SWITCH)[:1]),

@@ -10,7 +10,7 @@ from tfperfkit_probes.ops.model import Brief
 
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import counted, largest_first, of_run, places
@@ -46,7 +46,6 @@ def copied_layers(evidence: Evidence) -> Iterator[Finding]:
         family="graph",
         severity="low",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"{which} in the graph once for each time step, {often} times: {operations:,} operations",
         where=places([*(SourceSpan(file, call.lineno) for file, call, _ in wrapped), *largest.callers]),
         evidence=(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.model import OpsData
 
-from tfperfkit.gain import middle, severity, speedups
+from tfperfkit.gain import from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep, FunctionCalls
 from tfperfkit.rule import Evidence
@@ -38,7 +38,7 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
     if share < calibrated.MIN_DENSE_UPDATE.value:
         return
     upper = min(calibrated.DENSE_SAVED_MAX.value * share, evidence.share("graph"))
-    bounds = speedups(min(calibrated.DENSE_SAVED_MIN.value * share, upper), upper)
+    gained = from_shares(min(calibrated.DENSE_SAVED_MIN.value * share, upper), upper)
     made = methods(evidence, "compile", "apply_gradients", "apply")
     sites = reached(evidence, "batch", "apply", "call")
     place = [span(evidence, made[0][0], made[0][1].lineno)] if made else []
@@ -47,10 +47,9 @@ def dense_updates(evidence: Evidence) -> Iterator[Finding]:
         code=codes.DENSE_UPDATE,
         family="graph",
         title=f"{100 * share:.0f} % of a step updates all rows of an embedding, of which a batch touches few",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=min(share, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys(place)),
         evidence=(
             Measurement("updates of embeddings per step", took, "ms", "breakdown"),

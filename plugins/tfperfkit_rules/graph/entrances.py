@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.source_text import enclosing, function_span
 
 #: Of an array in NumPy's double precision they make a tensor or a variable in it.

@@ -100,7 +100,6 @@ def _finding(
     step: ComputedStep,
 ) -> Finding:
     low, high = share * (1 - calibrated.FIXED_LEFT_MAX.value), share
-    bounds = gain.speedups(low, high)
     name = _layers(rows, step)
     kept = _kept(evidence, function, pipeline, step.batch)
     return Finding(
@@ -109,8 +108,7 @@ def _finding(
         title=f"The same results of {name} are computed again in every epoch",
         severity=graph_severity(share),
         share_of_step=share,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(low, high),
         where=_where(evidence, rows),
         evidence=(
             Measurement("share of the step", share, "share", WINDOW),

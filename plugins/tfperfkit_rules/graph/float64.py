@@ -7,17 +7,25 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from tfperfkit_probes.ops.model import Brief
 
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import ComputedStep
 from tfperfkit.records.bounds import SOLVES, plain
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import precision, shared
+from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.entrances import entrances
 from tfperfkit_rules.graph.functions import called, counted, definition, largest_first, of_step, once, places
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import as_called, computed_share
+
+FLOAT64_WIDTH = Threshold(
+    2.0,
+    "number",
+    "times the time of float32, that what grows with the numbers takes in float64",
+    Derived("twice the bytes"),
+)
 
 _DECOMPOSED = (
     "Most of its time goes into decomposing or inverting matrices. float32 often has too few digits for that: keep "
@@ -73,9 +81,9 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     yield Finding(
         code=codes.FLOAT64,
         family="precision",
+        remedies=("precision-float32",),
         severity="low",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"{name} computes in float64: {ops:,} operations, {100 * share:.0f} % of its FLOPs",
         where=places([*where, definition(function)]),
         evidence=(
@@ -117,7 +125,7 @@ def _of_its_numbers(evidence: Evidence, function: Brief) -> float:
     growing = graph_time.growing_ms(evidence, function)
     if growing is None:
         return 1.0
-    growing *= precision.FLOAT64_WIDTH.value
+    growing *= FLOAT64_WIDTH.value
     starting = function.operations * shared.GRAPH_OP_MIN_MS.value
     return growing / starting if growing < shared.MOSTLY.value * starting else 1.0
 

@@ -79,12 +79,10 @@ def of_step(
     """With ``share`` of the step, of which ``lower`` to ``upper`` is saved; as it was where nothing was measured."""
     if share <= 0:
         return finding
-    bounds = gain.speedups(lower, upper)
     return msgspec.structs.replace(
         finding,
         share_of_step=min(share, 1.0),
-        predicted_range=bounds,
-        predicted_speedup=gain.middle(bounds),
+        gain=gain.from_shares(lower, upper),
         severity="low",
         evidence=(*finding.evidence, Measurement(name, share, "share", "breakdown")),
         absorbs=absorbs,

@@ -10,7 +10,7 @@ from tfperfkit import gain
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import StepPhases
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 from tfperfkit_rules.calibration import graph as calibrated
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.added_up import only_added
@@ -38,15 +38,13 @@ def repeated_gradients(evidence: Evidence) -> Iterator[Finding]:
             upper = backward * (1 - 1 / passes.times)
             if upper < gain.LOW:
                 continue
-            bounds = gain.speedups(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper)
             yield Finding(
                 code=codes.REPEATED_GRADIENTS,
                 family="graph",
                 severity="low",
                 share_of_step=upper,
                 title=f"{passes.function} runs the backward pass {passes.times} times to add the results up",
-                predicted_speedup=gain.middle(bounds),
-                predicted_range=bounds,
+                gain=gain.from_shares(calibrated.GRADIENTS_SAVED_MIN.value * upper, upper),
                 where=(SourceSpan(file, passes.line, passes.function), SourceSpan(file, passes.tape, passes.function)),
                 evidence=(
                     Measurement(f"backward, of {evidence.unit.the}", backward, "share", "breakdown"),

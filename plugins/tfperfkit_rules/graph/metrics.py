@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tfperfkit_probes.lines.graph.data import GraphFunction
 from tfperfkit_probes.lines.graph.repeated import BesideTime
 
+from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
@@ -48,13 +49,14 @@ def _of(evidence: Evidence, function: GraphFunction, step_ms: float) -> Iterator
     named = [row for row in function.beside if row.ms >= calibrated.NAMED.value * total] or function.beside[:1]
     kinds = sorted({row.part for row in named})
     words = " and ".join(kinds)
+    factor = speedup(share)
     yield Finding(
         code=codes.METRICS,
         family="graph",
         title=f"{words.capitalize()} take {100 * share:.0f} % of every step",
         severity=graph_severity(share),
         share_of_step=share,
-        predicted_speedup=1 / (1 - share),
+        gain=Range(factor, factor, factor),
         where=_places(evidence, named) or definition(function),
         evidence=(
             Measurement("metrics and summaries per step", total, "ms", WINDOW),

@@ -16,7 +16,7 @@ from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.functions import places
 from tfperfkit_rules.graph.traced_step import graph_severity
 from tfperfkit_rules.measures.ran_functions import Ran, ran
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.step_shares import span
 
 
@@ -36,20 +36,20 @@ def _finding(evidence: Evidence, each: Ran, waste: Wasted) -> Iterator[Finding]:
     width, mean, longest, alike = (figures[name] for name in ("width", "mean", "longest", "alike"))
     computed = each.share * (1 - _updates(evidence))
     share, saved = computed * (1 - mean / width), computed * (1 - alike / width)
-    bounds = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
-    if 1 - 1 / bounds[0] < calibrated.PADDING_MIN.value:
+    low, high = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
+    if gain.saving(low) < calibrated.PADDING_MIN.value:
         return
     unit, name = evidence.unit, each.function.function
     called = f"the function called at line {each.place[1]}" if name.startswith("<") else name
     seen = f"{figures['rows']:,.0f} sequences that were looked at"
     short = f"Of the {seen} none is longer than {longest:,.0f}, and all are padded to {width:,.0f}. "
-    made = Finding(
+    yield Finding(
         code=codes.PADDING,
         family="graph",
         title=f"{100 * (1 - mean / width):.0f} % of the sequences that {called} computes is padding",
         severity=graph_severity(share),
         share_of_step=share,
-        predicted_speedup=None,
+        gain=range_or_least(low, high),
         where=places([span(evidence, *each.place), waste.where]),
         evidence=(
             Measurement("length of the sequences", width, "count", "run"),
@@ -69,7 +69,6 @@ def _finding(evidence: Evidence, each: Ran, waste: Wasted) -> Iterator[Finding]:
         ),
         parts=("graph",),
     )
-    yield priced(made, bounds)
 
 
 def _updates(evidence: Evidence) -> float:

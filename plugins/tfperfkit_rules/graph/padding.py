@@ -13,9 +13,9 @@ from tfperfkit.offers import ComputedStep
 from tfperfkit.records.pipelines import Padding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration.batch import TRY
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.graph.traced_step import WINDOW, graph_severity
+from tfperfkit_rules.measures.growth import TRY
 
 #: A sequence of whole numbers is one of tokens where a table is looked up by them.
 _LOOKUP = ("ResourceGather", "GatherV2")
@@ -36,9 +36,11 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         padded = found.padding
         share = computed * (1 - padded.mean / padded.width)
         saved = computed * (1 - padded.alike / padded.width)
-        bounds = gain.speedups(calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved)
-        if 1 - 1 / bounds[0] >= calibrated.PADDING_MIN.value:
-            yield _finding(found, share, bounds)
+        gained = gain.from_shares(
+            calibrated.PADDING_SAVED_MIN.value * saved, calibrated.PADDING_SAVED_MAX.value * saved
+        )
+        if gained.surely >= calibrated.PADDING_MIN.value:
+            yield _finding(found, share, gained)
         return
     stages = (stage for pipeline in data.pipelines if pipeline.in_training for stage in pipeline.stages)
     stage = next((stage for stage in stages if stage.filled is not None), None)
@@ -78,7 +80,6 @@ def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Fi
     upper = calibrated.PADDING_SAVED_MAX.value * computed * max(1 - left[0], 0.0)
     if lower < calibrated.PADDING_MIN.value:
         return
-    bounds = gain.speedups(lower, upper)
     share = computed * (1 - filled)
     yield Finding(
         code=codes.PADDING,
@@ -86,8 +87,7 @@ def _padded_batches(stage: Stage, filled: float, computed: float) -> Iterator[Fi
         title=f"{100 * (1 - filled):.0f} % of the batches is padding",
         severity=graph_severity(share),
         share_of_step=share,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(lower, upper),
         where=(SourceSpan(stage.file, stage.line, stage.function),) if stage.file else (),
         evidence=(
             Measurement("bytes that came into the padded batches, of those that came out", filled, "share", "run"),
@@ -111,7 +111,7 @@ def _looks_up(step: ComputedStep) -> bool:
     return any(item.type in _LOOKUP and item.stage == "forward" and item.layer for item in step.operations)
 
 
-def _finding(found: _Sequences, share: float, bounds: tuple[float, float]) -> Finding:
+def _finding(found: _Sequences, share: float, gained: gain.Range) -> Finding:
     padded = found.padding
     empty = 1 - padded.mean / padded.width
     short = ""
@@ -127,8 +127,7 @@ def _finding(found: _Sequences, share: float, bounds: tuple[float, float]) -> Fi
         title=f"{100 * empty:.0f} % of the sequences {found.words} is padding",
         severity=graph_severity(share),
         share_of_step=share,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=(found.place,),
         evidence=(
             Measurement("length of the sequences", float(padded.width), "count", "run"),

@@ -47,9 +47,9 @@ def _of(evidence: Evidence, function: Brief) -> Iterator[Finding]:
     yield Finding(
         code=codes.PRINT,
         family="graph",
+        remedies=("debug-switch",),
         severity="low" if printed else "info",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"{called(function)} makes {what} in every call",
         where=places([*(each.where for each in (*printed, *checked)), definition(function)]),
         evidence=(counted("prints", _total(printed)), counted("checks", _total(checked))),

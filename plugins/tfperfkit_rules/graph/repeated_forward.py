@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.lines.graph.data import GraphFunction
 
+from tfperfkit.gain import Range, speedup
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
@@ -36,8 +37,7 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
         title=f"The forward pass of {words} runs {_often(function)} in a step",
         severity=graph_severity(share),
         share_of_step=share,
-        predicted_speedup=1 / (1 - share),
-        predicted_range=(1 / (1 - lower), 1 / (1 - upper)),
+        gain=Range(speedup(lower), speedup(share), speedup(upper)),
         where=tuple(dict.fromkeys(places)) or definition(function),
         evidence=(
             Measurement("repeated forward pass", saved, "ms", WINDOW),

@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.clock import ms
-from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import graph as calibrated
-from tfperfkit_rules.calibration import memory as of_session
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.graph import codes
 from tfperfkit_rules.measures.called import calls
-from tfperfkit_rules.measures.session_calls import SESSION, growing
+from tfperfkit_rules.measures.session_calls import MIN_SESSION_RUNS, SESSION, growing
 from tfperfkit_rules.measures.session_fetches import Fetches, fetches_at
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import sites
@@ -58,7 +57,7 @@ def _runs(evidence: Evidence) -> Iterator[_Run]:
         took[item.site].append(ms(item.end_ns - item.begin_ns))
     for place, ids in here.items():
         found = [each for site in ids for each in took[site]]
-        fetches = fetches_at(evidence, place) if len(found) >= of_session.MIN_SESSION_RUNS.value else None
+        fetches = fetches_at(evidence, place) if len(found) >= MIN_SESSION_RUNS.value else None
         if fetches is not None:
             yield _Run(place, fetches, len(found), statistics.median(found))
 
@@ -77,17 +76,16 @@ def _finding(evidence: Evidence, runs: list[_Run], longest: _Run) -> Iterator[Fi
     saved = share * (1 - longest.times * longest.each_ms / whole) if whole > 0 else 0.0
     if calibrated.REPEATED_SAVED_MIN.value * saved < MEDIUM:
         return
-    bounds = speedups(calibrated.REPEATED_SAVED_MIN.value * saved, min(saved, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(calibrated.REPEATED_SAVED_MIN.value * saved, min(saved, shared.MAX_STEP_SHARE.value))
     ordered = sorted(runs, key=lambda run: run.place)
     trains = any(run.fetches.trains for run in runs)
     yield Finding(
         code=codes.REPEATED_FORWARD,
         family="graph",
         title=f"session.run is called {len(runs)} times with one feed, and each runs the same network",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=saved,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(span(evidence, *run.place) for run in ordered),
         evidence=(
             Measurement("time in these calls", share, "share", "samples"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tfperfkit.gain import severity, speedup
+from tfperfkit.gain import severity, up_to
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import ComputedOperation, ComputedStep
 from tfperfkit.rule import Evidence
@@ -63,8 +63,7 @@ def _finding(evidence: Evidence, kind: str, rows: list[ComputedOperation], share
         title=f"{100 * share:.0f} % of a step is {kind}, which no processor is fast at",
         severity=severity(share),
         share_of_step=share,
-        predicted_speedup=None,
-        ceiling=speedup(upper),
+        gain=up_to(upper),
         where=tuple(dict.fromkeys(places)),
         evidence=(
             Measurement("share of the step", share, "share", "breakdown"),

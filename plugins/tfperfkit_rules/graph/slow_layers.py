@@ -38,7 +38,6 @@ def _of(function: GraphFunction, step_ms: float) -> Iterator[Finding]:
             title=f"{row.layer} computes {usual / row.gflop_per_s:.0f} times more slowly than other {row.kind} layers",
             severity="info",
             share_of_step=share,
-            predicted_speedup=None,
             where=(span,),
             evidence=(
                 Measurement("GFLOP/s of the layer", row.gflop_per_s, "number", WINDOW),

@@ -84,7 +84,7 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     graded = any(other.backward for other in function.marks.loops)
     step_ms = evidence.step_ms or 0.0
     least, most = _left(found, (low + high) / 2 * step_ms) if graded else _LEFT
-    bounds = gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least))
+    gained = gain.AtLeast(*gain.speedups(low * (1 - most), min(high, shared.MAX_STEP_SHARE.value) * (1 - least)))
     turns = turns_of(loop)
     figures = [
         Measurement(f"{evidence.unit.the} in {called(function)}", each.share, "share", "breakdown"),
@@ -97,13 +97,11 @@ def _finding(evidence: Evidence, each: Ran, part: Part, found: _Found, of_loops:
     goes = f"{round(turns):,} turns" if turns is not None else "turns"
     yield Finding(
         code=codes.SMALL_LOOP,
-        open_ended=True,
         family="graph",
         title=f"{found.kind} in {called(function)} makes {goes} that do next to nothing",
-        severity=gain.severity(1 - 1 / gain.middle(bounds)),
+        severity=gain.severity(gained.saved),
         share_of_step=(low + high) / 2,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=places([found.place, definition(function), SourceSpan(*each.place)]),
         evidence=tuple(figures),
         advice=advice(found.kind, loop, graded),

@@ -50,7 +50,6 @@ def _finding(evidence: Evidence, function: Brief, loop: Control) -> Finding:
         family="graph",
         severity="low",
         share_of_step=0.0,
-        predicted_speedup=None,
         title=f"the {_name(loop)} in {loop.function} is unrolled: {known}{loop.copies:,} copies of its body, "
         f"{known}{loop.ops:,} operations",
         where=places([SourceSpan(loop.file, loop.line, loop.function), definition(function)]),

@@ -32,7 +32,7 @@ def also_validated(rule: Callable[[Evidence], Iterable[Finding]]) -> Rule:
 
 
 def _also(evidence: Evidence, item: Finding) -> Finding:
-    low, high = item.predicted_range or (item.at_least, None)
+    low, high = item.gain.low, item.gain.high
     if evidence.work is not None or item.basis != "step" or low is None or low <= 1 or not _shared(evidence, item):
         return item
     computing, whole = _validation_s(evidence)

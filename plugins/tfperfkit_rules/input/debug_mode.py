@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit.gain import between
 from tfperfkit.model import Finding
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import feed, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import feed, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import MIN_PART, PYTHON_LEFT, python_stage
 
@@ -31,11 +32,11 @@ def debug_mode(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP016",
         family="input",
+        remedies=("debug-switch",),
         severity="low",
         title="tf.data runs in debug mode: Python calls each operation of its functions, for each element",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(evidence, *switch[:1], stage.mapped, place(stage, item.pipeline)),
         evidence=(*waiting(item), *held.measured, *own_time(stage)),
         advice="Delete tf.data.experimental.enable_debug_mode(): the functions of map, filter and others are compiled "

@@ -9,7 +9,6 @@ import msgspec
 from tfperfkit_probes.input.bound import PARALLEL
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
-from tfperfkit import gain
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Measurement, SourceSpan
 from tfperfkit.offers import RanOperations, StepBreakdown
@@ -384,7 +383,3 @@ def called(stage: Stage) -> str:
 def name_at(evidence: Evidence, where: SourceSpan) -> str:
     """ "file.py:12"."""
     return f"{os.path.basename(where.file)}:{where.line}"
-
-
-def middle(bounds: tuple[float, float]) -> float:
-    return gain.middle(bounds) if all(map(math.isfinite, bounds)) else bounds[0]

@@ -56,8 +56,7 @@ def freed(evidence: Evidence) -> Iterator[Finding]:
         basis="run",
         share_of_step=share,
         title=title,
-        predicted_speedup=None,
-        ceiling=gain.speedup(share),
+        gain=gain.up_to(share),
         where=tuple(SourceSpan(frame.file, frame.line, frame.name) for frame in list(places)[:3]),
         evidence=(
             Measurement("longest wait", longest.ns / NS_PER_S, "s", "samples"),

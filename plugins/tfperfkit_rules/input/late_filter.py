@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import Pipeline, Stage
 
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import called, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import called, feed, own_time, place, places, waiting
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -38,8 +39,7 @@ def filtered_late(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         title=f"{called(stage)} works on all examples, and a filter behind it drops {100 * dropped:.0f} % of them",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(evidence, place(late, item.pipeline), place(stage, item.pipeline), stage.mapped),
         evidence=(
             *waiting(item),

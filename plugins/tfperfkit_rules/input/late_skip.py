@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfperfkit.gain import MEDIUM, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import RunPart
 from tfperfkit.rule import Evidence
@@ -34,19 +34,20 @@ def skipped_late(evidence: Evidence) -> Iterator[Finding]:
 def _finding(evidence: Evidence, found: LateSkip, share: float, upper: float) -> Finding:
     pipeline, stage, count = found.pipeline, found.stage, found.skipped
     # Passes that were seen are the fewest that there were.
-    bounds = speedups(shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(
+        shared.MOSTLY.value * share, min(share / shared.MOSTLY.value, upper, shared.MAX_STEP_SHARE.value)
+    )
     name, what = called(stage), f"{pipeline.role} data" if pipeline.role in _PART else "data"
     parallel = ", num_parallel_calls=tf.data.AUTOTUNE" if stage.kind.startswith("Parallel") else ""
     function = stage.mapped.function if stage.mapped is not None else "..."
     return Finding(
         code="INP008",
         family="input",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         basis="run",
         title=f"{name} makes {count:,} elements that skip({count}) throws away, in each pass over the {what}",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=places(evidence, place(found.skip, pipeline), place(stage, pipeline), stage.mapped),
         evidence=(
             Measurement("elements skipped", float(count), "count", "run"),

@@ -20,7 +20,7 @@ from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, feed, middle, own_time, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, own_time, places, waiting
 from tfperfkit_rules.input.interpreter_lock import Lock, lock
 from tfperfkit_rules.input.python_batches import keras_input, python_stage, python_words
 from tfperfkit_rules.input.reloading import ONLY_LOADS, function_at, loading_lines, opened_files
@@ -65,8 +65,7 @@ def opened_again(evidence: Evidence) -> Iterator[Finding]:
         severity="low",
         title=f"{_files(first.loader)} again {_often(first.loader, item)} by {python_words(stage, source)}",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gain.between(*bounds),
         where=places(evidence, *(span for load, _ in taken for span in load.where), *_lines(taken), stage.mapped),
         evidence=(
             *waiting(item),

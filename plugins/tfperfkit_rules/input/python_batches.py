@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, Stage
 
+from tfperfkit.gain import AtLeast
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.input.also_validated import also_validated
 from tfperfkit_rules.input.batch_lines import READING, BatchLine, batch_line, called_line
-from tfperfkit_rules.input.feed import Feed, feed, feeding, middle, overlaps, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, feeding, overlaps, own_time, place, places, waiting
 from tfperfkit_rules.input.garbage import collected_ms
 from tfperfkit_rules.input.interpreter_lock import Lock, lock, work
 from tfperfkit_rules.measures.source_calls import files
@@ -60,13 +61,11 @@ def python_input(evidence: Evidence) -> Iterator[Finding]:
     line = _line(evidence, stage, source)
     yield Finding(
         code="INP005",
-        open_ended=True,
         family="input",
         severity="low",
         title=f"Python prepares the batches: {python_words(stage, source)}{_doing(line)}",
         share_of_step=min(item.share + garbage / item.step_ms, 1.0),
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=AtLeast(*bounds),
         where=_where(line, _places(evidence, item.pipeline, stage, source)),
         evidence=(
             *waiting(item),
@@ -112,13 +111,11 @@ def python_beside(evidence: Evidence) -> Iterator[Finding]:
     bounds = step_ms / (step_ms - held.lower_ms), step_ms / held.left(step_ms)
     yield Finding(
         code="INP005",
-        open_ended=True,
         family="input",
         severity="low",
         title=f"Python prepares the batches, beside the step's own: {python_words(stage, source)}",
         share_of_step=0.0,  # what it waits is not measured
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=AtLeast(*bounds),
         where=_places(evidence, pipeline, stage, source),
         evidence=(*held.measured, *own_time(stage), *_setup(source)),
         advice=_advice(stage, source),

@@ -64,7 +64,6 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
     if share < FLOOR:
         return None
     goes = 1 - calibrated.ITERATOR_STAYS.value
-    bounds = gain.speedups(goes * min(low, share), min(max(high, share), shared.MAX_STEP_SHARE.value))
     shuffle = next((stage for stage in pipeline.stages if stage.kind == "Shuffle"), None)
     rows = [
         Measurement("iterators per step", _iterators(evidence, pipeline), "count", "run"),
@@ -85,8 +84,7 @@ def _each_step(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Findin
         if numbered
         else "A new iterator is made for every step",
         share_of_step=share,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(goes * min(low, share), min(max(high, share), shared.MAX_STEP_SHARE.value)),
         where=places(evidence, line, place(shuffle or _end(pipeline), pipeline)),
         evidence=tuple(rows),
         advice=_ARRAY
@@ -127,7 +125,6 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
     share = len(building) / len(samples)
     if share < FLOOR:
         return None
-    bounds = gain.speedups(*gain.interval(share, len(samples)))
     counts: dict[tuple[str, int], int] = {}
     for stack in building:
         key = (stack.frames[-1].file, stack.frames[-1].line)
@@ -139,8 +136,7 @@ def _again(evidence: Evidence, step_ms: float, pipeline: Pipeline) -> Finding | 
         severity="low",
         share_of_step=share,
         title=f"The data set is built {pipeline.datasets_made} times over",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(*gain.interval(share, len(samples))),
         where=places(evidence, SourceSpan(pipeline.file, pipeline.line, pipeline.function), SourceSpan(file, line)),
         evidence=(
             Measurement("times built", pipeline.datasets_made, "count", "run"),
@@ -189,7 +185,6 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 basis="risk",
                 share_of_step=0.0,
                 title=f"The whole data set is a constant of the graph of {pipeline.in_graph}",
-                predicted_speedup=None,
                 where=where,
                 evidence=rows,
                 advice=(
@@ -211,7 +206,6 @@ def constant_data(evidence: Evidence) -> Iterator[Finding]:
                 basis="risk",
                 share_of_step=0.0,
                 title="from_tensor_slices copies large arrays into TensorFlow's memory",
-                predicted_speedup=None,
                 where=where,
                 evidence=(*rows, Measurement("of the memory limit", size / memory, "share", "run")),
                 advice=(

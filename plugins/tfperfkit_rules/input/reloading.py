@@ -167,7 +167,6 @@ def _read_in_c(evidence: Evidence, samples: Samples, place: Place) -> int:
 def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     first, where, doing = max(rows, key=lambda row: sum(row[2].values()))
     share, (low, high) = share_of(evidence, doing), interval(evidence, doing)
-    bounds = gain.speedups(low, min(high, shared.MAX_STEP_SHARE.value))
     name = os.path.basename(first.path)
     files = sum(row[0].paths for row in rows)
     evidence_rows = [
@@ -197,11 +196,11 @@ def _reload(evidence: Evidence, step_ms: float, rows: list[_Row]) -> Finding:
     return Finding(
         code="INP002",
         family="input",
+        remedies=("hoist",),
         severity="low",
         title=title,
         share_of_step=share,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(low, min(high, shared.MAX_STEP_SHARE.value)),
         where=where,
         evidence=tuple(evidence_rows),
         advice=advice,
@@ -238,17 +237,16 @@ def constant_values(evidence: Evidence) -> Iterator[Finding]:
         if call in places_of_calls:
             continue
         places_of_calls.append(call)
-        bounds = gain.speedups(*interval(evidence, doing))
         line = evidence.line(call.file, call.line)
         where = tuple(dict.fromkeys((call, SourceSpan(row.file, row.line, row.function))))
         yield Finding(
             code="INP011",
             family="input",
+            remedies=("hoist",),
             severity="low",
             title=f"{row.function} gives the same value at every step",
             share_of_step=share,
-            predicted_speedup=gain.middle(bounds),
-            predicted_range=bounds,
+            gain=gain.from_shares(*interval(evidence, doing)),
             where=(*where, *_inside(samples, where)),
             evidence=(
                 Measurement("share of step", share, "share", window(evidence)),

@@ -8,11 +8,12 @@ from itertools import takewhile
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, called, feed, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, called, feed, own_time, place, places, waiting
 from tfperfkit_rules.input.record_parsers import parser_of
 from tfperfkit_rules.input.untimed import gone_through, multiplies, without_gain
 
@@ -46,8 +47,7 @@ def per_example(evidence: Evidence) -> Iterator[Finding]:
     yield msgspec.structs.replace(
         made,
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(evidence, place(stage, item.pipeline), stage.mapped),
         evidence=(*waiting(item), Measurement(each, each_us / 1000, "ms", "run"), *made.evidence, *own_time(stage)),
     )
@@ -79,6 +79,7 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
     return Finding(
         code="INP007",
         family="input",
+        remedies=("batch-first",),
         severity="low",
         title=(
             f"{name} parses one record at a time"
@@ -86,7 +87,6 @@ def _per_example(evidence: Evidence, pipeline: Pipeline, stage: Stage, size: int
             else f"{name} is mapped over single examples, each of little work"
         ),
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement("operations in the function", stage.ops, "count", "run"),
@@ -154,13 +154,13 @@ def sequential(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP003",
         family="input",
+        remedies=("parallel-map",),
         severity="low",
         title=f"{name} {kind}"
         if len(maps) == 1
         else f"{name}, which run as one, {kind.replace('prepares', 'prepare')}",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(
             evidence,
             *(place(one, item.pipeline) for one in ((around,) if around is not None else ())),

@@ -40,18 +40,17 @@ def one_by_one(evidence: Evidence) -> Iterator[Finding]:
         return  # the pipeline's own work takes it
     low, high = gain.interval(share, evidence.samples.count)
     high += evidence.share("other", "host_sync")  # freeing the tensors of each element, and reading them
-    bounds = gain.speedups(
+    gained = gain.from_shares(
         low * (1 - made) * (1 - calibrated.ROWS_LEFT_MAX.value), min(high, shared.MAX_STEP_SHARE.value)
     )
     line = SourceSpan(pipeline.file, pipeline.line, pipeline.function)
     yield Finding(
         code="INP015",
         family="input",
-        severity=gain.severity(1 - 1 / bounds[0]),
+        severity=gain.severity(gained.surely),
         title=f"Python is handed the elements of a dataset one by one: {100 * share:.0f} % of {evidence.unit.a}",
         share_of_step=share,
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=places(evidence, line),
         evidence=(
             Measurement("waiting for the next element", waited, "ms", "breakdown"),

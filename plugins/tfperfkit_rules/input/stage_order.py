@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.offers import MemoryLimit
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, middle, own_time, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, called, epochs, feed, feeding, own_time, place, places, waiting
 from tfperfkit_rules.input.sequential_stages import is_cheap
 from tfperfkit_rules.measures.data_loops import calls
 
@@ -59,11 +60,11 @@ def repeated(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code=code,
         family="input",
+        remedies=("keep-results",) if early is None else (),
         severity="low",
         title=title,
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=where,
         evidence=rows,
         advice=advice,
@@ -180,7 +181,6 @@ def order(evidence: Evidence) -> Iterator[Finding]:
                 severity="info",
                 title=title,
                 share_of_step=0.0,
-                predicted_speedup=None,
                 where=places(evidence, place(second, pipeline), place(first, pipeline)),
                 evidence=(Measurement("stages of the pipeline", len(own), "count", "run"),),
                 advice=advice,
@@ -240,15 +240,13 @@ def late_prefetch(evidence: Evidence) -> Iterator[Finding]:
     late = next((stage for stage in item.pipeline.stages if stage.kind == "Prefetch" and not stage.added), None)
     if late is None:
         return
-    bounds = item.after(item.wait_ms, item.wait_ms)
     yield Finding(
         code="INP008",
         family="input",
         severity="low",
         title=f"{called(item.bound)} stands behind prefetch(), so it runs only when the step asks",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, place(late, item.pipeline), place(item.bound, item.pipeline)),
         evidence=(*waiting(item), *own_time(item.bound)),
         advice="Make prefetch(tf.data.AUTOTUNE) the last stage.",
@@ -284,7 +282,6 @@ def large_buffer(evidence: Evidence) -> Iterator[Finding]:
                 if expanded is not None
                 else "The shuffle buffer takes a large part of the memory",
                 share_of_step=0.0,
-                predicted_speedup=None,
                 where=places(evidence, place(stage, pipeline), cause),
                 evidence=(
                     Measurement("memory of the buffer", needed, "bytes", "run"),

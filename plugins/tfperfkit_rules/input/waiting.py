@@ -20,7 +20,6 @@ from tfperfkit_rules.input.feed import (
     feed,
     feeding,
     is_distributed,
-    middle,
     name_at,
     own_time,
     place,
@@ -47,16 +46,15 @@ def no_prefetch(evidence: Evidence) -> Iterator[Finding]:
     seen = evidence.offer(InputPrefetch)
     if (seen is not None and seen.there) or not (item.pipeline.measured or seen is not None):
         return
-    bounds = item.after(item.wait_ms, item.wait_ms)
     end = place(item.pipeline.stages[0], item.pipeline)
     yield Finding(
         code="INP004",
         family="input",
+        remedies=("prefetch",),
         severity="low",
         title="No batch is prepared while the step computes",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gain.between(*item.after(item.wait_ms, item.wait_ms)),
         where=places(evidence, end, SourceSpan(item.pipeline.file, item.pipeline.line, item.pipeline.function)),
         evidence=(
             *waiting(item),
@@ -76,10 +74,10 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
         yield from _unknown(evidence)
         return
     stage = item.bound
-    bounds = (1.0, gain.speedup(item.share))
+    gained = gain.from_shares(0.0, item.share)
     if stage is not None:
         left = item.section_ms * (1 - item.part(stage))
-        bounds = item.between(max(item.other_ms, left), item.step_ms)
+        gained = gain.between(*item.between(max(item.other_ms, left), item.step_ms))
     where = places(evidence, place(stage, item.pipeline), stage.mapped if stage is not None else None)
     library = stage is not None and _of_library(evidence, stage)
     settled = library or (stage is not None and stage.mapped is None and not item.filling)
@@ -88,11 +86,11 @@ def waits(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         family="input",
+        remedies=("parallel-map",),
         severity="info" if plain else "low",
         title=f"The step waits for its input{slow}",
         share_of_step=item.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where,
         evidence=(*waiting(item), *(own_time(stage) if stage is not None else ()), *_measured_by(evidence)),
         advice=_LIBRARY if library else _advice(item),
@@ -116,7 +114,6 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
     known = data is not None and bool(feeding(evidence, data))
     if step_ms is None or known or share < MIN_SHARE or waited < MIN_MS:
         return
-    bounds = (1.0, gain.speedup(share))
     fetches = [
         SourceSpan(site.file, site.line, site.function)
         for site in evidence.sites()
@@ -127,11 +124,11 @@ def _unknown(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         code="INP001",
         family="input",
+        remedies=("parallel-map",),
         severity="low",
         title="The step waits for its input",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(0.0, share),
         where=tuple(fetches[:2]),
         evidence=(
             Measurement("waiting for input, of the step", share, "share", "breakdown"),

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import msgspec
 from tfperfkit_probes.input.model import Pipeline, Stage
 
+from tfperfkit.gain import between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import input as calibrated
 from tfperfkit_rules.input.also_validated import also_validated
-from tfperfkit_rules.input.feed import Feed, feed, middle, place, places, waiting
+from tfperfkit_rules.input.feed import Feed, feed, place, places, waiting
 from tfperfkit_rules.input.untimed import gone_through, without_gain
 
 _IN_MEMORY = ("Range", "Tensor", "TensorSlice")
@@ -41,8 +42,7 @@ def windows_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     yield msgspec.structs.replace(
         made,
         severity="low",
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=between(*bounds),
         where=places(evidence, place(flat, item.pipeline), place(window, item.pipeline)),
         evidence=(*waiting(item), *made.evidence, *times),
     )
@@ -69,10 +69,10 @@ def _finding(pipeline: Pipeline, flat: Stage, window: Stage, size: int, share: f
     return Finding(
         code="INP007",
         family="input",
+        remedies=("batch-first",),
         severity="info",
         title="Windows over the series are made one by one, each by a dataset of its own",
         share_of_step=share,
-        predicted_speedup=None,
         where=(),
         evidence=(Measurement("windows in a batch", size, "count", "run"),),
         advice=(

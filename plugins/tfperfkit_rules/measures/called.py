@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary
 
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import UNKNOWN, Syntax
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.names import UNKNOWN
 
 
 class Api(NamedTuple):

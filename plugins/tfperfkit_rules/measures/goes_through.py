@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 
 #: Calls and methods that take no longer for a longer container.
 _QUICK = frozenset(("builtins.len", "builtins.id", "builtins.isinstance", "builtins.type", "builtins.bool"))

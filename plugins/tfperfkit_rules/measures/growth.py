@@ -15,14 +15,28 @@ from typing import NamedTuple
 from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import OpsData
 
+from tfperfkit.calibration import Chosen, Cited, Threshold
 from tfperfkit.gain import MAX, middle
 from tfperfkit.model import Measurement
 from tfperfkit.offers import ComputedOperation, ComputedStep, RanOperations
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import batch as of_batch
 from tfperfkit_rules.calibration import headroom as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.room import widened
+
+TRY = Threshold(32, "examples", "the batch to try", Cited("Keras' default: Model.fit(batch_size=32)"))
+SMALL = Threshold(
+    16, "examples", "up to so many are a small batch", Chosen("half of the batch to try: else little is to be gained")
+)
+INPUT_GROWS = Threshold(
+    0.5,
+    "share",
+    "of the hand-over of a batch, what grows with it at worst",
+    Chosen("half: the call of the iterator stays as it is, the copy grows"),
+)
+MIN_STEPS = Threshold(
+    200, "steps", "fewer pass quickly either way", Chosen("seconds, at the milliseconds that such a step takes")
+)
 
 _PRODUCTS = ("MatMul",)
 #: What passes between steps now and then, by chance: TensorFlow waits while it frees an iterator.
@@ -55,7 +69,7 @@ class Growth(NamedTuple):
 
     def middle(self, times: float) -> float:
         """The factor to tell for ``times`` the batch."""
-        return middle(self.gain(times))
+        return middle(*self.gain(times))
 
     @property
     def fixed_share(self) -> float:
@@ -104,7 +118,7 @@ def growth(evidence: Evidence) -> Growth | None:
         gaps_ms=gaps,
         around_ms=max(0.0, step - graph - handed),
         input_ms=handed,
-        grows=(lower, min(upper + of_batch.INPUT_GROWS.value * handed + fed_ms(evidence), step)),
+        grows=(lower, min(upper + INPUT_GROWS.value * handed + fed_ms(evidence), step)),
         batch=batch,
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.called import UPDATE, Api, calls
 from tfperfkit_rules.measures.source_text import Loop
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.written_sizes import is_single
 
 #: What makes a tensor or an array of a list, which has one element.

@@ -7,7 +7,7 @@ import ast
 from typing import NamedTuple
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.kinds import KINDS
 from tfperfkit_rules.measures.source_calls import files
 from tfperfkit_rules.measures.source_text import Function

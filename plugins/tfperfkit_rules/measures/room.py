@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from tfperfkit.gain import middle, speedup
-from tfperfkit.model import Finding
+from tfperfkit.gain import AtLeast, Range, between, speedup
 from tfperfkit_rules.calibration import headroom as calibrated
 
 
@@ -23,9 +20,6 @@ def factor(whole_ms: float, saved_ms: float) -> float:
     return speedup(saved_ms / whole_ms) if whole_ms > 0 else 1.0
 
 
-def priced(finding: Finding, bounds: tuple[float, float]) -> Finding:
-    """The finding with its factor and its range; where that is too wide, with what is gained at least."""
-    lower, upper = bounds
-    if upper <= calibrated.WIDEST.value * lower:
-        return msgspec.structs.replace(finding, predicted_speedup=middle(bounds), predicted_range=bounds)
-    return msgspec.structs.replace(finding, at_least=lower)
+def range_or_least(low: float, high: float) -> Range | AtLeast:
+    """The gain of a factor from ``low`` to ``high``; if that is too wide to tell something, at least ``low``."""
+    return between(low, high) if high <= calibrated.WIDEST.value * low else AtLeast(low)

@@ -7,16 +7,32 @@ import statistics
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import ms
 from tfperfkit.records.events import of_kind
 from tfperfkit.records.samples import Frame, Place
 from tfperfkit.records.steps import Site
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.calibration import eager as of_eager
-from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.measures.called import Api
 from tfperfkit_rules.measures.source_text import loops
+
+MIN_SESSION_RUNS = Threshold(
+    8,
+    "count",
+    "runs of a session at one place, before its graph is said to grow or not to",
+    Chosen("counted at the first, second, fourth and eighth: two times between them, beside the first"),
+)
+MIN_ADDED = Threshold(
+    0.5, "number", "operations that a graph has more for each run, for it to grow", Chosen("one at every second run")
+)
+FIRST_RUNS = Threshold(
+    16,
+    "count",
+    "of the runs of a session at a place, one in so many is a first one",
+    Chosen("so that it is no single one"),
+)
 
 #: What TensorFlow's functions that make no operation begin with; nor do classes and the call of the session itself.
 _OTHER = ("tensorflow.summary.", "tensorflow.errors.", "tensorflow.global_variables_initializer", "tensorflow.train.")
@@ -50,14 +66,14 @@ def growing(evidence: Evidence) -> list[Growing] | None:
         if event["calls"] == 1:  # another graph may be run there later
             counted[event["site"]] = []
         counted[event["site"]].append((event["calls"], event["operations"]))
-    enough = {site: rows for site, rows in counted.items() if rows[-1][0] >= calibrated.MIN_SESSION_RUNS.value}
+    enough = {site: rows for site, rows in counted.items() if rows[-1][0] >= MIN_SESSION_RUNS.value}
     if not enough:
         return None
     found = []
     for site in evidence.sites():
         rows = enough.get(site.id, [])[1:]  # what the first call needs may be made in the loop too
         rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(rows, rows[1:], strict=False)]
-        if rates and min(rates) >= calibrated.MIN_ADDED.value:
+        if rates and min(rates) >= MIN_ADDED.value:
             found.append(Growing(site, rates[-1], rows[-1][1], _left(evidence, site)))
     return found
 
@@ -77,7 +93,7 @@ def sessions_anew(evidence: Evidence) -> Place | None:
 
 def _left(evidence: Evidence, site: Site) -> float:
     took = [ms(each.end_ns - each.begin_ns) for each in evidence.markers() if each.site == site.id]
-    first = took[1 : 1 + max(1, len(took) // calibrated.FIRST_RUNS.value)]
+    first = took[1 : 1 + max(1, len(took) // FIRST_RUNS.value)]
     mean = statistics.fmean(took[1:]) if first else 0.0
     return min(1.0, statistics.median(first) / mean) if mean > 0 else 1.0
 

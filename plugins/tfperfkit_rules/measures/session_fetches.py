@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tfperfkit.records.samples import Place
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.called import called_at
 from tfperfkit_rules.measures.session_calls import SESSION
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.source_calls import files
 
 _LOOPS = (ast.For, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)

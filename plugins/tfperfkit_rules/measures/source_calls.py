@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import UNKNOWN, Syntax
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.names import UNKNOWN
 from tfperfkit_rules.measures.source_text import Function
 
 #: Objects that Keras' methods are called of, besides those that the file does not make.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from tfperfkit.records.samples import Frame
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit_rules.measures.loop_parts import goes_over_parts
 from tfperfkit_rules.measures.source_text import Loop, enclosing
 

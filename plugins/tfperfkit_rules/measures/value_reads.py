@@ -7,7 +7,8 @@ import ast
 from tfperfkit_probes.devices.model import DevicesData
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import UNKNOWN, Syntax
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.names import UNKNOWN
 
 _METHODS = frozenset({"numpy", "item", "tolist"})
 

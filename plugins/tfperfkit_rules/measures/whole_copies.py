@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 
 #: What makes a new array of all that it is given, and how the parts are joined once instead.
 JOINS = {

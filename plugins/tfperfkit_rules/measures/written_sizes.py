@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import UNKNOWN, Syntax
+from tfperfkit.syntax.module import Syntax
+from tfperfkit.syntax.names import UNKNOWN
 from tfperfkit_rules.measures.source_calls import files
 
 _BATCH, _WORD = ("batch", "padded_batch", "ragged_batch"), "batch_size"

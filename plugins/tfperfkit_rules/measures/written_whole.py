@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 
 #: What writes all that it is given, and how one row of it is written as a line.
 _LINES = {"json.dump": "json.dumps({row})", "json.dumps": "json.dumps({row})", "yaml.dump": "json.dumps({row})"}

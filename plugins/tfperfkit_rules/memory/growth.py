@@ -6,11 +6,54 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.new_models import new_models
+
+MIN_GROWTH_BYTES = Threshold(
+    8_000_000,
+    "bytes",
+    "that something grew by over the run: less is no leak",
+    Chosen("the floor of the probe memory's own test: an allocator's arena may give and take as much"),
+)
+MIN_STEP_BYTES = Threshold(
+    1024,
+    "bytes",
+    "a step, from which on a growing list is reported",
+    Chosen("losses kept as numbers take less: 8 to 100 each"),
+)
+LONG_STEPS = Threshold(
+    300,
+    "steps",
+    "for a growth that nothing explains to be more than a remark",
+    Chosen("allocators settle within some hundred"),
+)
+LARGE_BYTES = Threshold(
+    200_000_000, "bytes", "for a growth that nothing explains to be more than a remark", Chosen("25 times an arena's")
+)
+NEAR_RUNS = Threshold(
+    10, "number", "times the steps of this run until the limit, for severity high", Chosen("a short trial")
+)
+FAR_RUNS = Threshold(
+    1000, "number", "times the steps of this run until the limit, for severity low", Chosen("a hundred times NEAR_RUNS")
+)
+KEPT_SHARE = Threshold(
+    0.1, "share", "of the limit that grew within this run, for severity high", Chosen("1 / NEAR_RUNS")
+)
+MIN_GRAPHS = Threshold(
+    5,
+    "count",
+    "graphs that stay alive: fewer are a few shapes, or a model and its evaluation",
+    Chosen("a function for training, one for testing, one for predicting, and a rest of a batch for two of them"),
+)
+SURE = Threshold(
+    0.2,
+    "share",
+    "of the estimated growth, what its interval's lower end must reach where nothing explains it",
+    Chosen("an interval that nearly holds 0 says that next to none is as likely"),
+)
 
 
 def kept(evidence: Evidence) -> Iterator[Finding]:
@@ -19,12 +62,10 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
     if data is None:
         return
     growers = [row for row in data.growers if row.kind != "graphs"]
-    known = [
-        row for row in growers if row.bytes_per_step is not None and _grown(row) >= calibrated.MIN_GROWTH_BYTES.value
-    ]
+    known = [row for row in growers if row.bytes_per_step is not None and _grown(row) >= MIN_GROWTH_BYTES.value]
     if known:
         for row in sorted(known, key=_grown, reverse=True)[: shared.MAX_FINDINGS.value]:
-            if (row.bytes_per_step or 0.0) >= calibrated.MIN_STEP_BYTES.value:
+            if (row.bytes_per_step or 0.0) >= MIN_STEP_BYTES.value:
                 yield _kept(evidence, data, row, row.bytes_per_step or 0.0)
         return
     if not data.growth_is_significant or not data.growth_bytes_per_step:
@@ -43,7 +84,7 @@ def kept(evidence: Evidence) -> Iterator[Finding]:
 
 def _sure(data: MemoryData) -> bool:
     """An allocator's arenas give and take, so that a growth is reported though next to none is as likely."""
-    lower = calibrated.SURE.value * (data.growth_bytes_per_step or 0.0)
+    lower = SURE.value * (data.growth_bytes_per_step or 0.0)
     return data.growth_range is None or data.growth_range[0] >= lower
 
 
@@ -62,7 +103,6 @@ def _kept(evidence: Evidence, data: MemoryData, row: Grower, per_step: float) ->
         basis="risk",
         title=f"{name} grows with every step",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(where,),
         evidence=(
             Measurement("growth per step", per_step, "bytes", "run"),
@@ -94,7 +134,7 @@ def _advice(row: Grower) -> str:
 def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
     tops = [row for row in data.functions if row.mean_increase_bytes and row.mean_increase_bytes > 0 and row.file]
     tops.sort(key=lambda row: -(row.mean_increase_bytes or 0.0))
-    lasting = steps >= calibrated.LONG_STEPS.value and steps * per_step >= calibrated.LARGE_BYTES.value
+    lasting = steps >= LONG_STEPS.value and steps * per_step >= LARGE_BYTES.value
     return Finding(
         code="MEM001",
         family="memory",
@@ -102,7 +142,6 @@ def _unexplained(data: MemoryData, per_step: float, steps: int) -> Finding:
         title="Memory grows with every step",
         severity="low" if lasting else "info",
         share_of_step=0.0,
-        predicted_speedup=None,
         # All of a script grows where a part of it does.
         where=tuple(SourceSpan(row.file, row.line, row.function) for row in tops[:1] if row.function != "<module>"),
         evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
@@ -122,7 +161,6 @@ def _of_models(data: MemoryData, per_step: float, models: list[SourceSpan]) -> F
         title="Memory grows while models are made one after the other",
         severity="info",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=tuple(models[:1]),
         evidence=(Measurement("growth per step", per_step, "bytes", "run"), *_limits(data, per_step)),
         advice=(
@@ -156,18 +194,18 @@ def steps_left(data: MemoryData, per_step: float) -> float | None:
 
 def _severity(evidence: Evidence, data: MemoryData, per_step: float) -> Severity:
     left, steps = steps_left(data, per_step), max(evidence.steps.count, 1)
-    if left is not None and left <= calibrated.NEAR_RUNS.value * steps:
+    if left is not None and left <= NEAR_RUNS.value * steps:
         return "high"
-    if data.limit_bytes and per_step * steps >= calibrated.KEPT_SHARE.value * data.limit_bytes:
+    if data.limit_bytes and per_step * steps >= KEPT_SHARE.value * data.limit_bytes:
         return "high"
-    return "medium" if left is None or left <= calibrated.FAR_RUNS.value * steps else "low"
+    return "medium" if left is None or left <= FAR_RUNS.value * steps else "low"
 
 
 def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
     """MEM002: each step leaves graphs, or operations in the default graph, behind."""
     data = evidence.offer(MemoryData)
     for row in data.growers if data is not None else ():
-        if row.kind != "graphs" or row.last - row.first < calibrated.MIN_GRAPHS.value:
+        if row.kind != "graphs" or row.last - row.first < MIN_GRAPHS.value:
             continue
         default = row.element == "operation"
         where = SourceSpan(row.file, row.line, row.function)
@@ -180,7 +218,6 @@ def graphs_grow(evidence: Evidence) -> Iterator[Finding]:
             if default
             else f"Every trace of {row.function or 'a function'} is kept",
             share_of_step=0.0,
-            predicted_speedup=None,
             where=(where,) if row.file else (),
             evidence=(
                 Measurement("operations per step" if default else "graphs per step", row.per_step, "number", "run"),

@@ -11,9 +11,11 @@ from typing import NamedTuple
 from tfperfkit_probes.input.model import InputData, Pipeline, Stage
 from tfperfkit_probes.memory.model import MemoryData
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import memory as calibrated
+
+REMADE_MIN = Threshold(10, "count", "datasets of one line, for one that is made again and again", Chosen("no accident"))
 
 _Version = tuple[int, int]
 
@@ -54,7 +56,7 @@ def known_leaks(evidence: Evidence) -> Iterator[Finding]:
     found = [
         (item, stage)
         for item in data.pipelines
-        if not item.in_graph and item.datasets_made >= calibrated.REMADE_MIN.value
+        if not item.in_graph and item.datasets_made >= REMADE_MIN.value
         for stage in item.stages
         if stage.is_python
     ]
@@ -69,7 +71,6 @@ def known_leaks(evidence: Evidence) -> Iterator[Finding]:
         basis="risk",
         title=f"TensorFlow {evidence.run.versions['tensorflow']} keeps {GENERATORS.keeps}, for ever",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=_places(pipeline, stage),
         evidence=(
             Measurement("datasets that were made", float(pipeline.datasets_made), "count", "run"),

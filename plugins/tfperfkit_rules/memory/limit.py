@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.memory.model import MemoryData
 
+from tfperfkit.calibration import Chosen, Cited, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import memory as calibrated
 
-NEAR, GRAVE = calibrated.NEAR.value, calibrated.GRAVE.value
+NEAR = Threshold(0.9, "share", "of the limit at the peak", Cited("the PyTorch profiler's TensorBoard plugin: 90 %"))
+GRAVE = Threshold(0.97, "share", "of the limit at the peak, for severity high", Chosen("a batch more may end the run"))
 
 
 def near_limit(evidence: Evidence) -> Iterator[Finding]:
@@ -18,21 +19,21 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.offer(MemoryData)
     if data is None:
         return
-    if data.share_of_limit is not None and data.share_of_limit >= NEAR and data.limit_bytes and data.rss_peak_bytes:
+    share = data.share_of_limit
+    if share is not None and share >= NEAR.value and data.limit_bytes and data.rss_peak_bytes:
         top = max(data.functions, key=lambda row: row.peak_bytes, default=None)
         yield Finding(
             code="MEM003",
             family="memory",
-            severity="high" if data.share_of_limit >= GRAVE else "medium",
+            severity="high" if share >= GRAVE.value else "medium",
             basis="risk",
             title=f"The process comes near its memory limit ({data.limit_source})",
             share_of_step=0.0,
-            predicted_speedup=None,
             where=(SourceSpan(top.file, top.line, top.function),) if top is not None else (),
             evidence=(
                 Measurement("highest memory", data.rss_peak_bytes, "bytes", "run"),
                 Measurement("limit", data.limit_bytes, "bytes", "run"),
-                Measurement("share of the limit", data.share_of_limit, "share", "run"),
+                Measurement("share of the limit", share, "share", "run"),
                 *(
                     [Measurement("steps until the limit", data.steps_to_limit, "count", "run")]
                     if data.steps_to_limit is not None
@@ -42,16 +43,15 @@ def near_limit(evidence: Evidence) -> Iterator[Finding]:
             advice="Make batches, shuffle buffers and caches smaller, or read the data in pieces, not all at once.",
         )
     for device in data.devices:
-        if device.limit_bytes and device.peak_bytes >= NEAR * device.limit_bytes:
+        if device.limit_bytes and device.peak_bytes >= NEAR.value * device.limit_bytes:
             share = device.peak_bytes / device.limit_bytes
             yield Finding(
                 code="MEM003",
                 family="memory",
-                severity="high" if share >= GRAVE else "medium",
+                severity="high" if share >= GRAVE.value else "medium",
                 basis="risk",
                 title=f"{device.device} comes near its memory limit",
                 share_of_step=0.0,
-                predicted_speedup=None,
                 where=(),
                 evidence=(
                     Measurement("highest memory", device.peak_bytes, "bytes", "run"),

@@ -6,15 +6,28 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import memory as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import calls
 from tfperfkit_rules.measures.session_calls import SESSION, Growing, growing, made_in_loops, makes, sessions_anew
 from tfperfkit_rules.measures.source_text import loop_at, loops
+
+MIN_RUN_SHARE = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of the run at a line that adds operations to a session's graph",
+    Derived("XProf's moderate share of one part of a step"),
+)
+GRAPH_SAVED_MIN = Threshold(
+    0.5,
+    "share",
+    "of the line's time, what goes at least when it makes no operation",
+    Chosen("it also runs what it makes"),
+)
 
 _SESSION = ("tensorflow.Session", "tensorflow.InteractiveSession")
 
@@ -47,18 +60,17 @@ def session_graph(evidence: Evidence) -> Iterator[Finding]:
         priced = [(_around(evidence, each), each) for each in counted]
     priced.sort(key=lambda item: -item[0].making - item[0].running)
     for price, grown in priced[:1]:
-        if price.places and price.making + price.running >= calibrated.MIN_RUN_SHARE.value:
+        if price.places and price.making + price.running >= MIN_RUN_SHARE.value:
             yield _finding(evidence, price, grown)
 
 
 def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Finding:
     whole = evidence.work is None
     share = min(price.making + price.running, 1.0)
-    certain = calibrated.GRAPH_SAVED_MIN.value * price.making
+    certain = GRAPH_SAVED_MIN.value * price.making
     if grown is not None:  # the graph of the first runs was extended and optimised too, but it was small
         certain += price.running * (1 - grown.left)
     high = min(gain.interval(share, evidence.samples.count)[1], shared.MAX_STEP_SHARE.value)
-    bounds = gain.speedups(min(certain, high), high)
     figures = []
     if grown is not None:
         figures = [
@@ -72,8 +84,7 @@ def _finding(evidence: Evidence, price: _Price, grown: Growing | None) -> Findin
         basis="run" if whole else "step",
         share_of_step=share,
         title="Every iteration of the loop adds operations to the session's graph",
-        predicted_speedup=gain.middle(bounds),
-        predicted_range=bounds,
+        gain=gain.from_shares(min(certain, high), high),
         where=price.places[: shared.MAX_PLACES.value],
         evidence=(
             *figures,
@@ -125,7 +136,7 @@ def _by_lines(evidence: Evidence) -> _Price | None:
     for file in sorted({span.file for span in evidence.calls(*_SESSION)}):
         for line in made_in_loops(evidence, file):
             share = samples.share((file, line))
-            if share >= calibrated.MIN_RUN_SHARE.value:
+            if share >= MIN_RUN_SHARE.value:
                 found.append((share, SourceSpan(file, line)))
     if not found:
         return None

@@ -6,13 +6,34 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.brief import is_heavy
 
+from tfperfkit.calibration import Chosen, Measured, Threshold
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import headroom as of_headroom
-from tfperfkit_rules.calibration import precision as calibrated
+from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures import graph_time
-from tfperfkit_rules.measures.room import factor, priced, widened
+from tfperfkit_rules.measures.room import factor, range_or_least, widened
+from tfperfkit_rules.precision.half import HALF_SHARE
+
+BFLOAT16_TIMES = Threshold(
+    1.3,
+    "ratio",
+    "of a product in bfloat16 to one in float32 on the processor, from which 16 bits are offered",
+    Chosen("a smaller one goes into converting to and fro"),
+)
+BFLOAT16_ELEMENTWISE = Threshold(
+    4,
+    "ratio",
+    "by which operations that work number by number are slower in bfloat16 on a processor, at least",
+    Measured("4 to 9 times, on a processor with avx512_bf16", MEASURED_ON, None),
+)
+BFLOAT16_CONVOLUTION = Threshold(
+    2,
+    "ratio",
+    "by which a convolution may be slower in bfloat16 there",
+    Measured("1.5 times faster to 2 times slower, by its shape, on a processor with avx512_bf16", MEASURED_ON, None),
+)
 
 _PRODUCT = "MatMul"
 _FORMAT = "bfloat16"
@@ -23,7 +44,7 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     operations and some convolutions get slower. Silent where the processor has no such instructions."""
     times = evidence.run.machine.get("bfloat16_times")
     data, account = evidence.offer(ComputedStep), evidence.account
-    if not isinstance(times, (int, float)) or times < calibrated.BFLOAT16_TIMES.value or evidence.accelerated:
+    if not isinstance(times, (int, float)) or times < BFLOAT16_TIMES.value or evidence.accelerated:
         return
     if evidence.work is not None or data is None or data.ms <= 0 or account is None or not account.mean_ms:
         return
@@ -35,36 +56,33 @@ def bfloat16(evidence: Evidence) -> Iterator[Finding]:
     others = scale * sum(row.ms for row in rows if is_heavy(row.type) and _PRODUCT not in row.type)
     small = scale * sum(row.ms for row in rows if not is_heavy(row.type))
     most = products * (1 - 1 / times)
-    lost = others * (calibrated.BFLOAT16_CONVOLUTION.value - 1) + small * (calibrated.BFLOAT16_ELEMENTWISE.value - 1)
+    lost = others * (BFLOAT16_CONVOLUTION.value - 1) + small * (BFLOAT16_ELEMENTWISE.value - 1)
     least = most - lost
     whole = account.mean_ms
     if least <= 0 or factor(whole, least) < of_headroom.MIN.value:
         return
-    yield priced(
-        Finding(
-            code="PRC004",
-            family="precision",
-            severity="info",
-            title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
-            f"{times:.1f}x as fast in 16 bits",
-            share_of_step=min(1.0, products / whole),
-            predicted_speedup=None,
-            where=(),
-            evidence=(
-                Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
-                Measurement("products of matrices per step", products, "ms", "breakdown"),
-                Measurement("other operations, without the update, per step", others + small, "ms", "breakdown"),
-            ),
-            advice=(
-                'Try keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made, with the last '
-                "layer in float32; it needs no loss scaling. Compare the losses: 8 bits of a number are left."
-            ),
-            detail="Weights stay in float32. Other operations than products are slower in bfloat16 on a processor, "
-            "which is in the lower end.",
-            parts=("graph",),
-            headroom=True,
+    yield Finding(
+        code="PRC004",
+        family="precision",
+        severity="info",
+        title=f"Products of matrices take {100 * products / whole:.0f} % of a step; this processor has them "
+        f"{times:.1f}x as fast in 16 bits",
+        share_of_step=min(1.0, products / whole),
+        gain=range_or_least(*widened((factor(whole, least), factor(whole, most)))),
+        where=(),
+        evidence=(
+            Measurement("a product in bfloat16, over one in float32", float(times), "ratio", "run"),
+            Measurement("products of matrices per step", products, "ms", "breakdown"),
+            Measurement("other operations, without the update, per step", others + small, "ms", "breakdown"),
         ),
-        widened((factor(whole, least), factor(whole, most))),
+        advice=(
+            'Try keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made, with the last '
+            "layer in float32; it needs no loss scaling. Compare the losses: 8 bits of a number are left."
+        ),
+        detail="Weights stay in float32. Other operations than products are slower in bfloat16 on a processor, "
+        "which is in the lower end.",
+        parts=("graph",),
+        headroom=True,
     )
 
 
@@ -74,4 +92,4 @@ def _is_used(evidence: Evidence) -> bool:
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     policy = str(evidence.settings.get("dtype_policy", ""))
-    return _FORMAT in policy or half >= calibrated.HALF_SHARE.value * flops > 0
+    return _FORMAT in policy or half >= HALF_SHARE.value * flops > 0

@@ -6,16 +6,46 @@ import ast
 from collections.abc import Iterator
 
 from tfperfkit import gain
-from tfperfkit.calibration import UNKNOWN_PART
+from tfperfkit.calibration import UNKNOWN_PART, Cited, Measured, Threshold
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import FunctionCalls, FunctionCosts, Gpus
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import precision as calibrated
+from tfperfkit_rules.calibration.machines import MEASURED_ON
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.source_calls import files
 
-HALF_SHARE = calibrated.HALF_SHARE.value
-HALF_MIN, HALF_MAX = calibrated.HALF_SAVED_MIN.value, calibrated.HALF_SAVED_MAX.value
+HALF_SHARE = Threshold(
+    0.10,
+    "share",
+    "of the FLOPs in 16 bits: with less they are not used",
+    Cited("XProf's overview page and the PyTorch profiler advise 16 bits below it"),
+)
+CAPABILITY = Threshold(
+    7,
+    "number",
+    "major compute capability from which on a GPU has tensor cores (Volta)",
+    Cited("the PyTorch profiler's and DLProf's rule; Nvidia's CUDA Programming Guide"),
+)
+HALF_SAVED_MIN = Threshold(
+    0.5,
+    "share",
+    "of products and convolutions in float16 on a CPU, what float32 saves at least",
+    Measured(
+        "a convolution with its gradients 0.70 to 0.95, forward alone 0.1 to 0.6, a product -0.1 to 0.2, "
+        "elementwise work 0.1 to 0.4; by hand a product 0.41 to 0.8. bfloat16 is not judged: faster and slower than "
+        "float32, by the shape, on a processor that has it",
+        MEASURED_ON,
+        20,
+        "float16",
+    ),
+)
+HALF_SAVED_MAX = Threshold(
+    0.95,
+    "share",
+    "of compiled functions in float16 on a CPU, what float32 saves at most",
+    Measured("see HALF_SAVED_MIN", MEASURED_ON, 20, "float16"),
+)
+
 _POLICY = (
     "keras.mixed_precision.set_global_policy",
     "keras.mixed_precision.set_dtype_policy",
@@ -44,26 +74,27 @@ def float16_on_cpu(evidence: Evidence) -> Iterator[Finding]:
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     policy = str(evidence.settings.get("dtype_policy", ""))
-    if not flops or half < HALF_SHARE * flops or "bfloat16" in policy:
+    if not flops or half < HALF_SHARE.value * flops or "bfloat16" in policy:
         return
     where = _half_lines(evidence)
     if not where and "float16" not in policy:
         return
     arithmetic = graph_time.share(evidence, graph_time.is_arithmetic)
-    saved = HALF_MIN * arithmetic * half / flops, HALF_MAX * evidence.share("graph") * half / flops
+    saved = (
+        HALF_SAVED_MIN.value * arithmetic * half / flops,
+        HALF_SAVED_MAX.value * evidence.share("graph") * half / flops,
+    )
     if not counted and saved[1] < gain.MEDIUM:
         return
-    bounds = gain.speedups(*saved)
     name = "mixed_float16" if "mixed" in policy else "float16"
     yield Finding(
         code="PRC003",
         family="precision",
+        remedies=("precision-where-gpu",),
         severity="low" if counted else gain.severity(UNKNOWN_PART.value * saved[1]),
         title=f"{name} on a processor that has no float16 arithmetic",
         share_of_step=min(saved[1], 1.0),
-        predicted_speedup=gain.middle(bounds) if counted else None,
-        predicted_range=bounds if counted else None,
-        ceiling=None if counted else bounds[1],
+        gain=gain.from_shares(*saved) if counted else gain.up_to(max(saved)),
         where=where,
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),
@@ -100,14 +131,14 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
     """PRC002: a GPU with tensor cores, and arithmetic in float32. Silent on CPUs: on one with avx512_bf16 bfloat16
     made elementwise work 4 to 9 times slower and a convolution 1.5 times faster or 2 times slower, by its shape."""
     capability = _capability(evidence)
-    if not evidence.accelerated or capability is None or capability[0] < calibrated.CAPABILITY.value:
+    if not evidence.accelerated or capability is None or capability[0] < CAPABILITY.value:
         return
     functions = [(brief, n) for brief, n in graph_time.called(evidence) if brief.flops]
     flops = sum((brief.flops or 0.0) * n for brief, n in functions)
     half = sum((brief.flops or 0.0) * n * (brief.half_flops_share or 0.0) for brief, n in functions)
     wide = sum((brief.flops or 0.0) * n * brief.float64_flops_share for brief, n in functions)
     share = graph_time.share(evidence, lambda row: row.where == "device" or graph_time.is_arithmetic(row))
-    if not flops or half >= HALF_SHARE * flops or wide >= HALF_SHARE * flops or share < gain.MEDIUM:
+    if not flops or half >= HALF_SHARE.value * flops or wide >= HALF_SHARE.value * flops or share < gain.MEDIUM:
         return
     yield Finding(
         code="PRC002",
@@ -115,7 +146,6 @@ def unused_half_precision(evidence: Evidence) -> Iterator[Finding]:
         severity="info",
         title="The GPU's 16-bit arithmetic is not used",
         share_of_step=share,
-        predicted_speedup=None,
         where=(),
         evidence=(
             Measurement("share of the FLOPs in 16 bits", half / flops, "share", "run"),

@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from tfperfkit_probes.retrace.differences import changed_dimensions, main_difference, sizes
 from tfperfkit_probes.retrace.model import Difference, Trace, TracedFunction
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
-from tfperfkit.syntax.names import Syntax, parse
-from tfperfkit_rules.calibration import retrace as calibrated
+from tfperfkit.syntax.module import Syntax, parse
 from tfperfkit_rules.retrace import codes
+
+EPOCH_APART = Threshold(
+    5, "steps", "between retraces that may come from the ends of epochs", Chosen("shorter epochs are no training")
+)
+REMAINDERS = Threshold(
+    3, "count", "new sizes of a batch that may all be remainders", Chosen("of training, validation and test data")
+)
+MAX_SIGNATURE = Threshold(
+    4, "count", "arguments of an input_signature that is written out", Chosen("one line of advice")
+)
 
 _REDUCING = "@tf.function(reduce_retracing=True)"
 #: How advice begins that leaves the sizes open which were seen to change: from the second trace on.
@@ -38,9 +48,9 @@ def partial_batch(traces: Sequence[Trace]) -> bool:
         return False
     numbers = [trace.step for trace in traces]
     gaps = [later - earlier for earlier, later in zip(numbers, numbers[1:], strict=False)]
-    if len(new) <= calibrated.REMAINDERS.value:
+    if len(new) <= REMAINDERS.value:
         return True
-    return min(numbers) > 0 and min(gaps, default=0) >= calibrated.EPOCH_APART.value
+    return min(numbers) > 0 and min(gaps, default=0) >= EPOCH_APART.value
 
 
 def remark(difference: Difference, partial: bool) -> str:
@@ -159,7 +169,7 @@ def open_signature(traces: Sequence[Trace]) -> str:
                 axes.setdefault(difference.path, set()).update(changed_dimensions(difference))
     arguments = [a for a in traces[-1].arguments if a.path != "self"]
     plain = all(a.kind == "tensor" and a.shape is not None and a.path.isidentifier() for a in arguments)
-    if not plain or not arguments or len(arguments) > calibrated.MAX_SIGNATURE.value:
+    if not plain or not arguments or len(arguments) > MAX_SIGNATURE.value:
         return _REDUCING
     specs = []
     for argument in arguments:

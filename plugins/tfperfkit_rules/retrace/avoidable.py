@@ -7,20 +7,27 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.retrace.model import RetraceData, Trace, TracedFunction
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Derived, Threshold
 from tfperfkit.clock import MS_PER_S, NS_PER_S, ms
 from tfperfkit.model import Finding, Measurement, Severity, SourceSpan
 from tfperfkit.records.samples import Place
 from tfperfkit.records.steps import StepTable
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.source_calls import files, methods
 from tfperfkit_rules.retrace import advice, codes, first_runs, typed, without
+from tfperfkit_rules.retrace.advice import MAX_SIGNATURE
 from tfperfkit_rules.retrace.cost import Time, lost_ns
 from tfperfkit_rules.retrace.words import detail, title
 
-NOTICEABLE_SHARE = calibrated.NOTICEABLE.value
+NOTICEABLE = Threshold(
+    calibration.SEVERITY_LOW.value,
+    "share",
+    "of the steps' time in a single retrace, from which on it is reported",
+    Derived("the least share that a finding is made for"),
+)
+
 #: Methods that make batches, of datasets and of what Keras reads from folders and arrays.
 _BATCHING = ("batch", "padded_batch", "ragged_batch", "fit", "flow", "image_dataset_from_directory")
 #: What happens once is reported for these causes; for the others once is how it should be.
@@ -64,9 +71,9 @@ def _finding(
         time = Time(StepTable(), time.run_ns)
     share = time.share(traces)
     once = len(traces) == 1
-    if once and (code not in _TOLD_ONCE or share < NOTICEABLE_SHARE or function.owner == "keras"):
+    if once and (code not in _TOLD_ONCE or share < NOTICEABLE.value or function.owner == "keras"):
         return None
-    if code == codes.PIPELINE_REBUILT and share < NOTICEABLE_SHARE:
+    if code == codes.PIPELINE_REBUILT and share < NOTICEABLE.value:
         return None
     lost_ms = ms(sum(lost_ns(trace) for trace in traces))
     total = len(function.traces) + function.earlier
@@ -87,20 +94,17 @@ def _finding(
         figures.append(Measurement("worth in steps", lost_ms / ms(median), "count", "run"))
     costliest = max(traces, key=lost_ns)
     # What happened once does not come back with every step, so the steady step gains nothing that we know of.
-    bounds, at_least = _gain(evidence, time, function, saved, time.share(saved))
-    if once:
-        bounds, at_least = None, None
+    gained = gain.Unknown() if once else _gain(evidence, time, function, saved, time.share(saved))
     return Finding(
         code=code,
         family="retrace",
+        remedies=codes.REMEDIES.get(code, ()),
         title=title(code, function, traces),
         severity=_severity(code, share, once, traces),
         # What goes for certain is lost: beside the tracing the first executions of what was traced.
-        share_of_step=max(share, 1 - 1 / bounds[0]) if bounds else share,
+        share_of_step=max(share, gained.surely) if gained.bounds else share,
         basis="run" if before_steps else "step",
-        predicted_speedup=math.sqrt(bounds[0] * bounds[1]) if bounds else None,
-        predicted_range=bounds,
-        at_least=at_least,
+        gain=gained,
         where=_where(evidence, code, function, costliest),
         evidence=tuple(figures),
         advice=fix[:1].upper() + fix[1:] + ".",
@@ -113,7 +117,7 @@ def _finding(
 def _fix(evidence: Evidence, code: str, function: TracedFunction, traces: list[Trace]) -> str:
     """What to change: of a number the very words to type, where the source tells them."""
     paths = sorted({found.path for trace in traces for found in trace.cause if found.way == "value"})
-    if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= calibrated.MAX_SIGNATURE.value:
+    if code == codes.PYTHON_VALUE and function.owner == "user" and 0 < len(paths) <= MAX_SIGNATURE.value:
         typed_out = typed.advice(evidence, function, traces, paths)
         if typed_out is not None:
             return typed_out
@@ -125,13 +129,11 @@ def _batches(evidence: Evidence) -> bool:
     return not any(files(evidence)) or bool(methods(evidence, *_BATCHING))
 
 
-def _gain(
-    evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float
-) -> tuple[tuple[float, float] | None, float | None]:
-    """The factor from and to; or the least, where the first executions of what was traced were not seen alone."""
+def _gain(evidence: Evidence, time: Time, function: TracedFunction, traces: list[Trace], share: float) -> gain.Gain:
+    """Returns a range, or the lower end if the first executions of what was traced were not seen alone."""
     work = evidence.work
     if work is None and not time.steps.steps:
-        return None, None
+        return gain.Unknown()
     if work is not None or time.all_trace(traces):
         first = first_runs.beyond(evidence, [((function.file, function.line, function.function), len(traces))])
         steps = (
@@ -145,9 +147,9 @@ def _gain(
         one = len(traces) if work is not None else 0
         known = without.saved(evidence) or without.saved_with(evidence, mine, first, steps, each=each, of=one)
         if known is None:
-            return None, 1 / (1 - share)
-        return gain.speedups(*known), None
-    return (1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces))), None
+            return gain.AtLeast(1 / (1 - share))
+        return gain.from_shares(*known)
+    return gain.between(1 / (1 - share), 1 / (1 - time.share_with_first_runs(traces)))
 
 
 def _traced(evidence: Evidence, share: float, traces: list[Trace]) -> float:

@@ -19,6 +19,13 @@ PIPELINE_REBUILT = "RET012"
 OTHER = "RET013"
 UNEXPLAINED = "RET014"
 
+#: The mechanical changes that carry out the advice, by code.
+REMEDIES = {
+    PYTHON_VALUE: ("tensor-arguments",),
+    VARYING_BATCH: ("reduce-retracing", "drop-remainder"),
+    VARYING_LENGTH: ("reduce-retracing",),
+}
+
 #: By what the probe ``retrace`` blames.
 OF_BLAME: dict[Blame, str] = {
     "python_value": PYTHON_VALUE,

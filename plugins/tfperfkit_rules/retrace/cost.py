@@ -8,10 +8,17 @@ from collections.abc import Sequence
 
 from tfperfkit_probes.retrace.model import Trace
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_MS
 from tfperfkit.records.steps import StepTable
-from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
+
+ORDINARY = Threshold(
+    3,
+    "steps",
+    "without a trace tell what an ordinary one takes",
+    Chosen("the fewest with a middle that is no mean of two"),
+)
 
 
 def lost_ns(trace: Trace) -> int:
@@ -59,7 +66,7 @@ class Time:
         numbers = {trace.step for trace in traces}
         steady = [step.number for step in self.steps.steps if step.window != "warmup"]
         others = sum(number not in numbers for number in steady)
-        return bool(steady) and (not others or (others < calibrated.ORDINARY.value and 2 * others <= len(steady)))
+        return bool(steady) and (not others or (others < ORDINARY.value and 2 * others <= len(steady)))
 
     def _share(self, traces: Sequence[Trace], lost: float) -> float:
         warmup = {step.number for step in self.steps.in_window("warmup")}

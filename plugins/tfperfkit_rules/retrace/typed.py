@@ -14,11 +14,19 @@ from typing import NamedTuple
 
 from tfperfkit_probes.retrace.model import Trace, TracedFunction
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.model import SourceSpan
 from tfperfkit.rule import Evidence
-from tfperfkit.syntax.names import Syntax
+from tfperfkit.syntax.module import Syntax
 from tfperfkit.syntax.signatures import takes_whole_number
-from tfperfkit_rules.calibration import retrace as calibrated
+
+MAX_USES = Threshold(3, "count", "lines named that use an argument in one way", Chosen("one line of text"))
+DEEPEST = Threshold(
+    4,
+    "count",
+    "functions that an argument is followed into, from the traced one inwards",
+    Chosen("few programs go deeper"),
+)
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 #: Modules whose functions take Python's own numbers only.
@@ -84,7 +92,7 @@ def uses_of(definition: _Definition, name: str, syntax: Syntax, depth: int = 0) 
         elif isinstance(around, ast.Call):
             called = syntax.name(around.func)
             inner, parameter = _parameter(syntax.tree, around, (node, *parents))
-            if inner is not None and depth < calibrated.DEEPEST.value:
+            if inner is not None and depth < DEEPEST.value:
                 found = uses_of(inner, parameter, syntax, depth + 1)
                 computes.update(found.computes)
                 counts.update(found.counts)
@@ -116,7 +124,7 @@ def _only_tensorflow_uses(definition: _Definition, name: str, syntax: Syntax, de
         if not isinstance(around, ast.Call) or node is around.func:
             return False
         inner, parameter = _parameter(syntax.tree, around, (node, *parents))
-        if inner is not None and depth < calibrated.DEEPEST.value:
+        if inner is not None and depth < DEEPEST.value:
             if not _only_tensorflow_uses(inner, parameter, syntax, depth + 1):
                 return False
         elif not syntax.name(around.func).startswith("tensorflow."):
@@ -213,5 +221,5 @@ def _is_number(text: str) -> bool:
 
 def _lines(numbers: Sequence[int], one: str, several: str) -> str:
     """``line 3 needs``, ``lines 3, 4 and 7 need``."""
-    *first, last = map(str, numbers[: calibrated.MAX_USES.value])
+    *first, last = map(str, numbers[: MAX_USES.value])
     return f"lines {', '.join(first)} and {last} {several}" if first else f"line {last} {one}"

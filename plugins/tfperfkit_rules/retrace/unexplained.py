@@ -8,20 +8,40 @@ import statistics
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit import gain
+from tfperfkit import calibration, gain
+from tfperfkit.calibration import Chosen, Derived, Threshold
 from tfperfkit.clock import MS_PER_S
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import TraceCounts
 from tfperfkit.records.samples import Place, Samples
 from tfperfkit.rule import Evidence
-from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import receiver
 from tfperfkit_rules.measures.new_models import made_in
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.source_text import Loop, enclosing, evaluating_loops, frame_loops, loops
 from tfperfkit_rules.retrace import codes, first_runs, without
+from tfperfkit_rules.retrace.cost import ORDINARY
 from tfperfkit_rules.retrace.evaluated_again import evaluated_again
+
+MIN_TRACING = Threshold(
+    calibration.SEVERITY_MEDIUM.value,
+    "share",
+    "of steady steps in tracing that no cause explains",
+    Derived("XProf's moderate share of one part of a step"),
+)
+LATE_TRACING = Threshold(
+    0.25,
+    "share",
+    "of the tracing in the later half of the clean steps, or of work whose iterations can't be counted: it goes on",
+    Chosen("half of what even tracing would have there; what is traced once stands at the begin"),
+)
+CERTAIN = Threshold(
+    0.7,
+    "share",
+    "of the tracing in the account, what is promised at least",
+    Chosen("some falls into a retrace that had to be"),
+)
 
 
 def traced_again(evidence: Evidence) -> Iterable[Finding]:
@@ -31,7 +51,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     """
     share = evidence.share("tracing")
     account = evidence.account
-    if account is None or share < calibrated.MIN_TRACING.value:
+    if account is None or share < MIN_TRACING.value:
         return
     samples = _samples(evidence)
     lines = [place for place in samples.leaves() if samples.doing_innermost(place)["tracing"] >= 2]
@@ -47,7 +67,7 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     ]
     new = _new_model(evidence, lines) if not compiles else None
     makes = bool(compiles) or new is not None
-    bounds, at_least = _gain(evidence, share, makes)
+    gained = _gain(evidence, share, makes)
     if compiles:
         name = receiver(compiles[0][1], "the model")
         title = f"compile() is called in {evidence.unit.loop}, so Keras traces its functions again"
@@ -85,12 +105,11 @@ def traced_again(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code=codes.UNEXPLAINED,
         family="retrace",
+        remedies=("compile-jacobian",),
         title=title,
         severity=gain.severity(share),
-        share_of_step=max(share, 1 - 1 / bounds[0]) if bounds else share,
-        predicted_speedup=gain.middle(bounds) if bounds else None,
-        predicted_range=bounds,
-        at_least=at_least,
+        share_of_step=max(share, gained.surely) if gained.bounds else share,
+        gain=gained,
         where=tuple(places),
         evidence=(
             Measurement(f"tracing in {evidence.unit.a}", evidence.part("tracing"), "ms", "breakdown"),
@@ -180,12 +199,12 @@ def _by_maker(evidence: Evidence, file: str, call: ast.Call, lines: list[tuple[s
     return _new_model(evidence, lines) if made_in(evidence, file, call, body) is not None else None
 
 
-def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, float] | None, float | None]:
-    """The factor from and to; or the least, where the first executions of what was traced were not seen alone.
+def _gain(evidence: Evidence, share: float, makes: bool) -> gain.Gain:
+    """Returns a range, or the lower end if the first executions of what was traced were not seen alone.
     ``makes``: a model is made or compiled again, so that none of its traces behind the first steps had to be."""
     clean = evidence.steps.clean
     traced = sum(bool(evidence.tracing.overlap(step.begin_ns, step.end_ns)) for step in clean)
-    certain = calibrated.CERTAIN.value * share
+    certain = CERTAIN.value * share
     if evidence.work is not None:
         again = _again(evidence)
         first = first_runs.beyond(evidence, [(name, count) for name, count, _ in again])
@@ -196,12 +215,12 @@ def _gain(evidence: Evidence, share: float, makes: bool) -> tuple[tuple[float, f
             first, times = first_runs.idle(evidence), 1.0
         certain = max(certain, share * (1 - needed)) if again else certain
         bounds = without.saved_with(evidence, certain, first, times)
-        return (gain.speedups(*bounds), None) if bounds is not None else (None, gain.speedup(certain))
-    known = without.saved(evidence) if len(clean) - traced < calibrated.ORDINARY.value else None
+        return gain.from_shares(*bounds) if bounds is not None else gain.at_least(certain)
+    known = without.saved(evidence) if len(clean) - traced < ORDINARY.value else None
     upper = known[1] if known else share
     if makes:
         certain, upper = gain.interval(share, 0)[0], max(upper, _excess(evidence))
-    return gain.speedups(certain, upper), None
+    return gain.from_shares(certain, upper)
 
 
 def _excess(evidence: Evidence) -> float:
@@ -210,7 +229,7 @@ def _excess(evidence: Evidence) -> float:
     clean = evidence.steps.clean
     traced = {id(step) for step in clean if evidence.tracing.overlap(step.begin_ns, step.end_ns)}
     others = [step.duration_ns for step in clean if id(step) not in traced]
-    if len(others) < calibrated.ORDINARY.value:
+    if len(others) < ORDINARY.value:
         return 0.0
     usual = statistics.median(others)
     longer = sum(step.end_ns - step.begin_ns - usual * step.count for step in clean if id(step) in traced)
@@ -270,7 +289,7 @@ def _goes_on(evidence: Evidence) -> bool:
     looked = evidence.steps.clean if evidence.work is None else evidence.steps.steps
     begin, end = looked[0].begin_ns, looked[-1].end_ns
     middle = (begin + end) // 2
-    return evidence.tracing.overlap(middle, end) >= calibrated.LATE_TRACING.value * evidence.tracing.overlap(begin, end)
+    return evidence.tracing.overlap(middle, end) >= LATE_TRACING.value * evidence.tracing.overlap(begin, end)
 
 
 def _compiles(evidence: Evidence, lines: list[tuple[str, int]]) -> list[tuple[str, ast.Call]]:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from tfperfkit_probes.retrace.differences import main_difference
 from tfperfkit_probes.retrace.model import Trace, TracedFunction
 
+from tfperfkit.calibration import Chosen, Threshold
 from tfperfkit.clock import NS_PER_S, ms
-from tfperfkit_rules.calibration import retrace as calibrated
 from tfperfkit_rules.retrace import advice, codes
 from tfperfkit_rules.retrace.cost import lost_ns
+
+MAX_CAUSES = Threshold(4, "count", "differences between two traces that are shown", Chosen("the rest is counted"))
 
 
 def title(code: str, function: TracedFunction, traces: Sequence[Trace]) -> str:
@@ -57,7 +59,7 @@ def detail(
     if trace.call_site is not None:
         site = trace.call_site
         lines.append(f"  called from {_place(site.function, site.file, site.line)}")
-    partial, shown = advice.partial_batch(traces), calibrated.MAX_CAUSES.value
+    partial, shown = advice.partial_batch(traces), MAX_CAUSES.value
     closest = f"closest trace #{trace.closest}: " if trace.closest else "before: "
     for number, difference in enumerate(trace.cause[:shown]):
         if difference.way == "failed":

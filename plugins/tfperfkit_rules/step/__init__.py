@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfperfkit.rule import Rule
+from tfperfkit.rule import LastRule, Rule
 from tfperfkit_rules.step.collected_by_hand import collects
 from tfperfkit_rules.step.collected_in_input import collected_in_input
 from tfperfkit_rules.step.data_steps import steps_beyond_data
@@ -20,9 +20,11 @@ from tfperfkit_rules.step.short_epochs import short_epochs
 from tfperfkit_rules.step.side_work import hot_path
 from tfperfkit_rules.step.slowing import grows_slower
 from tfperfkit_rules.step.spinning import spins
+from tfperfkit_rules.step.unexplained_lines import unexplained_lines
+from tfperfkit_rules.step.unexplained_parts import unexplained_parts
 from tfperfkit_rules.step.whole_copies import copied_to_grow
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule | LastRule, ...] = (
     hot_python,
     between_steps,
     hot_path,
@@ -41,4 +43,6 @@ RULES: tuple[Rule, ...] = (
     seeded_each_step,
     copied_to_grow,
     spins,
+    unexplained_parts,
+    unexplained_lines,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.gain import MEDIUM, middle, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -34,17 +34,17 @@ def collects(evidence: Evidence) -> Iterable[Finding]:
     of_step = shares(share, 0 if by_time else len(found.turns.found))
     if by_time:
         share, of_step = as_broken_down(share, of_step, evidence.share("gc"))
-    bounds = without_collections(of_step, evidence.share("graph"))
+    gained = without_collections(of_step, evidence.share("graph"))
     lines = [place for place, _ in (timed.at + found.at if not by_time else timed.at).most_common(2) if place[1]]
     step_ms = evidence.step_ms or found.turns.turn_ms
     yield Finding(
         code="STP005",
         family="step",
+        remedies=("collections",),
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {reported(evidence, found, kind)}",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((*(span(evidence, *place) for place in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement("share of the time", share, "share", "baseline" if by_time else "samples"),

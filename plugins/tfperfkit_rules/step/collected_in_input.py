@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import MEDIUM, middle, severity
+from tfperfkit.gain import MEDIUM, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -35,15 +35,15 @@ def collected_in_input(evidence: Evidence) -> Iterable[Finding]:
     if not asked or times < shared.MOSTLY.value * steps:
         return
     share = min(share, shared.MAX_STEP_SHARE.value)
-    bounds = without_collections(shares(share, 0), evidence.share("graph"))
+    gained = without_collections(shares(share, 0), evidence.share("graph"))
     yield Finding(
         code="STP005",
         family="step",
+        remedies=("collections",),
         title=f"{100 * share:.0f} % of a step is collecting garbage by hand, in what prepares the batches",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(asked[:3]),
         evidence=(
             Measurement("share of the time", share, "share", "breakdown"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tfperfkit_probes.input.model import InputData, KerasInput, Pipeline, ShortData, Stage
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN
 from tfperfkit.rule import Evidence
@@ -57,7 +57,6 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
     work = evidence.work  # of the work that it is, nearly all of it; of the run, its share
     own = min(ns / (work.seconds * 1e9), 1.0) if work is not None else share
     low, high = interval(own, seen)
-    bounds = speedups(low * saved, high * saved)
     yield Finding(
         code=CODE,
         family="step",
@@ -65,8 +64,7 @@ def _validated(evidence: Evidence, row: KerasInput, examples: int, batch: int) -
         severity=severity(share * saved),
         basis="run" if work is None else "step",
         share_of_step=own * saved,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=from_shares(low * saved, high * saved),
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
             Measurement("batches of each validation", float(row.steps), "count", "run"),
@@ -93,7 +91,6 @@ def _counted_examples(row: KerasInput, examples: int, batch: int) -> Finding:
         severity="medium",
         basis="run",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
             Measurement("batches of an epoch", float(row.steps or 0), "count", "run"),
@@ -117,7 +114,6 @@ def _short(row: ShortData) -> Finding:
         severity="info",
         basis="run",
         share_of_step=0.0,
-        predicted_speedup=None,
         where=(SourceSpan(row.file, row.line, row.function),),
         evidence=(
             Measurement("batches asked for", float(row.asked), "count", "run"),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN, Place, Stack
@@ -98,7 +98,6 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
     small = small_validation(evidence, found.at.most_common(1)[0][0]) if what == "validation" else None
     batched = (small.at,) if small is not None and small.at is not None else ()
     left = _left(evidence, small, found) if small is not None else _LEFT
-    bounds = speedups(low * (1 - left[1]), high * (1 - left[0]))
     made = _made(evidence) if what == "saving" else ()
     steps = evidence.steps.count if work is None else 0
     return Finding(
@@ -109,8 +108,7 @@ def _finding(evidence: Evidence, what: _What, found: _Ends, share: float) -> Fin
         severity=severity(share),
         basis="run" if work is None else "step",
         share_of_step=own,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=from_shares(low * (1 - left[1]), high * (1 - left[0])),
         where=tuple(dict.fromkeys((*batched, *made, *lines))),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

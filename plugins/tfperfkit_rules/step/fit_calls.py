@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfperfkit.gain import middle, severity, speedup
+from tfperfkit.gain import Range, between, severity, speedup
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.rule import Evidence
 from tfperfkit_rules.calibration import shared
@@ -24,7 +24,7 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     if found is None:
         return
     cost, around = found.cost, found.around_ms
-    bounds = _range(cost)
+    gained = _gain(cost)
     fit = span(evidence, found.site.file, found.site.line)
     compiled = methods(evidence, "compile")
     first = (span(evidence, compiled[0][0], compiled[0][1].lineno),) if len(compiled) == 1 else ()
@@ -32,11 +32,11 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     yield Finding(
         code="STP002",
         family="step",
+        remedies=("steps-per-execution",),
         title="Each step of fit costs more to call than to compute",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         share_of_step=found.share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=(*first, fit),
         evidence=(
             Measurement("step", cost.step_ms, "ms", "baseline"),
@@ -56,10 +56,10 @@ def one_call_a_step(evidence: Evidence) -> Iterable[Finding]:
     )
 
 
-def _range(cost: StepCost) -> tuple[float, float]:
+def _gain(cost: StepCost) -> Range:
     """At least: the Python around goes. At most: what starting a graph takes goes too, and the operations stay."""
     around = cost.step_ms - cost.graph_ms - cost.input_ms
     low = speedup(around * (1 - 1 / TOGETHER) * calibrated.CALLS_SAVED_MIN.value / cost.step_ms)
     graph = max(calibrated.GRAPH_LEFT.value * cost.operations_ms, shared.LEFT_MIN.value * cost.graph_ms)
     left = graph + cost.input_ms + calibrated.CALLS_LEFT.value * around
-    return low, max(low, speedup(1 - left / cost.step_ms))
+    return between(low, max(low, speedup(1 - left / cost.step_ms)))

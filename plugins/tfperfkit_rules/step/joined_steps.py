@@ -12,7 +12,7 @@ from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.measures.called import FIT, called_at, receiver
 from tfperfkit_rules.measures.compiled_calls import in_calls
 from tfperfkit_rules.measures.growth import growth
-from tfperfkit_rules.measures.room import factor, priced, widened
+from tfperfkit_rules.measures.room import factor, range_or_least, widened
 from tfperfkit_rules.measures.source_calls import methods
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
@@ -35,23 +35,24 @@ def several_steps(evidence: Evidence) -> Iterable[Finding]:
     whole = found.step_ms + found.between_ms
     upper = around + calibrated.GAPS_GONE.value * found.gaps_ms
     bounds = widened((factor(whole, calibrated.CALL_GONE_MIN.value * around), factor(whole, upper)))
+    gained = range_or_least(*bounds)
+    if gained.factor < calibrated.MIN.value:
+        return
     place = span(evidence, sites[0].file, sites[0].line)
-    finding = Finding(
+    yield Finding(
         code="STP009",
         family="step",
+        remedies=("steps-per-execution",),
         title=f"Calling the compiled step takes {100 * around / found.step_ms:.0f} % of a step",
         severity="info",
         share_of_step=min(around / found.step_ms, shared.MAX_STEP_SHARE.value),
-        predicted_speedup=None,
+        gain=gained,
         where=(place,),
         evidence=(*found.evidence(), Measurement("steps in one call to try", float(TOGETHER), "count", "advice")),
         advice=_fit_advice(evidence, place) if fit else _loop_advice(evidence),
         parts=("dispatch", "eager_ops"),
         headroom=True,
     )
-    made = priced(finding, bounds)
-    if (made.predicted_speedup or made.at_least or 1.0) >= calibrated.MIN.value:
-        yield made
 
 
 def _fit_advice(evidence: Evidence, fit: SourceSpan) -> str:

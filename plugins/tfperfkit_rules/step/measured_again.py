@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData, KerasInput
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
@@ -45,7 +45,6 @@ def measured_again(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float, ns: int, samples: int) -> Finding:
-    bounds = speedups(*interval(share, samples))
     model = receiver(called_at(evidence, (row.file, row.line), EVALUATE))
     which = "validation" if fit.validation else "training"
     return Finding(
@@ -55,8 +54,7 @@ def _finding(evidence: Evidence, row: KerasInput, fit: KerasInput, share: float,
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=from_shares(*interval(share, samples)),
         where=(SourceSpan(row.file, row.line, row.function), SourceSpan(fit.file, fit.line, fit.function)),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedup, speedups
+from tfperfkit.gain import MEDIUM, Gain, UpTo, from_shares, interval, severity, up_to
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Stack
 from tfperfkit.rule import Evidence
@@ -47,26 +47,24 @@ def _wait(evidence: Evidence, found: Beside) -> Finding:
     low, high = interval(found.share, len(found.turns.found))
     left = _LEFT.get(kind.word)
     upper = min(high, shared.MAX_STEP_SHARE.value)
-    bounds = speedups(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else None
+    gained: Gain = from_shares(low * (1 - left[1]), upper * (1 - left[0])) if left is not None else up_to(upper)
     lines = [place for place, _ in found.at.most_common(3) if place[1]]
     other = awaited(evidence) if kind.word == "threads" else None
     limited = standing(evidence) if kind.word == "threads" and other is None else None
     if other is not None:
         # A turn takes as long as the thread needs for it: the wait goes as far as that gets shorter.
         worst = _LEFT[other.kind.word][1] if other.kind.word in _LEFT else of_input.PYTHON_LEFT.value
-        bounds = speedups(min(low, other.part * (1 - worst)), min(upper, other.part))
+        gained = from_shares(min(low, other.part * (1 - worst)), min(upper, other.part))
     return Finding(
         code="STP004",
         family="step",
         title=f"{100 * found.share:.0f} % of {evidence.unit.a} is "
         + (reported(evidence, found, kind) if other is None else _busy_with(evidence, other))
         + (f", while {limited.frame.name} waits with a time limit" if limited is not None else ""),
-        severity=severity(found.share if bounds is None else 1 - 1 / middle(bounds)),
+        severity=severity(found.share if isinstance(gained, UpTo) else gained.saved),
         basis=basis(evidence, found.turns.turn_ms),
         share_of_step=found.share,
-        predicted_speedup=middle(bounds) if bounds is not None else None,
-        predicted_range=bounds,
-        ceiling=speedup(upper) if bounds is None else None,
+        gain=gained,
         where=tuple(
             dict.fromkeys(
                 (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tfperfkit_probes.input.model import InputData
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
@@ -50,7 +50,8 @@ def _finding(
     if not at and not training:
         return  # what it is for is not known
     low, high = interval(share, samples)
-    bounds = speedups(low, high) if training else speedups(low * (1 - _LEFT[1]), high * (1 - _LEFT[0]))
+    if not training:
+        low, high = low * (1 - _LEFT[1]), high * (1 - _LEFT[0])
     lines = [span(evidence, *place) for place, _ in at.most_common(2)]
     yield Finding(
         code="STP011" if training else "STP006",
@@ -65,8 +66,7 @@ def _finding(
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=from_shares(low, high),
         where=tuple(dict.fromkeys((*lines, span(evidence, *loop), *training))),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

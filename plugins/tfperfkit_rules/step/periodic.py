@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tfperfkit.gain import LOW, MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import LOW, MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PARTS, PartName, part_of
 from tfperfkit.records.samples import Place
@@ -51,15 +51,14 @@ def every_nth(evidence: Evidence) -> Iterator[Finding]:
     part = parts.most_common(1)[0][0]
     each = sum(late[number].ms for number in numbers) / len(numbers)
     low, high = interval(share, 0)
-    bounds = speedups(low * shared.MOSTLY.value, high)
+    gained = from_shares(low * shared.MOSTLY.value, high)
     yield Finding(
         code="STP008",
         family="step",
         title=f"One step in {turn} takes {each / account.ordinary_ms:,.0f} times as long: {PARTS[part].sentence}",
-        severity=severity(1 - 1 / middle(bounds)) if share >= LOW else "info",
+        severity=severity(gained.saved) if share >= LOW else "info",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=(span(evidence, *place),),
         evidence=(
             Measurement("such a step", each, "ms", "baseline"),

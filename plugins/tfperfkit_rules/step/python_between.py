@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import Frame, Place, Stack
 from tfperfkit.records.spans import Span
@@ -94,7 +94,7 @@ def _within(frame: Frame, function: Function | None) -> bool:
 def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     share = min(sum(own.samples) / turns.whole, shared.MAX_STEP_SHARE.value)
     low, high = interval(share, len(turns.found))
-    bounds = speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0]))
+    gained = AtLeast(*speedups(low * (1 - LEFT[1]), min(high, shared.MAX_STEP_SHARE.value) * (1 - LEFT[0])))
     rows = [LineShare(place, 0, ns / turns.whole) for place, ns in own.lines.most_common()]
     kind, hottest = _kind(evidence, own), rows[0]
     around = loops(evidence, *hottest.place)
@@ -112,14 +112,12 @@ def _finding(evidence: Evidence, own: _Own, turns: Stretch) -> Finding:
     above = [span(evidence, *place) for place, _ in own.callers.most_common(1)]
     return Finding(
         code="LIN001",
-        open_ended=True,
         family="step",
         title=f"{100 * share:.0f} % of the training loop is {words}{name}, between the steps",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((*first, *(span(evidence, *row.place) for row in rows[:3]), *above))),
         evidence=(
             Measurement("share of the loop", share, "share", "samples"),

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from tfperfkit.gain import HIGH, interval, middle, severity, speedups
+from tfperfkit.gain import HIGH, AtLeast, interval, severity, speedups
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.samples import TENSORFLOW, Frame, Place, Stack
 from tfperfkit.rule import Evidence
@@ -172,7 +172,7 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     low, high = interval(min(share, 1.0), total)
     same = constant_call(evidence, _stacks(evidence, own))
     saved = (1 - LEFT[1], 1 - LEFT[0]) if same is None else (same.part * (1 - LEFT[0]), 1.0)  # done once, it is gone
-    bounds = speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1])
+    gained = AtLeast(*speedups(low * saved[0], min(high, shared.MAX_STEP_SHARE.value) * saved[1]))
     frames = sum((frames_at(evidence, row.place, "python") for row in own), Counter[Frame]())
     kind = _kind(evidence, own)
     around = _turned_around(evidence, hottest)
@@ -192,13 +192,11 @@ def _finding(evidence: Evidence, own: list[LineShare]) -> Finding:
     step_ms = evidence.step_ms or 0.0
     return Finding(
         code="LIN001",
-        open_ended=True,
         family="step",
         title=f"{100 * share:.0f} % of {evidence.unit.a} is {what} {whose}{within}{outside}",
-        severity=severity(1 - 1 / middle(bounds)) if _is_worth_it(evidence, share) else "info",
+        severity=severity(gained.saved) if _is_worth_it(evidence, share) else "info",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((place, *lines, *called, *callers(evidence, hottest.place)))),
         evidence=(
             Measurement("share of step", share, "share", measured_in),

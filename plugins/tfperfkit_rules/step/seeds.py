@@ -13,7 +13,7 @@ from tfperfkit_rules.calibration import step as calibrated
 from tfperfkit_rules.measures.batch_callbacks import AROUND_BATCHES
 from tfperfkit_rules.measures.growth import growth
 from tfperfkit_rules.measures.line_hits import conditional, hits_per_step
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.room import range_or_least
 from tfperfkit_rules.measures.source_text import enclosing, loops
 from tfperfkit_rules.measures.step_place import reached
 from tfperfkit_rules.measures.step_shares import span
@@ -37,38 +37,34 @@ def seeded_each_step(evidence: Evidence) -> Iterable[Finding]:
     share = min(made / found.step_ms, shared.MAX_STEP_SHARE.value)
     if share < MEDIUM:
         return
-    bounds = speedups(
-        share * (1 - calibrated.KERNELS_LEFT.value), min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)
-    )
+    low = share * (1 - calibrated.KERNELS_LEFT.value)
+    gained = range_or_least(*speedups(low, min(upper / found.step_ms, shared.MAX_STEP_SHARE.value)))
     calls = [span(evidence, site.file, site.line) for site in reached(evidence, "call")[:1]]
-    yield priced(
-        Finding(
-            code="STP012",
-            family="step",
-            title=f"The seed is set at each step, so all kernels are made anew: {100 * share:.0f} % of a step",
-            severity=severity(1 - 1 / bounds[0]),
-            share_of_step=share,
-            predicted_speedup=None,
-            where=tuple(dict.fromkeys((*(span(evidence, row.file, row.line) for row in lines), *calls))),
-            evidence=(
-                Measurement("step", found.step_ms, "ms", "baseline"),
-                Measurement("between the operations", found.gaps_ms, "ms", "breakdown"),
-                Measurement("updating weights", found.update_ms, "ms", "breakdown"),
-                Measurement("steps", float(evidence.steps.count), "count", "run"),
-            ),
-            advice=(
-                "Set it once, before the loop. Where each step needs random numbers of its own that can be repeated: "
-                "tf.random.stateless_normal(shape, seed=[run, step]), or a tf.random.Generator that is made once."
-            ),
-            detail=(
-                "Setting the seed clears TensorFlow's cache of kernels: the next call instantiates the compiled "
-                "function, and every kernel in it, again."
-            ),
-            absorbs=("CMP006", "BAT001", "BAT002", "STP009", "STP002"),
-            absorbs_here=("LIN001", "STP001"),
-            parts=("graph", "dispatch", "eager_ops"),
+    yield Finding(
+        code="STP012",
+        family="step",
+        title=f"The seed is set at each step, so all kernels are made anew: {100 * share:.0f} % of a step",
+        severity=severity(gained.surely),
+        share_of_step=share,
+        gain=gained,
+        where=tuple(dict.fromkeys((*(span(evidence, row.file, row.line) for row in lines), *calls))),
+        evidence=(
+            Measurement("step", found.step_ms, "ms", "baseline"),
+            Measurement("between the operations", found.gaps_ms, "ms", "breakdown"),
+            Measurement("updating weights", found.update_ms, "ms", "breakdown"),
+            Measurement("steps", float(evidence.steps.count), "count", "run"),
         ),
-        bounds,
+        advice=(
+            "Set it once, before the loop. Where each step needs random numbers of its own that can be repeated: "
+            "tf.random.stateless_normal(shape, seed=[run, step]), or a tf.random.Generator that is made once."
+        ),
+        detail=(
+            "Setting the seed clears TensorFlow's cache of kernels: the next call instantiates the compiled "
+            "function, and every kernel in it, again."
+        ),
+        absorbs=("CMP006", "BAT001", "BAT002", "STP009", "STP002"),
+        absorbs_here=("LIN001", "STP001"),
+        parts=("graph", "dispatch", "eager_ops"),
     )
 
 

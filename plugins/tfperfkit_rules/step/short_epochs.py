@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Place
 from tfperfkit.rule import Evidence
@@ -78,7 +78,6 @@ def _long(lengths: list[int]) -> int:
 def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float, own: Counter[Place]) -> Finding:
     times = max(math.ceil(calibrated.LONG_EPOCH.value / found.steps), calibrated.JOINED_MIN.value)
     low, high = interval(share, own.total())
-    bounds = speedups(low * (1 - calibrated.EPOCHS_LEFT_MIN.value), high * (1 - 1 / times))
     each_ms = between_ns / 1e6 / len(found.gaps)
     number = f"{found.steps} step{'s' if found.steps > 1 else ''}"
     return Finding(
@@ -88,8 +87,7 @@ def _finding(evidence: Evidence, found: _Epochs, share: float, between_ns: float
         severity=severity(share),
         basis="run",
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=from_shares(low * (1 - calibrated.EPOCHS_LEFT_MIN.value), high * (1 - 1 / times)),
         where=tuple(span(evidence, *place) for place, _ in own.most_common(1)),
         evidence=(
             Measurement("share of the run", share, "share", "run"),

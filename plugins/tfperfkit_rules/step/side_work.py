@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tfperfkit.calibration import NEARLY_ALL
-from tfperfkit.gain import MEDIUM, every, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, every, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import Stack
@@ -203,7 +203,7 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     behind = _behind(found) if kind not in _NOT_BEHIND else 0.0
     others = Bounds(max(1 - saved[1] - behind, 0.0), max(1 - saved[0] - behind, 0.0))
     left = together((others, Bounds(behind * BEHIND[0], behind * BEHIND[1]))) if behind else others
-    bounds = speedups(1 - left.upper, 1 - left.lower)
+    gained = from_shares(1 - left.upper, 1 - left.lower)
     words = _KINDS[kind]
     seldom = every(share)
     where, example = _where(evidence, kind, found.at, seldom)
@@ -219,12 +219,12 @@ def _finding(evidence: Evidence, found: Beside, compiled: bool) -> Finding:
     return Finding(
         code="STP001",
         family="step",
+        remedies=("save-by-epoch", "save-by-counter", "binary-arrays"),
         title=f"{words.words}{f' ({named})' if named else ''} takes {100 * share:.0f} % of {evidence.unit.loop}",
-        severity=severity(1 - 1 / bounds[0]),
+        severity=severity(gained.surely),
         basis=basis(evidence, turns.turn_ms),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where,
         evidence=(
             Measurement("share of the loop's time", share, "share", "samples"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tfperfkit_probes.memory.model import Grower, MemoryData
 
-from tfperfkit.gain import interval, middle, severity, speedups
+from tfperfkit.gain import from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Place
@@ -155,7 +155,7 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
     certain = low * shared.MOSTLY.value
     if cause.share:  # with a running value all of the line goes, not only what it grew by
         certain = max(certain, interval(cause.share, evidence.samples.count)[0])
-    bounds = speedups(certain, min(max(high, certain), shared.MAX_STEP_SHARE.value))
+    gained = from_shares(certain, min(max(high, certain), shared.MAX_STEP_SHARE.value))
     grower = cause.grower
     where = [span(evidence, *place) for place in cause.lines]
     if grower is not None and grower.file:
@@ -167,10 +167,9 @@ def _finding(evidence: Evidence, found: Trend, cause: _Cause) -> Finding:
         code="STP007",
         family="step",
         title=f"{unit} get longer and longer: {found.first_ms:,.3g} ms at first, {found.last_ms:,.3g} ms at the end",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=found.extra,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys(where)),
         evidence=(
             Measurement("at first, by the trend", found.first_ms, "ms", "baseline"),

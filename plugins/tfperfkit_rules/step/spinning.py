@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tfperfkit.gain import severity
+from tfperfkit.gain import AtLeast, Gain, Unknown, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.samples import MIN, Frame, Place, Stack, precise_spans, read_log
 from tfperfkit.records.spans import Span
@@ -56,22 +56,22 @@ def spins(evidence: Evidence) -> Iterable[Finding]:
     spinner = max(found, key=lambda item: item.busy)
     place = spinner.at.most_common(1)[0][0]
     around = loops(evidence, *place)
-    gain = _handed_over(evidence)
-    at_least = gain.factor if gain is not None and gain.factor >= calibrated.SPIN_MIN_FACTOR.value else None
+    handed = _handed_over(evidence)
+    seen = handed is not None and handed.factor >= calibrated.SPIN_MIN_FACTOR.value
+    gained: Gain = AtLeast(handed.factor) if handed is not None and seen else Unknown()
     loop = (span(evidence, place[0], around[-1].line),) if around else ()
     yield Finding(
         code="STP015",
         family="step",
         title=f"A thread spins in {spinner.begins.name}, and takes the interpreter's lock from {evidence.unit.loop}",
-        severity=severity(1 - 1 / at_least) if at_least is not None else "info",
-        share_of_step=1 - 1 / at_least if at_least is not None else 0.0,
-        predicted_speedup=None,
-        at_least=at_least,
+        severity=severity(gained.surely),
+        share_of_step=gained.surely,
+        gain=gained,
         where=tuple(dict.fromkeys((*loop, *(span(evidence, *item) for item, _ in spinner.at.most_common(2))))),
         evidence=(
             Measurement("of the time it runs, or is ready to", spinner.busy, "share", "baseline"),
             Measurement("of its samples in lines that only ask", spinner.asking, "share", "samples"),
-            *(gain.measured() if gain is not None else ()),
+            *(handed.measured() if handed is not None else ()),
             Measurement("its samples", float(spinner.samples), "count", "samples"),
         ),
         advice=(

@@ -8,7 +8,7 @@ costs a few milliseconds, by how much was gone through, and no more than a part 
 from __future__ import annotations
 
 from tfperfkit import calibration
-from tfperfkit.gain import interval, speedups
+from tfperfkit.gain import Range, from_shares, interval
 from tfperfkit_rules.calibration import shared
 from tfperfkit_rules.calibration import step as calibrated
 
@@ -30,12 +30,13 @@ def as_broken_down(share: float, of_step: tuple[float, float], broken_down: floa
     return agreed, (min(of_step[0], agreed), max(of_step[1], agreed))
 
 
-def without_collections(collecting: tuple[float, float], graph: float) -> tuple[float, float]:
-    """The range of factors. ``collecting``: the least and the most of a step; ``graph``: of a step, compiled calls."""
+def without_collections(collecting: tuple[float, float], graph: float) -> Range:
+    """The gain of a step without them. ``collecting``: their share of a step, from and to; ``graph``: that of compiled
+    calls."""
     lower, upper = min(collecting), max(collecting)
     colder = min(calibrated.AFTER_COLLECTING_MIN.value * lower, calibrated.COLD_CALLS_MIN.value * min(graph, 1 - lower))
     coldest = min(
         calibrated.AFTER_COLLECTING_MAX.value * upper, calibrated.COLD_CALLS_MAX.value * min(graph, 1 - upper)
     )
     low, high = lower * (1 - calibrated.OWN_COLLECTIONS.value) + colder, upper + coldest
-    return speedups(low, min(high, shared.MAX_STEP_SHARE.value))
+    return from_shares(low, min(high, shared.MAX_STEP_SHARE.value))

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from tfperfkit.gain import MEDIUM, interval, middle, severity, speedups
+from tfperfkit.gain import MEDIUM, from_shares, interval, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.records.parts import PartName, part_of
 from tfperfkit.records.samples import MIN, Stack
@@ -102,7 +102,7 @@ def _from_the_start(steps: Sequence[Step]) -> list[Sequence[Step]]:
 def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tuple[PartName, ...]) -> Finding:
     low, high = interval(share, evidence.samples.count)
     left = calibrated.COPIES_LEFT.value
-    bounds = speedups(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value))
+    gained = from_shares(low * (1 - left), min(high, shared.MAX_STEP_SHARE.value))
     unit = evidence.unit
     lines = [(file, copied.call.lineno) for file, copied in places]
     names = list(dict.fromkeys(copied.name for _, copied in places))
@@ -113,10 +113,9 @@ def _finding(evidence: Evidence, places: list[_Place], share: float, parts: tupl
         code="STP014",
         family="step",
         title=f"{some} copied whole each time to {made}: {100 * share:.0f} % of {unit.a}",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((*(span(evidence, *at) for at in lines), *callers(evidence, lines[0])))),
         evidence=(
             Measurement(f"share of {unit.the}", share, "share", "samples"),

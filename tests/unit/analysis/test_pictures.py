@@ -174,7 +174,7 @@ def test_a_probe_may_draw_and_may_fail(probe: object, titles: list[str]) -> None
 def test_sources_are_those_that_findings_and_samples_speak_of() -> None:
     other = {FILE: SOURCE, "unused.py": "x = 1\n", "long.py": "y" * 900_000 + "\n" * 1000}
     found = Finding(
-        code="X001", family="step", title="", severity="low", share_of_step=0.1, predicted_speedup=None, advice="",
+        code="X001", family="step", title="", severity="low", share_of_step=0.1, advice="",
         where=(SourceSpan("long.py", 1), SourceSpan(FILE, 2)), evidence=(Measurement("a", 1.0, "ms"),),
     )  # fmt: skip
     made = album(evidence(source=other), [], [found], lambda name: (None, None))

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 
 import msgspec
 import pytest
 from computed_builder import spread_out
 from evidence_builder import make_account, make_evidence
+from finding_builder import finding, unexplained
 from tfprof_builder import GRAPH, brief
 
 from tfperfkit import gain
 from tfperfkit.diagnosis.headline import headline, of_the_run, within
 from tfperfkit.diagnosis.merging import merge
 from tfperfkit.diagnosis.ranking import rank
-from tfperfkit.diagnosis.residual import residual
-from tfperfkit.diagnosis.rules import apply, available
-from tfperfkit.model import Finding, LineTime, Measurement, RunAccount, SourceSpan, Work
+from tfperfkit.diagnosis.rules import apply, apply_last, available
+from tfperfkit.model import Finding, LineTime, RunAccount, SourceSpan, Work
 from tfperfkit.offers import ComputedStretch, FunctionCalls, FunctionCosts, LayerWork
 from tfperfkit.records.samples import Frame, Samples, Stack
-
-
-def finding(code: str, saved: float | None = 0.3, **fields: object) -> Finding:
-    known: dict[str, object] = {
-        "code": code,
-        "family": "step",
-        "title": f"The title of {code}",
-        "severity": "high",
-        "share_of_step": saved or 0.0,
-        "predicted_speedup": None if saved is None else gain.speedup(saved),
-        "where": (SourceSpan("t.py", 3),),
-        "evidence": (Measurement("share", saved or 0.0, "share", "samples"),),
-        "advice": "Do it.",
-    }
-    return Finding(**{**known, **fields})  # type: ignore[arg-type]
+from tfperfkit.rule import LastRule
 
 
 def test_the_order_is_by_gain_not_by_severity() -> None:
@@ -150,6 +137,33 @@ def test_a_broken_rule_becomes_a_sentence_and_the_others_go_on(monkeypatch: pyte
     assert [item.code for item in found] == ["Y"]
     assert len(troubles) == 3
     assert any("no luck" in text for text in troubles) and any("no_such" in text for text in troubles)
+
+
+def test_a_rule_of_anyone_can_be_asked_last_with_what_the_others_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    import types
+
+    module = types.ModuleType("last_rules")
+
+    @LastRule
+    def sums_up(evidence: object, findings: Sequence[Finding]) -> list[Finding]:
+        return [finding(f"LAST{len(findings)}")]
+
+    @LastRule
+    def breaks(evidence: object, findings: Sequence[Finding]) -> list[Finding]:
+        raise RuntimeError("no luck")
+
+    def first(evidence: object) -> list[Finding]:
+        return [finding("A"), finding("B")]
+
+    module.RULES = (sums_up, breaks, first)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "last_rules", module)
+    points = [EntryPoint("made", "last_rules:RULES", "tfperfkit.rules")]
+    found, troubles = apply(None, points)  # type: ignore[arg-type]
+    assert [item.code for item in found] == ["A", "B"] and troubles == []
+    left, troubles = apply_last(None, found, points)  # type: ignore[arg-type]
+    assert [item.code for item in left] == ["LAST2"]
+    assert troubles == ["The rule made.breaks failed: RuntimeError: no luck"]
 
 
 def test_what_bounds_a_healthy_step() -> None:
@@ -274,13 +288,13 @@ def test_a_predict_within_training_steps_needs_a_reason() -> None:
     step = make_evidence(parts_ms={"evaluate": 9.0, "graph": 1.0}, samples=samples, offers=spread_out())
     said = headline([], step)
     assert said == "No cause found: 90 % of a step is predicting and validating (t.py:3)."
-    (owner,) = [item for item in residual(step, []) if "predicting" in item.title]
+    (owner,) = [item for item in unexplained(step, []) if "predicting" in item.title]
     assert owner.severity == "high"
 
 
 def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.0, "dispatch": 1.0})
-    small = msgspec.structs.replace(finding("A", 0.3), severity="low", predicted_speedup=1.035)
+    small = msgspec.structs.replace(finding("A", 0.3), severity="low", gain=gain.Range(1.035, 1.035, 1.035))
     assert headline([small], evidence).endswith("Small, some 3 % of a step: the title of A (t.py:3).")
     of_work = msgspec.structs.replace(small, work="the loop at t.py:3")
     assert headline([of_work], evidence).endswith("Small, some 3 % of the loop at t.py:3: the title of A (t.py:3).")
@@ -288,5 +302,5 @@ def test_what_gains_a_few_per_cent_is_called_small_wherever_it_is() -> None:
     assert headline([of_run], evidence).endswith("Small, some 3 % of the run: the title of A (t.py:3).")
     alone = headline([small], make_evidence())
     assert alone == "No large cause found. Small, some 3 % of a step: the title of A (t.py:3)."
-    risk = msgspec.structs.replace(small, basis="risk", predicted_speedup=None)
+    risk = msgspec.structs.replace(small, basis="risk", gain=gain.Unknown())
     assert headline([risk], evidence).startswith("First: the title of A")

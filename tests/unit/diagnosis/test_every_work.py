@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 from evidence_builder import FILE, MS, make_account, make_evidence
-from test_diagnosis import finding
+from finding_builder import finding
 
 from tfperfkit.diagnosis import every_work
 from tfperfkit.diagnosis.freeing import freeing_s
+from tfperfkit.gain import AtLeast, Gain, Range, UpTo
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.offers import Pipelines
 from tfperfkit.records.samples import Frame, SampleLog, Samples, Stack
@@ -33,8 +34,8 @@ def test_a_first_step_that_is_compiled_makes_no_turn_longer(monkeypatch: pytest.
     waits = run.narrowed(
         work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=SampleLog({}, [])
     )
-    fits = finding("EAG006", 0.9, family="eager", basis="turn", predicted_speedup=10.0)
-    sleeps = finding("STP004", 0.8, family="step", predicted_speedup=5.0, where=(SourceSpan(FILE, 10),))
+    fits = finding("EAG006", 0.9, family="eager", basis="turn", gain=Range(10.0, 10.0, 10.0))
+    sleeps = finding("STP004", 0.8, family="step", gain=Range(5.0, 5.0, 5.0), where=(SourceSpan(FILE, 10),))
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([fits if evidence.work is None else sleeps], []))
     told, _ = every_work.findings(run, [waits], (), WALL_S)
     assert [item.code for item in told] == ["STP004", "EAG006"]
@@ -42,24 +43,24 @@ def test_a_first_step_that_is_compiled_makes_no_turn_longer(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("gains", "saves_s"),
+    ("gain", "saves_s"),
     [
-        ({"predicted_speedup": 3.0, "predicted_range": (2.0, 4.0)}, (10.0, 15.0)),
-        ({"predicted_speedup": 2.0, "predicted_range": None}, (10.0, 10.0)),
-        ({"predicted_speedup": None, "at_least": 5.0}, (16.0, None)),
-        ({"predicted_speedup": None, "ceiling": 5.0}, None),
-        ({"predicted_speedup": 1.0, "predicted_range": (1.0, 1.0)}, None),
+        (Range(2.0, 3.0, 4.0), (10.0, 15.0)),
+        (Range(2.0, 2.0, 2.0), (10.0, 10.0)),
+        (AtLeast(5.0), (16.0, None)),
+        (UpTo(5.0), None),
+        (Range(1.0, 1.0, 1.0), None),
     ],
 )
 def test_what_a_finding_of_a_work_saves_is_of_its_half_of_the_run(
-    monkeypatch: pytest.MonkeyPatch, gains: dict[str, object], saves_s: tuple[float, float | None] | None
+    monkeypatch: pytest.MonkeyPatch, gain: Gain, saves_s: tuple[float, float | None] | None
 ) -> None:
     run = of_the_steps()
     work = Work(kind="loop", where=SourceSpan(FILE, 9), seconds=20.0, share_of_run=0.5, iterations=99)
     of_work = run.narrowed(
         work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=SampleLog({}, [])
     )
-    sleeps = finding("STP004", 0.8, family="step", **gains)
+    sleeps = finding("STP004", 0.8, family="step", gain=gain)
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([] if evidence.work is None else [sleeps], []))
     told, _ = every_work.findings(run, [of_work], (), WALL_S)
     assert told[0].saves_s == (pytest.approx(saves_s) if saves_s and saves_s[1] else saves_s)
@@ -89,7 +90,7 @@ def test_the_wait_until_iterators_are_freed_is_of_steps_and_between_them_of_turn
 
 
 def test_iterators_that_lived_less_long_are_freed_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    faster = finding("GRF010", 0.9, family="graph", predicted_speedup=3.0, predicted_range=(2.0, 4.0))
+    faster = finding("GRF010", 0.9, family="graph", gain=Range(2.0, 3.0, 4.0))
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([faster], []))
     (told,), _ = every_work.findings(waited(behind=True), [], (), WALL_S)
     steps_s = 2.4 + 119 * 0.005
@@ -103,7 +104,7 @@ def test_the_same_line_in_a_work_is_one_finding_with_the_seconds_of_both(monkeyp
     of_work = run.narrowed(
         work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=SampleLog({}, [])
     )
-    slow = finding("GRF010", 0.8, family="graph", predicted_speedup=3.0, predicted_range=(2.0, 4.0))
+    slow = finding("GRF010", 0.8, family="graph", gain=Range(2.0, 3.0, 4.0))
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([slow], []))
     (told,), _ = every_work.findings(run, [of_work], (), WALL_S)
     steps_s = 2.4 + 119 * 0.005
@@ -124,9 +125,9 @@ def test_a_work_between_steps_has_the_seconds_of_the_turns(monkeypatch: pytest.M
         work=work, steps=run.steps, account=make_account({"python": 9.0}), samples=Samples(), log=log
     )
     at = (SourceSpan(FILE, 10),)
-    calls = finding("EAG004", 0.9, family="eager", predicted_speedup=5.0, where=at)
-    same = finding("EAG004", 0.1, family="eager", predicted_speedup=1.1, where=at, basis="turn")
-    evaluates = finding("STP001", 0.7, family="step", predicted_speedup=3.0, where=at, basis="turn")
+    calls = finding("EAG004", 0.9, family="eager", gain=Range(5.0, 5.0, 5.0), where=at)
+    same = finding("EAG004", 0.1, family="eager", gain=Range(1.1, 1.1, 1.1), where=at, basis="turn")
+    evaluates = finding("STP001", 0.7, family="step", gain=Range(3.0, 3.0, 3.0), where=at, basis="turn")
     monkeypatch.setattr(
         every_work, "apply", lambda evidence: ([evaluates, same] if evidence.work is None else [calls], [])
     )
@@ -139,9 +140,9 @@ def test_a_work_between_steps_has_the_seconds_of_the_turns(monkeypatch: pytest.M
 def test_what_was_traced_in_the_first_steps_is_no_time_that_faster_steps_save(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = of_the_steps().steps
     run = make_evidence(account=make_account({"graph": 5.0}), steps=steps, tracing=[(0, 2000 * MS)])
-    faster = finding("GRF010", 0.9, family="graph", predicted_speedup=2.0, predicted_range=None)
-    waits = finding("INP006", 0.9, family="input", predicted_speedup=2.0, predicted_range=None)
-    traces = finding("RET014", 0.9, family="retrace", predicted_speedup=2.0, predicted_range=None)
+    faster = finding("GRF010", 0.9, family="graph", gain=Range(2.0, 2.0, 2.0))
+    waits = finding("INP006", 0.9, family="input", gain=Range(2.0, 2.0, 2.0))
+    traces = finding("RET014", 0.9, family="retrace", gain=Range(2.0, 2.0, 2.0))
     monkeypatch.setattr(every_work, "apply", lambda evidence: ([faster, waits, traces], []))
     told, _ = every_work.findings(run, [], (), WALL_S)
     saved = {item.code: item.saves_s for item in told}

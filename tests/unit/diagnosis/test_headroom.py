@@ -9,16 +9,17 @@ from evidence_builder import make_evidence
 
 from tfperfkit.diagnosis.headline import headline
 from tfperfkit.diagnosis.headroom import large, split
+from tfperfkit.gain import AtLeast, Gain, Range, Unknown
 from tfperfkit.model import Finding, Measurement, SourceSpan
 
 
-def room(code: str, factor: float | None, **fields: Any) -> Finding:
+def room(code: str, gain: Gain | float, **fields: Any) -> Finding:
     given: dict[str, Any] = {"family": "batch", "severity": "info", "headroom": True, **fields}
     return Finding(
         code=code,
         title=f"Choice {code}",
         share_of_step=0.5,
-        predicted_speedup=factor,
+        gain=Range(gain, gain, gain) if isinstance(gain, float) else gain,
         where=(SourceSpan("train.py", 7),),
         evidence=(Measurement("step", 1.0, "ms", "baseline"),),
         advice="Try it.",
@@ -27,8 +28,8 @@ def room(code: str, factor: float | None, **fields: Any) -> Finding:
 
 
 def test_the_largest_comes_first_and_remarks_stay_findings() -> None:
-    remark = room("OPS006", None, headroom=False)
-    faults, found = split((room("A", 1.3), remark, room("B", 2.0), room("C", None, at_least=1.6)))
+    remark = room("OPS006", Unknown(), headroom=False)
+    faults, found = split((room("A", 1.3), remark, room("B", 2.0), room("C", AtLeast(1.6))))
     assert faults == (remark,)
     assert [item.code for item in found] == ["B", "C", "A"]
 
@@ -61,14 +62,14 @@ def test_a_finding_of_other_work_hides_nothing_that_saves_more_of_the_run() -> N
 
 
 def test_what_may_gain_nothing_hides_no_choice_that_surely_gives_more() -> None:
-    choice = room("BAT002", None, at_least=2.2)
-    tried = room("CMP002", 1.2, headroom=False, severity="medium", predicted_range=(1.0, 1.5))
+    choice = room("BAT002", AtLeast(2.2))
+    tried = room("CMP002", Range(1.0, 1.2, 1.5), headroom=False, severity="medium")
     faults, found = split((choice, tried))
     assert [item.code for item in found] == ["BAT002"]
     said = headline(faults, make_evidence(parts_ms={"graph": 9.0, "python": 1.0}, offers=spread_out()), (), found)
     assert said.startswith("No cause found, but room: Choice BAT002") and "To be tried: Choice CMP002" in said
     for bounds in ((1.2, 1.5), (1.0, 3.0)):  # it surely gains something, or may gain more
-        other = room("CMP002", 1.3, headroom=False, severity="medium", predicted_range=bounds)
+        other = room("CMP002", Range(bounds[0], 1.3, bounds[1]), headroom=False, severity="medium")
         assert split((choice, other)) == ((other,), ())
 
 
@@ -82,7 +83,7 @@ def test_the_first_line_has_it_when_it_is_large() -> None:
 
 def test_nothing_to_fix_is_not_said_beside_large_headroom() -> None:
     evidence = make_evidence(parts_ms={"graph": 9.5, "python": 0.5})
-    assert "Nothing to fix" not in headline((), evidence, (), (room("A", None, at_least=1.5),))
+    assert "Nothing to fix" not in headline((), evidence, (), (room("A", AtLeast(1.5)),))
 
 
 def test_every_form_of_the_report_shows_it() -> None:
@@ -101,7 +102,7 @@ def test_every_form_of_the_report_shows_it() -> None:
         findings=(),
         overhead=Overhead(),
         headline="No cause found, but room.",
-        headroom=(room("BAT002", None, at_least=1.5), room("STP009", 1.4, predicted_range=(1.2, 1.7))),
+        headroom=(room("BAT002", AtLeast(1.5)), room("STP009", Range(1.2, 1.4, 1.7))),
     )
     console = io.StringIO()
     render(report, file=console, width=80, color=False)

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from tfperfkit.diagnosis.proven import proven, refuted
+from tfperfkit.gain import Range
 from tfperfkit.model import Finding, Measured, SourceSpan
 from tfperfkit.records.trials import Verdict
 
@@ -17,7 +18,7 @@ def finding(code: str, line: int, predicted: float = 2.0) -> Finding:
         title="t",
         severity="high",
         share_of_step=0.5,
-        predicted_speedup=predicted,
+        gain=Range(predicted, predicted, predicted),
         where=(SourceSpan("/a/train.py", line),),
         evidence=(),
         advice="a",

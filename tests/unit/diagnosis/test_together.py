@@ -9,19 +9,19 @@ import msgspec
 import pytest
 
 from tfperfkit.diagnosis.together import together
+from tfperfkit.gain import AtLeast, between
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.report.findings import once_words
 
 
 def costs(code: str, share: float, low: float, high: float, **fields: Any) -> Finding:
     """A finding whose fix takes between ``low`` and ``high`` (shares) of the step away."""
-    bounds = 1 / (1 - low), 1 / (1 - high)
-    given: dict[str, Any] = {"family": "input", "severity": "high", "predicted_range": bounds, **fields}
+    given: dict[str, Any] = {"family": "input", "severity": "high", **fields}
     return Finding(
         code=code,
         title=code,
         share_of_step=share,
-        predicted_speedup=math.sqrt(bounds[0] * bounds[1]),
+        gain=between(1 / (1 - low), 1 / (1 - high)),
         where=(),
         evidence=(Measurement("time", 1.0, "ms", "breakdown"),),
         advice="Change it.",
@@ -35,26 +35,24 @@ def test_a_small_cost_beside_a_large_one_is_worth_more_once_that_is_gone() -> No
     assert load.once is None
     assert eager.once is not None
     assert eager.once.codes == ("INP002",)
-    assert eager.once.range == pytest.approx((2.0, 3.0))
-    assert eager.once.speedup == pytest.approx(math.sqrt(6))
+    assert eager.once.gain.bounds == pytest.approx((2.0, 3.0))
+    assert eager.once.gain.likely == pytest.approx(math.sqrt(6))
     assert once_words(eager.once) == "2.4x (2.0x to 3.0x) once INP002 is fixed"
 
 
 def test_where_nothing_may_be_left_only_the_lower_end_is_reported() -> None:
     _, eager = together((costs("INP002", 0.75, 0.7, 0.85), costs("EAG001", 0.17, 0.15, 0.2, family="eager")))
     assert eager.once is not None
-    assert eager.once.range is None and eager.once.speedup is None
+    assert eager.once.gain.bounds is None and eager.once.gain.likely is None
     assert once_words(eager.once) == "at least 2.0x once INP002 is fixed"
 
 
 def test_of_what_is_known_from_below_only_the_lower_end_is_reported() -> None:
     load = costs("INP002", 0.65, 0.6, 0.7)
-    lines = msgspec.structs.replace(
-        costs("LIN001", 0.2, 0.2, 0.3, family="lines"), predicted_range=None, predicted_speedup=None, at_least=1.25
-    )
+    lines = msgspec.structs.replace(costs("LIN001", 0.2, 0.2, 0.3, family="lines"), gain=AtLeast(1.25))
     _, found = together((load, lines))
-    assert found.once is not None and found.once.range is None
-    assert found.once.at_least == pytest.approx(2.0)
+    assert found.once is not None and found.once.gain.bounds is None
+    assert found.once.gain.low == pytest.approx(2.0)
 
 
 def test_all_those_before_it_count() -> None:
@@ -62,7 +60,7 @@ def test_all_those_before_it_count() -> None:
     *_, third = together((first, second, costs("RET001", 0.1, 0.1, 0.1, family="retrace")))
     assert third.once is not None
     assert third.once.codes == ("INP002", "EAG001")
-    assert third.once.speedup == pytest.approx(0.3 / 0.2)
+    assert third.once.gain.likely == pytest.approx(0.3 / 0.2)
     assert once_words(third.once) == "1.5x once INP002 and EAG001 are fixed"
 
 

@@ -8,7 +8,7 @@ from tfperfkit_rules.calibration import shared
 
 from tfperfkit.diagnosis.wide_ranges import without_wide_ranges
 from tfperfkit.fixing.render import gain
-from tfperfkit.gain import speedup
+from tfperfkit.gain import AtLeast, between, speedup
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.report.annotation import of_finding
 from tfperfkit.report.html.cards import gain_words
@@ -22,8 +22,7 @@ def gains(low: float, high: float) -> Finding:
         title="predict in a loop",
         severity="high",
         share_of_step=0.9,
-        predicted_speedup=(low * high) ** 0.5,
-        predicted_range=(low, high),
+        gain=between(low, high),
         where=(),
         evidence=(Measurement("time", 1.0, "ms", "breakdown"),),
         advice="Change it.",
@@ -46,8 +45,8 @@ def test_a_range_that_decides_something_stays() -> None:
 )
 def test_of_a_wider_one_an_end_is_reported(low: float, high: float, lower: float | None, upper: float | None) -> None:
     (told,) = without_wide_ranges((gains(low, high),))
-    assert (told.predicted_speedup, told.predicted_range) == (None, None)
-    assert (told.at_least, told.ceiling) == (lower, upper)
+    assert (told.gain.likely, told.gain.bounds) == (None, None)
+    assert (told.gain.low, told.gain.high) == (lower, upper)
 
 
 def test_every_form_of_a_report_says_at_least() -> None:
@@ -59,11 +58,11 @@ def test_every_form_of_a_report_says_at_least() -> None:
 
 
 def test_of_code_to_be_written_anew_the_lower_end_is_told() -> None:
-    narrow = msgspec.structs.replace(gains(2.0, 3.0), open_ended=True, saves_s=(5.0, 6.7))
+    narrow = msgspec.structs.replace(gains(2.0, 3.0), gain=AtLeast(2.0, 3.0), saves_s=(5.0, 6.7))
     (told,) = without_wide_ranges((narrow,))
-    assert (told.predicted_speedup, told.predicted_range, told.at_least, told.ceiling) == (None, None, 2.0, None)
+    assert (told.gain.likely, told.gain.bounds, told.gain.low, told.gain.high) == (None, None, 2.0, None)
     assert told.saves_s == (5.0, 6.7)  # these are known better than the factor
-    promises_nothing = msgspec.structs.replace(gains(1.0, 3.0), open_ended=True)
+    promises_nothing = msgspec.structs.replace(gains(1.0, 3.0), gain=AtLeast(1.0, 3.0))
     assert without_wide_ranges((promises_nothing,)) == (promises_nothing,)
-    little = msgspec.structs.replace(gains(1.04, 5.0), open_ended=True)  # a high one, of which 4 % are certain
+    little = msgspec.structs.replace(gains(1.04, 5.0), gain=AtLeast(1.04, 5.0))  # a high one, of which 4 % are certain
     assert without_wide_ranges((little,)) == (little,)

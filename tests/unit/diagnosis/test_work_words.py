@@ -15,7 +15,7 @@ CALL = Unit("the call at hail.py:22", "the call", "the call at hail.py:22")
 
 
 def finding(title: str, **fields: Any) -> Finding:
-    figures = {"share_of_step": 0.5, "predicted_speedup": None, "where": (), "evidence": (), "advice": ""}
+    figures = {"share_of_step": 0.5, "where": (), "evidence": (), "advice": ""}
     return Finding(code="INP004", family="input", severity="low", title=title, **(figures | fields))
 
 

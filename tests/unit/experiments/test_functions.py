@@ -11,15 +11,13 @@ import msgspec
 import numpy as np
 import pytest
 from side_builder import make_finding
-from tfperfkit_experiments.host_reads_late.install import Late
-from tfperfkit_experiments.once.install import first_kept
-from tfperfkit_experiments.one_iterator.install import Going
-from tfperfkit_experiments.same_objects.install import content, with_same_objects
-from tfperfkit_experiments.without_line.experiment import stands_alone
+from tfperfkit_experiments.host_reads_late import Late
+from tfperfkit_experiments.on_function import WithArguments
+from tfperfkit_experiments.one_iterator import Continued
+from tfperfkit_experiments.same_objects import content
 
 from tfperfkit.experiment import Change
 from tfperfkit.instruments.changes import edited
-from tfperfkit.instruments.changes.called import called
 from tfperfkit.model import Measurement, Overhead, Report, RunInfo, SourceSpan, StepSummary
 from tfperfkit.registry import load_experiment
 from tfperfkit.trials.choice import Choice
@@ -45,6 +43,12 @@ class Trial:
         self.reasons.append(reason)
 
 
+def wrapped(name: str, trial: Trial, function: Any) -> Any:
+    """What the experiment makes of a function."""
+    experiment: Any = load_experiment(name)
+    return experiment.decorate(trial, Change(name, "f"), function)
+
+
 def test_once_keeps_a_result_for_each_set_of_arguments() -> None:
     trial, seen = Trial(), []
 
@@ -52,7 +56,7 @@ def test_once_keeps_a_result_for_each_set_of_arguments() -> None:
         seen.append(name)
         return object()
 
-    once = first_kept(trial, load)
+    once = wrapped("once", trial, load)
     sizes = [1]
     assert once("a", sizes) is once("a", sizes)
     assert once("a", sizes) is not once("b", sizes)
@@ -68,7 +72,7 @@ def test_a_generator_is_not_kept() -> None:
     def rows() -> Any:
         yield 1
 
-    assert first_kept(trial, rows) is rows
+    assert wrapped("once", trial, rows) is rows
     assert trial.reasons == ["it is a generator, whose first result is used up"]
 
 
@@ -93,25 +97,21 @@ def test_what_opens_a_file_again_is_kept_and_not_what_hands_out_its_examples(tmp
 @pytest.mark.parametrize("name", ["once", "without"])
 def test_what_is_no_function_stays(name: str) -> None:
     trial = Trial()
-    experiment: Any = load_experiment(name)
     thing = property(lambda self: 1)
-    assert experiment.decorate(trial, Change(name, "f"), thing) is thing
+    assert wrapped(name, trial, thing) is thing
     assert trial.reasons
 
 
 def test_a_shell_around_a_function_binds_as_it_does() -> None:
-    counted: list[int] = []
-
     def method(self: Any, x: int) -> tuple[Any, int]:
         return self, x
 
     class Model:
-        step = called(method, lambda: counted.append(1), lambda args, named: ((args[0] + 1,), named))
+        step = WithArguments(method, lambda arguments, named: ((arguments[0] + 1,), named))
 
     model = Model()
     assert model.step(1) == (model, 2)
-    assert counted == [1]
-    assert called(method, lambda: None).__name__ == "method"
+    assert Model.step.__name__ == "method"
 
 
 def test_what_is_defined_early_is_changed_when_the_experiments_come(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +190,11 @@ def test_a_late_value_is_read_when_it_is_used() -> None:
     assert rows.shape == (2, 3) and rows[1, 2] == 5 and len(rows) == 2 and [row.sum() for row in rows] == [3, 12]
     assert np.asarray(rows, np.float32).dtype == np.float32 and np.array_equal(pickle.loads(pickle.dumps(rows)), rows)
     assert not late(np.float32(0)) and not isinstance(held[0], float)
+    total, grown = late(np.float32(1)), late(np.arange(2.0))
+    total += held[0]
+    grown += 1
+    assert total == 4 and isinstance(total, np.float32) and list(grown) == [1, 2]
+    assert divmod(7, held[2]) == (3, 1) and -held[1] == -1 and held[0] ** 2 == 9 and 2 ** held[0] == 8
 
 
 class Options:
@@ -215,7 +220,7 @@ def test_an_object_that_was_changed_stands_for_no_other() -> None:
             seen.append(options)
 
     trial = Trial()
-    function = with_same_objects(trial, Compiled())
+    function = wrapped("same-objects", trial, Compiled())
     first, equal, later = Options(a=1), Options(a=1), Options(a=1)
     function(first)
     function(equal)
@@ -226,28 +231,36 @@ def test_an_object_that_was_changed_stands_for_no_other() -> None:
 
 
 def test_a_line_that_can_be_left_out_is_found(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
+    script, gone = tmp_path / "train.py", tmp_path / "gone.py"
     script.write_text("x = 1\nfor i in [2]:\n    x = i\n    def f():\n        y = 2\n        print(y)\n    x += 1\n")
-    assert [line for line in range(1, 9) if stands_alone(str(script), line)] == [3, 6, 7]
-    assert not stands_alone(str(tmp_path / "gone.py"), 1)
+
+    def tried(*places: tuple[Path, int]) -> list[str]:
+        where = tuple(SourceSpan(str(file), line, "f") for file, line in places)
+        finding = msgspec.structs.replace(make_finding("STP005"), where=where)
+        experiment: Any = load_experiment("without-line")
+        return [change.target for change in experiment.changes(None, finding)]
+
+    assert [line for line in range(1, 9) if tried((script, line))] == [3, 6, 7]
+    assert tried((script, 1), (script, 6), (script, 7)) == ["train.py:6"]
+    assert tried((gone, 1), (gone, 2)) == ["gone.py:1"]  # nobody can tell
     script.write_bytes(b"\x00 =")
-    assert not stands_alone(str(script), 1)
+    assert not tried((script, 6))
 
 
 def test_an_iterator_that_is_handed_out_again_at_its_end_begins_anew() -> None:
-    going = Going(lambda: iter([1, 2]))
-    assert [next(going.again()) for _ in range(5)] == [1, 2, 1, 2, 1]
+    going = Continued(lambda: iter([1, 2]))
+    assert [next(going.reused()) for _ in range(5)] == [1, 2, 1, 2, 1]
     assert not going.ended
 
 
 def test_an_iterator_that_is_read_to_its_end_ends() -> None:
-    going = Going(lambda: iter([1, 2]))
-    assert next(going.again()) == 1
-    assert list(going.again()) == [2]  # goes on where it was
+    going = Continued(lambda: iter([1, 2]))
+    assert next(going.reused()) == 1
+    assert list(going.reused()) == [2]  # goes on where it was
     assert going.ended
 
 
 def test_an_empty_iterator_ends_also_where_it_is_handed_out_again() -> None:
-    going = Going(lambda: iter([]))
+    going = Continued(lambda: iter([]))
     with pytest.raises(StopIteration):
-        next(going.again())
+        next(going.reused())

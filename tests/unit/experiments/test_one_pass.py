@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+from typing import Any
 
-from tfperfkit_experiments.one_pass.experiment import repeated
+import msgspec
+from side_builder import make_finding
+
+from tfperfkit.model import SourceSpan
+from tfperfkit.registry import load_experiment
+from tfperfkit.syntax.script import repeated_functions
 
 SCRIPT = """\
 def losses(x):
@@ -34,9 +41,16 @@ train_step(1)
 def test_the_innermost_that_is_called_again_comes_first(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
-    file = str(script)
-    assert repeated({(file, 12), (file, 13)}, ["train_step"]) == ["losses"]
-    assert repeated({(file, 3)}, ["losses"]) == ["judge", "losses"]
-    assert repeated({(file, 15)}, ["train_step"]) == ["passes"]  # at one place, in a loop
-    assert repeated({(file, 16)}, ["train_step"]) == []
-    assert repeated({(str(tmp_path / "gone.py"), 3)}, ["losses"]) == []
+
+    def tried(file: Path, lines: tuple[int, ...], function: str) -> list[str]:
+        where = tuple(SourceSpan(str(file), line, function) for line in lines)
+        experiment: Any = load_experiment("one-pass")
+        finding = msgspec.structs.replace(make_finding("GRF001"), where=where)
+        return [change.text for change in experiment.changes(None, finding)]
+
+    assert tried(script, (12, 13), "train_step") == ["one-pass:losses"]
+    assert tried(script, (3,), "losses") == ["one-pass:judge"]
+    assert tried(script, (15,), "train_step") == ["one-pass:passes"]  # at one place, in a loop
+    assert tried(script, (16,), "train_step") == ["one-pass"]
+    assert tried(tmp_path / "gone.py", (3,), "losses") == ["one-pass"]
+    assert repeated_functions(ast.parse(SCRIPT), {3}, ["losses"]) == ["judge", "losses"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tfperfkit_experiments.grow_in_place.room import Room
+from tfperfkit_experiments.grow_in_place import Room
 
 
 def _rows(value: float, count: int = 1) -> np.ndarray:

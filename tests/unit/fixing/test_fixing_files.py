@@ -8,15 +8,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fixing_builder import FILE, finding_at, fixed, patch_of
+import tfperfkit_rules
+from fixing_builder import FILE, REMEDIES, finding_at, fixed, patch_of
+from tfperfkit_rules.retrace import codes
 
 from tfperfkit.errors import UsageError
-from tfperfkit.fixing.codes import MECHANICAL
 from tfperfkit.fixing.edit import NoFix
 from tfperfkit.fixing.files import Files, replace
 from tfperfkit.fixing.patches import Patches, unified
 from tfperfkit.fixing.render import gain
 from tfperfkit.fixing.table import FIXERS
+from tfperfkit.gain import Range
 from tfperfkit.model import Measured
 
 SCRIPTS = Path(__file__).parents[2] / "faults" / "scripts"
@@ -81,14 +83,14 @@ def test_two_findings_give_one_file(tmp_path: Path) -> None:
 
 
 def test_a_gain_is_called_what_it_is() -> None:
-    predicted = finding_at("INP003", (1, ""), predicted_speedup=2.0, predicted_range=(1.5, 3.0))
+    predicted = finding_at("INP003", (1, ""), gain=Range(1.5, 2.0, 3.0))
     assert gain(predicted) == "predicted 2.0x (1.5x to 3.0x), not measured"
     assert gain(finding_at("INP003", (1, ""))) == "not predicted, not measured"
     trial = Measured(experiment="parallel", keeps="results", verdict="faster", speedup=1.7, interval=(1.6, 1.8))
-    said = gain(finding_at("INP003", (1, ""), predicted_speedup=2.0, measured=trial))
+    said = gain(finding_at("INP003", (1, ""), gain=Range(2.0, 2.0, 2.0), measured=trial))
     assert said == "measured 1.7x by tfperf prove (parallel, 95 %: 1.6x to 1.8x)"
     once = msgspec.structs.replace(trial, interval=None, pairs=1, verdict="undecided")
-    said = gain(finding_at("INP003", (1, ""), predicted_speedup=2.0, measured=once))
+    said = gain(finding_at("INP003", (1, ""), gain=Range(2.0, 2.0, 2.0), measured=once))
     assert said == "predicted 2.0x; 1.7x in one pair of tfperf prove (parallel), which is no proof"
 
 
@@ -119,5 +121,12 @@ def test_no_python_gets_no_patch(tmp_path: Path) -> None:
     assert patch.reason == "its source can't be parsed"
 
 
-def test_the_codes_that_are_known_without_libcst_are_those_with_fixers() -> None:
-    assert set(FIXERS) == MECHANICAL
+def test_every_remedy_of_a_rule_has_a_fixer_and_every_fixer_a_rule() -> None:
+    given = {name for names in codes.REMEDIES.values() for name in names}
+    for path in Path(tfperfkit_rules.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "remedies":
+                constants = (each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant))
+                given |= {value for value in constants if isinstance(value, str)}
+    assert given == FIXERS.keys()
+    assert {name for names in REMEDIES.values() for name in names} == FIXERS.keys()

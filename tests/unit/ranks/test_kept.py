@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tfperfkit.gain import Range
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.offers import Exchange
 from tfperfkit.ranks import kept, studied
@@ -25,7 +26,7 @@ FOUND = Finding(
     title="It sleeps",
     severity="high",
     share_of_step=0.7,
-    predicted_speedup=3.0,
+    gain=Range(3.0, 3.0, 3.0),
     where=(SourceSpan("/home/a/train.py", 30),),
     evidence=(Measurement("sleeping", 0.7, "share"),),
     advice="Don't.",

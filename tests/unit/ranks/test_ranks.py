@@ -80,7 +80,6 @@ def found(share: float, code: str = "STP004", **more: Any) -> Finding:
         title="It sleeps",
         severity="high",
         share_of_step=share,
-        predicted_speedup=None,
         where=(SourceSpan("/home/a/train.py", 30),),
         evidence=(Measurement("sleeping", share, "share"),),
         advice="Don't.",
@@ -110,7 +109,7 @@ def test_a_late_rank_is_a_finding_of_all() -> None:
     (late,) = together(part(0, 28, 28), part(1, 28, 8, found(0.7))).findings
     assert (late.code, late.title, late.basis) == ("DST008", "Rank 1 comes late to the exchange", "turn")
     assert late.share_of_step == pytest.approx(20 / 28) and late.where[0].line == 30
-    assert late.predicted_range == (pytest.approx(28 / 18), pytest.approx(28 / 8))
+    assert late.gain.bounds == (pytest.approx(28 / 18), pytest.approx(28 / 8))
     assert together(part(0, 28, 28), part(1, 28, 28)).findings == ()
 
 
@@ -124,7 +123,7 @@ def test_a_rank_that_evaluates_has_a_page_of_its_own() -> None:
 def test_a_late_rank_without_a_cause_has_a_ceiling_only() -> None:
     spread = {"python": 7.0, "saving": 6.5, "gc": 6.5}
     (late,) = together(part(0, 28, 28), part(1, 28, 8, outside_ms=spread)).findings
-    assert (late.predicted_range, late.where, late.ceiling) == (None, (), pytest.approx(28 / 8))
+    assert (late.gain.bounds, late.where, late.gain.high) == (None, (), pytest.approx(28 / 8))
 
 
 def test_a_finding_that_is_too_small_is_not_the_cause() -> None:

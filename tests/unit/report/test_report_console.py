@@ -13,6 +13,7 @@ import pytest
 from rich.cells import cell_len
 from test_report_records import BRIEF, EAGER_FINDING, HELLO, NAIVE_GAN, NO_STEPS
 
+from tfperfkit.gain import Range, Unknown
 from tfperfkit.model import (
     ProbeOutcome,
     Report,
@@ -160,10 +161,10 @@ def test_gains_as_they_are() -> None:
         lines = rendered(msgspec.structs.replace(NAIVE_GAN, findings=(finding,))).splitlines()
         return lines[next(i for i, line in enumerate(lines) if finding.title in line) + 1].strip()
 
-    assert gain(predicted_speedup=1.4) == "step 1.4x faster · costs 20.0 % of the step"
-    assert gain(predicted_speedup=1.4, predicted_range=(1.2, 1.6)).startswith("step 1.4x faster (1.2x to 1.6x)")
-    assert gain(predicted_speedup=1.0).startswith("no gain in the time of a step")
-    assert gain(predicted_speedup=None).startswith("gain not predicted")
+    assert gain(gain=Range(1.4, 1.4, 1.4)) == "step 1.4x faster · costs 20.0 % of the step"
+    assert gain(gain=Range(1.2, 1.4, 1.6)).startswith("step 1.4x faster (1.2x to 1.6x)")
+    assert gain(gain=Range(1.0, 1.0, 1.0)).startswith("no gain in the time of a step")
+    assert gain(gain=Unknown()).startswith("gain not predicted")
 
 
 def test_the_name_of_a_run_is_safe_to_paste() -> None:

@@ -11,6 +11,7 @@ import jsonschema
 import msgspec
 import pytest
 
+from tfperfkit.gain import Range, Unknown, UpTo
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Finding,
@@ -37,8 +38,7 @@ def finding(number: int = 1, **fields: Any) -> Finding:
         "title": "step is traced again",
         "severity": "high",
         "share_of_step": 0.4,
-        "predicted_speedup": 2.0,
-        "predicted_range": (1.5, 2.5),
+        "gain": Range(1.5, 2.0, 2.5),
         "where": (SourceSpan("train.py", 41, "step"),),
         "evidence": (Measurement("retraces", 11.0, "count", "run"),),
         "advice": "Pass it as a tensor.",
@@ -75,8 +75,8 @@ def test_an_agent_gets_id_gain_place_evidence_and_advice() -> None:
 def test_a_gain_is_called_what_it_is() -> None:
     measured = Measured(experiment="jit", keeps="mathematics", verdict="faster", speedup=1.8, interval=(1.7, 1.9))
     assert "measured 1.80x (95 %: 1.70x to 1.90x), predicted 2.00x" in agents(report(finding(measured=measured)))
-    assert "gain: not predicted, costs" in agents(report(finding(predicted_speedup=None)))
-    assert "not predicted, up to about 3.00x" in agents(report(finding(predicted_speedup=None, ceiling=3.0)))
+    assert "gain: not predicted, costs" in agents(report(finding(gain=Unknown())))
+    assert "not predicted, up to about 3.00x" in agents(report(finding(gain=UpTo(3.0))))
 
 
 def test_ids_of_one_code_differ() -> None:
@@ -108,7 +108,7 @@ def test_the_published_schema_is_the_models() -> None:
     [
         report(),
         report(finding()),
-        report(finding(predicted_range=(1.0, math.inf), share_of_step=math.nan)),
+        report(finding(gain=Range(1.0, 2.0, math.inf), share_of_step=math.nan)),
         report(finding(), steps=StepSummary(count=0, source="none", breakdown_ms={"graph": math.nan})),
     ],
 )

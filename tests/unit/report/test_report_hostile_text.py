@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from test_report_console import rendered
 from test_report_records import HELLO, RETRACE
 
+from tfperfkit.gain import AtLeast, Range, Unknown, UpTo
 from tfperfkit.model import (
     Finding,
     Measurement,
@@ -45,6 +46,12 @@ HOSTILE = st.text(st.characters(codec=None), max_size=40) | st.sampled_from(
 
 NUMBERS = st.floats() | st.integers(-(2**70), 2**70)
 FLOATS = st.none() | st.floats()
+GAINS = (
+    st.builds(Range, st.floats(), st.floats(), st.floats())
+    | st.builds(AtLeast, st.floats(), st.none() | st.floats())
+    | st.builds(UpTo, st.floats())
+    | st.builds(Unknown)
+)
 
 
 @st.composite
@@ -55,8 +62,7 @@ def reports(draw: st.DrawFn) -> Report:
         title=draw(HOSTILE),
         severity="high",
         share_of_step=draw(st.floats()),
-        predicted_speedup=draw(FLOATS),
-        predicted_range=draw(st.none() | st.tuples(st.floats(), st.floats())),
+        gain=draw(GAINS),
         where=(SourceSpan(draw(HOSTILE), draw(st.integers()), draw(HOSTILE)),),
         evidence=(Measurement(draw(HOSTILE), draw(NUMBERS), draw(HOSTILE), draw(HOSTILE)),),
         advice=draw(HOSTILE),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from test_report_records import INPUT_FINDING, NAIVE_GAN, NO_STEPS
 
 from tfperfkit.errors import TfperfError
+from tfperfkit.gain import Range
 from tfperfkit.model import Measurement, ProbeOutcome, Report, Table
 from tfperfkit.report.json import decode, encode
 
@@ -93,8 +94,7 @@ def test_round_trip(report: Report) -> None:
 def test_numbers_that_json_does_not_know_are_null() -> None:
     finding = msgspec.structs.replace(
         INPUT_FINDING,
-        predicted_speedup=math.inf,
-        predicted_range=(1.0, math.inf),
+        gain=Range(1.0, math.inf, math.inf),
         share_of_step=math.nan,
         evidence=(Measurement("x", math.nan, "ms"),),
     )
@@ -102,7 +102,7 @@ def test_numbers_that_json_does_not_know_are_null() -> None:
     raw = strict(document)["findings"][0]
     assert raw["predicted_speedup"] is None and raw["share_of_step"] is None and raw["evidence"][0]["value"] is None
     again = decode(document).findings[0]
-    assert math.isnan(again.share_of_step) and math.isnan(again.evidence[0].value) and again.predicted_range is None
+    assert math.isnan(again.share_of_step) and math.isnan(again.evidence[0].value) and again.gain.bounds is None
 
 
 def test_hostile_text_is_escaped() -> None:

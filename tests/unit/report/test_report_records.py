@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tfperfkit.gain import Range
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Column,
@@ -236,8 +237,7 @@ INPUT_FINDING = Finding(
     title="The data set is loaded again in every step",
     severity="high",
     share_of_step=0.979,
-    predicted_speedup=12.3,
-    predicted_range=(10.9, 13.4),
+    gain=Range(10.9, 12.3, 13.4),
     where=(SourceSpan("train.py", 57, "fetch_real_batch"), SourceSpan("train.py", 308, "forward_pass")),
     evidence=(
         Measurement("get_dataset()", 501.2, "ms", "lines"),
@@ -254,7 +254,7 @@ RETRACE_FINDING = Finding(
     title="train_step is traced again for a new shape of x",
     severity="medium",
     share_of_step=0.031,
-    predicted_speedup=1.03,
+    gain=Range(1.03, 1.03, 1.03),
     where=(SourceSpan("train.py", 41, "train_step"),),
     evidence=(Measurement("traces", 7, "count", "run"), Measurement("tracing", 12840.0, "ms", "run")),
     advice="Give the dataset drop_remainder=True, or train_step input_signature=[TensorSpec([None, 100])]: "
@@ -271,7 +271,6 @@ EAGER_FINDING = Finding(
     title="The training step runs op by op, outside a tf.function",
     severity="info",
     share_of_step=0.0,
-    predicted_speedup=None,
     where=(SourceSpan("train.py", 404, "train_loop"),),
     evidence=(Measurement("eager ops", 1_412, "per step", "eager"),),
     advice="Put @tf.function on the function that computes the loss and the gradients.",

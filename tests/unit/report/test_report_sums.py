@@ -16,7 +16,7 @@ def a_report(**finding: Any) -> dict[str, Any]:
     """Ten seconds of training, steps of 100 ms, 40 of them in operations called one by one and in Python for them."""
     account = {"mean_ms": 100.0, "parts_ms": {"graph": 60.0, "eager_ops": 10.0, "dispatch": 30.0}}
     given = {"code": "EAG001", "family": "eager", "title": "", "severity": "high", "share_of_step": 0.4, **finding}
-    made = Finding(predicted_speedup=None, where=(), evidence=(), advice="", **given)
+    made = Finding(where=(), evidence=(), advice="", **given)
     return {
         "steps": {"account": account},
         "work": [{"where": WHERE, "steps": {"account": None}}],

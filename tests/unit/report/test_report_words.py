@@ -7,6 +7,7 @@ import pytest
 from test_report_console import HEALTHY, rendered
 from test_report_records import EAGER_FINDING, NAIVE_GAN, NO_STEPS
 
+from tfperfkit.gain import Unknown
 from tfperfkit.model import (
     Basis,
     ProbeOutcome,
@@ -52,7 +53,7 @@ def test_what_passes_between_the_steps_stands_beside_their_time_when_it_is_much(
 def test_a_finding_says_what_its_share_is_of(basis: Basis, words: str) -> None:
     finding = msgspec.structs.replace(NAIVE_GAN.findings[0], basis=basis)
     assert f"   {words}\n" in rendered(msgspec.structs.replace(HEALTHY, findings=(finding,)))
-    silent = msgspec.structs.replace(finding, basis="turn", predicted_speedup=None)
+    silent = msgspec.structs.replace(finding, basis="turn", gain=Unknown())
     text = rendered(msgspec.structs.replace(HEALTHY, findings=(silent,)))
     assert "   gain not predicted · costs 97.9 % of an iteration of the loop\n" in text
 

@@ -20,7 +20,7 @@ from tfperfkit_rules.graph import codes as graph
 from tfperfkit_rules.graph.rule import GraphRule
 from tfperfkit_rules.retrace import codes as retrace
 
-from tfperfkit.rule import Evidence
+from tfperfkit.rule import Evidence, LastRule
 from tfperfkit.testing import missing_pages
 
 PAGES = Path(__file__).resolve().parents[3] / "docs" / "findings"
@@ -78,7 +78,8 @@ def test_the_manual_names_every_measure() -> None:
 
 
 def test_every_rule_is_registered() -> None:
-    """A function that takes evidence alone and gives findings, but stands in no family's ``RULES``, is never asked."""
+    """A function that takes evidence alone and gives findings, but is not in any family's ``RULES``, is never asked.
+    Neither is a ``LastRule``."""
     families = [import_module(f"tfperfkit_rules.{path.parent.name}") for path in HERE.glob("*/__init__.py")]
     asked = {rule for family in families for rule in getattr(family, "RULES", ())}
     written = {
@@ -86,14 +87,18 @@ def test_every_rule_is_registered() -> None:
         for family in families
         for info in walk_packages(family.__path__, f"{family.__name__}.")
         for name, value in vars(import_module(info.name)).items()
-        if not name.startswith("_") and isfunction(value) and value.__module__ == info.name and _is_rule(value)
+        if not name.startswith("_") and _is_rule(value) and value.__module__ == info.name
     }
     assert sorted(f"{rule.__module__}.{rule.__name__}" for rule in written - asked) == []
     assert set(GraphRule.__subclasses__()) == {type(rule) for rule in _GRAPH_RULES}
     assert len(written & asked) > 50
 
 
-def _is_rule(function: Any) -> bool:
+def _is_rule(value: Any) -> bool:
+    return isinstance(value, LastRule) or (isfunction(value) and _takes_evidence(value))
+
+
+def _takes_evidence(function: Any) -> bool:
     return function.__annotations__ in (
         {"evidence": "Evidence", "return": "Iterable[Finding]"},
         {"evidence": "Evidence", "return": "Iterator[Finding]"},

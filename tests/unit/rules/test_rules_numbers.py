@@ -25,7 +25,7 @@ def numbers(tree: ast.AST) -> Iterator[ast.Constant]:
     """The numbers of a module that decide something. Positions don't (``row[3]``, ``rows[:3]``, ``most_common(3)``: how
     many of a list are shown), nor does how a figure is written (``f"{x:.0f}" if x >= 10 else f"{x:.1f}"``), nor the
     shift of a unit (``1 << 20``) or the size of a cache. A number within a ``Threshold`` has its source."""
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "Threshold":
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in ("Threshold", "Measured"):
         return
     if isinstance(tree, ast.keyword) and tree.arg == "maxsize":  # of a cache
         return

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 
 
 def syntax(text: str) -> Syntax:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from tfperfkit_trackers.opentelemetry.tracker import OpenTelemetry, endpoint
-from tfperfkit_trackers.prometheus.tracker import Prometheus, text
-from tfperfkit_trackers.tensorboard.tracker import TensorBoard, framed, masked
+from tfperfkit_trackers.opentelemetry import OpenTelemetry, endpoint
+from tfperfkit_trackers.prometheus import Prometheus, text
+from tfperfkit_trackers.tensorboard import TensorBoard, framed, masked
 
 from tfperfkit import registry
 from tfperfkit.errors import UsageError
@@ -42,7 +42,6 @@ def finding(code: str, share: float) -> Finding:
         title="it waits",
         severity="high",
         share_of_step=share,
-        predicted_speedup=None,
         where=(),
         evidence=(Measurement("share", share, "share"),),
         advice="Don't.",

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tfperfkit.model import Finding, Report, SourceSpan
+from tfperfkit.records.gains import finite
 from tfperfkit.report import numbers
-from tfperfkit.report.findings import once_words, proof_words
+from tfperfkit.report.findings import once_words, proof_words, range_words, up_to_words
 from tfperfkit.report.html.source import Sources
 from tfperfkit.report.html.widths import Rules
 from tfperfkit.report.html.words import figure, name, place, text
@@ -53,7 +54,7 @@ def cards(report: Report, examples: Examples, sources: Sources, rules: Rules) ->
 
 def gain_words(finding: Finding) -> tuple[str, str]:
     """``("4.3x faster", "the step; 3.5x to 5.3x expected")``; the first "" where no gain is predicted."""
-    factor = finding.predicted_speedup
+    gain = finite(finding.gain)
     what = (
         f"the {finding.work_kind or 'work'} at {finding.work}"
         if finding.work and finding.basis in ("step", "turn")
@@ -61,22 +62,18 @@ def gain_words(finding: Finding) -> tuple[str, str]:
     )
     if finding.basis == "run" and not finding.work:
         what = "the run"
-    if factor is None or math.isnan(factor):
-        if finding.at_least is not None and math.isfinite(finding.at_least):
-            return f"at least {numbers.speedup(finding.at_least)} faster", what
-        upper = finding.ceiling
-        if upper is not None and math.isfinite(upper):
-            return "", f"gain not known, up to about {numbers.speedup(upper)}"
-        return "", "gain not predicted"
-    if factor < 1.005:
+    if gain.likely is None:
+        if gain.low is not None:
+            return f"at least {numbers.speedup(gain.low)} faster", what
+        return "", up_to_words(gain) or "gain not predicted"
+    if gain.likely < 1.005:
         return "", "no gain in the time of a step"
     words = what if finding.basis != "turn" else "an iteration of the loop"
-    if finding.predicted_range is not None and all(map(math.isfinite, finding.predicted_range)):
-        low, high = (numbers.speedup(end) for end in finding.predicted_range)
-        words += f"; {low} to {high} expected" if low != high else ""
+    if between := range_words(gain).strip(" ()"):
+        words += f"; {between} expected"
     if finding.once is not None:
         words += f"; {once_words(finding.once)}"
-    return f"{numbers.speedup(factor)} faster", words
+    return f"{numbers.speedup(gain.likely)} faster", words
 
 
 def _card(finding: Finding, anchor: str, folder: str, sources: Sources, rules: Rules) -> dict[str, Any]:
@@ -147,10 +144,11 @@ def _cost(finding: Finding) -> str:
 
 def _range(finding: Finding, rules: Rules) -> dict[str, str] | None:
     """The expected gain on a scale from 1x to a bit over its upper end, by its logarithm."""
-    found, factor = finding.predicted_range, finding.predicted_speedup
-    if found is None or factor is None or not all(map(math.isfinite, (*found, factor))) or min(*found, factor) <= 0:
+    gain = finite(finding.gain)
+    if gain.bounds is None or gain.likely is None or gain.low == gain.high or min(*gain.bounds, gain.likely) <= 0:
         return None
-    low, high = sorted(max(end, 1.0) for end in found)
+    low, high = sorted(max(end, 1.0) for end in gain.bounds)
+    factor = gain.likely
     top = math.log(max(high, factor, 1.0) * 1.15)
     if high <= 1.005 or top <= 0:
         return None

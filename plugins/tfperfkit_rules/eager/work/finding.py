@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
-from tfperfkit.calibration import LONG_OPERATIONS, NEARLY_ALL
+from tfperfkit.calibration import NEARLY_ALL
 from tfperfkit.clock import MS_PER_S
-from tfperfkit.gain import LOW, MEDIUM, middle, severity
+from tfperfkit.gain import LOW, MEDIUM, AtLeast, between, severity
+from tfperfkit.ledger.compute import has_long_operations
 from tfperfkit.model import Finding, Measurement, SourceSpan
 from tfperfkit.records.parts import PartName
 from tfperfkit.records.samples import MIN
@@ -105,7 +106,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         if moved.total() >= MEDIUM * part.seen:
             also = min(inside + moved.total() / (part.seen + more), 1.0)
             upper = left(evidence, share, times, otherwise, also, repeated=repeated)
-    if rest.operations is None and evidence.part("dispatch") < LONG_OPERATIONS.value * evidence.part("eager_ops"):
+    if rest.operations is None and has_long_operations(evidence.part("eager_ops"), evidence.part("dispatch")):
         return None  # handing them out takes next to nothing beside them: they are long, and a graph would run them too
     if rest.operations is not None and rest.operations < of_work.SEVERAL.value:
         return None
@@ -114,6 +115,7 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         bounds = bounds[0], max(upper.bounds(most, samples.count)[1], bounds[1])
     if model is not None:
         return _called(evidence, part, model, apart, rest, share, bounds)
+    gained = AtLeast(*bounds)
     where = places(evidence, part, place)
     if apart is not None:
         where = tuple(dict.fromkeys((span(evidence, apart.file, apart.loop.line), *where)))
@@ -129,13 +131,12 @@ def priced_operations(evidence: Evidence) -> Finding | None:
         many = f"runs as {_number(evidence, rest.operations)}," if known else "runs eagerly, its operations"
     return Finding(
         code="EAG008",
-        open_ended=True,
         family="eager",
+        remedies=("compile-function",),
         title=f"{what} {many} called one by one from Python",
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=where,
         evidence=(
             Measurement("time in them and in handing them out", share, "share", "samples"),
@@ -254,18 +255,18 @@ def _called(
     samples = evidence.samples
     own = span(evidence, model.file, model.line)
     compiled = _compile(evidence, model)
+    gained = AtLeast(*bounds) if apart is not None else between(*bounds)
     is_ = "are" if model.others else "is"
     return Finding(
         code="EAG004",
-        open_ended=apart is not None,
         family="eager",
+        remedies=("predict-to-call",),
         title=f"{names_of(model.all)} {is_} called operation by operation inside {evidence.unit.loop}"
         if apart is None
         else at_once.title(model.all, apart),
-        severity=severity(1 - 1 / middle(bounds)),
+        severity=severity(gained.saved),
         share_of_step=share,
-        predicted_speedup=middle(bounds),
-        predicted_range=bounds,
+        gain=gained,
         where=tuple(dict.fromkeys((own, *_title_loop(evidence, apart), *places(evidence, part, None)))),
         evidence=(
             Measurement("time in the call", share, "share", "samples"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tfperfkit_probes.ops.model import Brief, Wasted
 
-from tfperfkit.gain import severity, speedup
+from tfperfkit.gain import at_least, severity
 from tfperfkit.model import Finding, Measurement
 from tfperfkit.offers import ComputedStep
 from tfperfkit.rule import Evidence
@@ -49,8 +49,7 @@ def _finding(evidence: Evidence, data: ComputedStep, function: Brief, waste: Was
         title=f"{100 * share:.0f} % of a step is a dense layer on {often(figures['numbers'])} numbers of each example",
         severity=severity(share),
         share_of_step=share,
-        predicted_speedup=None,
-        at_least=speedup(calibrated.WASTE_SAVED_MIN.value * share * (1 - 1 / figures["places"])),
+        gain=at_least(calibrated.WASTE_SAVED_MIN.value * share * (1 - 1 / figures["places"])),
         where=places([waste.where, definition(function)]),
         evidence=(
             count("weights of the layer", weights),

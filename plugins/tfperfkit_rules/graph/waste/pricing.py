@@ -21,7 +21,7 @@ from tfperfkit_rules.graph.functions import definition, largest_first, places
 from tfperfkit_rules.graph.untraced import untraced_runs
 from tfperfkit_rules.measures import graph_time
 from tfperfkit_rules.measures.ran_functions import ran
-from tfperfkit_rules.measures.room import priced
+from tfperfkit_rules.measures.room import range_or_least
 
 #: What is computed for one result alone: of each result there is a kind of its own, which begins so.
 RESULT = "result_"
@@ -80,13 +80,13 @@ def finding(
     shares = [Measurement(f"share of {unit.the}", part.share, "share", part.window)]
     if part.backward > 0:
         shares.append(Measurement("of it backward", part.backward / part.share, "share", part.window))
-    made = Finding(
+    return Finding(
         code=code,
         family="graph",
         title=title,
         severity=severity(part.lower),
         share_of_step=part.share,
-        predicted_speedup=None,
+        gain=range_or_least(*speedups(part.lower, part.upper)),
         where=places([waste.where, *waste.places, definition(part.function)]),
         evidence=(*figures, *shares),
         advice=advice,
@@ -96,7 +96,6 @@ def finding(
         absorbs_here=("GRF003", "GRF005", "GRF007", "GRF009", "STP003"),
         parts=("graph",),
     )
-    return priced(made, speedups(part.lower, part.upper))
 
 
 def count(name: str, value: float, unit: str = "count") -> Measurement:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tfperfkit.gain import AtLeast, Range
 from tfperfkit.model import (
     REPORT_SCHEMA,
     Column,
@@ -62,8 +63,7 @@ def finding(**fields: Any) -> Finding:
         "title": "data.npz is loaded again at every step",
         "severity": "high",
         "share_of_step": 0.77,
-        "predicted_speedup": 4.3,
-        "predicted_range": (3.5, 5.3),
+        "gain": Range(3.5, 4.3, 5.3),
         "where": (SourceSpan(FILE, 4, "train"),),
         "evidence": (Measurement("opens per step", 2.0, "count", "run"),),
         "advice": "Load data.npz once.",
@@ -283,7 +283,7 @@ def test_a_run_without_steps_says_why() -> None:
 
 
 def test_a_lower_bound_is_one_wherever_it_stands() -> None:
-    html = page(report(findings=(finding(predicted_speedup=None, predicted_range=None, at_least=8.1),)))
+    html = page(report(findings=(finding(gain=AtLeast(8.1)),)))
     assert "Do this first (at least 8.1x faster):" in html and "<b>at least 8.1x faster</b>" in html
 
 

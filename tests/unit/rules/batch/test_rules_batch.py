@@ -47,7 +47,7 @@ def test_single_examples_are_reported_where_the_size_stands() -> None:
     finding = one(size.small_batch(small()))
     assert finding.where[0] == SourceSpan(FILE, 1)
     assert ".batch(32)" in finding.advice
-    assert finding.predicted_range and 4 < finding.predicted_range[0] < 29 < finding.predicted_range[1]
+    assert finding.gain.bounds and 4 < finding.gain.bounds[0] < 29 < finding.gain.bounds[1]
 
 
 def test_a_named_size_is_reported_where_it_is_set() -> None:

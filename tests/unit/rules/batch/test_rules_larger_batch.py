@@ -29,8 +29,8 @@ def test_a_step_of_updates_and_calls_has_room() -> None:
     assert finding.headroom and finding.severity == "info" and finding.code == "BAT002"
     assert finding.where[0] == SourceSpan(FILE, 1)
     assert "batch_size=" in finding.advice and "updates weights" in finding.title
-    assert finding.predicted_range is not None
-    lower, upper = finding.predicted_range
+    assert finding.gain.bounds is not None
+    lower, upper = finding.gain.bounds
     assert 1.25 < lower < upper <= 2.5 * lower
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from evidence_builder import make_account, make_evidence
 from tfperfkit_rules.compile.tracing import many_small_operations, run_spent_on_compiling
@@ -35,14 +34,14 @@ def jit(trace: Any, source: str = JIT_SOURCE, outliers: int = 0, tracing: float 
 def test_compilations_in_traced_steps() -> None:
     trace = traced(XLA, xla_compiles=3, xla_compile_ms=40.0)  # of 100 ms
     (finding,) = compiles_again(jit(trace))
-    assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.6))
+    assert finding.gain.bounds == pytest.approx((1 / 0.8, 1 / 0.6))
     assert [span.line for span in finding.where] == [5, 5]
 
 
 def test_outliers_widen_the_range() -> None:
     trace = traced(XLA, xla_compiles=3, xla_compile_ms=20.0)
     (finding,) = compiles_again(jit(trace, outliers=5))  # 5 * 500 / (50 * 100) = 0.5
-    assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.5))
+    assert finding.gain.bounds == pytest.approx((1 / 0.8, 1 / 0.5))
 
 
 def test_where_each_step_compiles_all_that_no_operation_ran_is_compiling() -> None:
@@ -50,7 +49,7 @@ def test_where_each_step_compiles_all_that_no_operation_ran_is_compiling() -> No
     trace = traced(little, xla_compiles=5, xla_compile_ms=40.0)
     (finding,) = compiles_again(jit(trace))
     # of 100 ms 5 stay, 0.1 ms of operations up to five times, a call, and compiling once in 50 steps
-    low, high = finding.predicted_range or (0, 0)
+    low, high = finding.gain.bounds or (0, 0)
     assert low == pytest.approx(100 / (5 + 5 * 0.1 + 1 + 2), rel=0.1)
     assert low < high <= 100 / 5
 
@@ -58,7 +57,7 @@ def test_where_each_step_compiles_all_that_no_operation_ran_is_compiling() -> No
 def test_where_the_operations_take_the_time_only_making_machine_code_counts() -> None:
     trace = traced(op("XLA", 480.0, where="xla"), xla_compiles=5, xla_compile_ms=40.0)
     (finding,) = compiles_again(jit(trace))
-    assert finding.predicted_range == pytest.approx((1 / 0.8, 1 / 0.6))
+    assert finding.gain.bounds == pytest.approx((1 / 0.8, 1 / 0.6))
 
 
 def test_no_compilation_or_a_retrace_is_none() -> None:
@@ -69,7 +68,7 @@ def test_no_compilation_or_a_retrace_is_none() -> None:
 def test_xla_far_below_the_machine() -> None:
     # 1 GFLOP at 100 GFLOP/s: 10 ms; 95 ms were taken.
     (finding,) = slower_by_xla(jit(traced(XLA)))
-    lower, upper = finding.predicted_range or (0, 0)
+    lower, upper = finding.gain.bounds or (0, 0)
     assert 4 < lower < upper < 15 and finding.where[0].line == 5
 
 
@@ -101,7 +100,7 @@ def plain(*rows: Any, device: str = "/device:CPU:0", **fields: Any) -> Evidence:
 
 def test_elementwise_operations() -> None:
     (finding,) = many_small_operations(plain(op("Mul", 80.0), op("Gather", 20.0)))
-    assert finding.predicted_range == pytest.approx((1.0, 1 / (1 - 0.8 * 0.72)))
+    assert finding.gain.bounds == pytest.approx((1.0, 1 / (1 - 0.8 * 0.72)))
     assert [(span.file, span.line) for span in finding.where] == [("train.py", 5)]
 
 
@@ -206,7 +205,7 @@ def run(first_s: float, wall_s: float, heavy: int = 10, **fields: Any) -> Eviden
 def test_a_run_spent_on_tracing() -> None:
     (finding,) = run_spent_on_compiling(run(10.0, 40.0))
     assert (finding.basis, finding.severity, finding.share_of_step) == ("run", "low", 0.5)
-    assert msgspec.structs.asdict(finding)["predicted_speedup"] is None
+    assert finding.gain.likely is None
     assert list(run_spent_on_compiling(run(10.0, 60.0))) == []
 
 

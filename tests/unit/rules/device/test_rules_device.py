@@ -35,7 +35,7 @@ def test_one_thread_on_two_processors() -> None:
     finding = one(threads(evidence(intra_op_threads=1)))
     # 0.9 of the step in the graph, 0.8 of it in operations of 0.8 ms, half of that is lost at most.
     assert finding.share_of_step == pytest.approx(0.36)
-    assert finding.predicted_range == pytest.approx((1 / (1 - 0.108), 1 / 0.64))
+    assert finding.gain.bounds == pytest.approx((1 / (1 - 0.108), 1 / 0.64))
     assert [(span.file, span.line) for span in finding.where] == [("train.py", 3)]
 
 
@@ -55,12 +55,12 @@ def test_the_environment_sets_threads_too() -> None:
 
 def test_many_threads_promise_nothing() -> None:
     finding = one(threads(evidence(intra_op_threads=16)))
-    assert (finding.severity, finding.predicted_speedup) == ("info", None)
+    assert (finding.severity, finding.gain.likely) == ("info", None)
 
 
 def test_onednn_off() -> None:
     finding = one(onednn_off(evidence(environment={"TF_ENABLE_ONEDNN_OPTS": "0"})))
-    assert finding.predicted_range == pytest.approx((1 / (1 - 0.15 * 0.72), 1 / (1 - 0.9 * 0.72)))
+    assert finding.gain.bounds == pytest.approx((1 / (1 - 0.15 * 0.72), 1 / (1 - 0.9 * 0.72)))
     assert finding.where[0].line == 2
 
 

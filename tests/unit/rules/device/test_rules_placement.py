@@ -136,7 +136,7 @@ def test_reads_that_cost_nothing_are_one_remark(tmp_path: Path) -> None:
     assert (finding.code, finding.severity, finding.family) == (codes.HOST_SYNC, "info", "sync")
     assert [span.line for span in finding.where] == [31, 30]
     assert finding.evidence[0].value == 3
-    assert finding.predicted_speedup is None
+    assert finding.gain.likely is None
     row = next(row for row in result.data.host_syncs if row.line == 30)
     assert (row.per_step, row.blocked_ms) == (2, pytest.approx(0.01))
 
@@ -146,8 +146,8 @@ def test_reads_that_wait_are_findings(tmp_path: Path) -> None:
     high, medium = findings(result)
     assert (high.severity, medium.severity) == ("high", "medium")
     assert high.share_of_step == pytest.approx(0.4)
-    assert high.predicted_range == (1.0, pytest.approx(1 / 0.6))
-    assert 1 < high.predicted_speedup < 1 / 0.6
+    assert high.gain.bounds == (1.0, pytest.approx(1 / 0.6))
+    assert 1 < high.gain.likely < 1 / 0.6
     elsewhere = Work(kind="loop", where=SourceSpan("/elsewhere.py", 3), seconds=9.0, share_of_run=0.5)
     assert not findings(result, elsewhere)  # the window was of training steps
 

@@ -39,7 +39,7 @@ def test_a_batch_as_for_one_device() -> None:
     (found,) = findings(*UPDATES)
     assert (found.code, found.where[0]) == (codes.DIVIDED, SourceSpan(FILE, 1))
     assert found.title == "A batch of 32 is divided among 4 replicas, 8 for each"
-    assert found.at_least or found.predicted_range
+    assert found.gain.low or found.gain.bounds
     assert (found.severity, found.headroom) != ("info", True) and "BAT002" in found.absorbs
 
 
@@ -69,7 +69,7 @@ def test_without_a_trace_it_is_a_remark_without_a_factor() -> None:
         return list(divided_batch(make_evidence(parts_ms={"graph": 10.0}, steps=steps, **fields)))
 
     (found,) = untraced(16)
-    assert (found.severity, found.predicted_speedup, found.predicted_range, found.share_of_step) == (
+    assert (found.severity, found.gain.likely, found.gain.bounds, found.share_of_step) == (
         "info",
         None,
         None,

@@ -34,7 +34,7 @@ def test_one_device_of_the_best_kind(devices: tuple[str, ...]) -> None:
 
 def test_in_long_steps_it_is_a_remark() -> None:
     (found,) = findings(CPU, parts={"input": 4.0, "graph": 96.0})
-    assert (found.severity, found.share_of_step, found.predicted_speedup, found.parts) == ("info", 0.0, None, ())
+    assert (found.severity, found.share_of_step, found.gain.likely, found.parts) == ("info", 0.0, None, ())
 
 
 @pytest.mark.parametrize("devices", [(), (CPU, "/device:CPU:1"), (CPU, GPU, "/device:GPU:1")])

@@ -40,7 +40,7 @@ def findings(
 def test_rows_that_are_more_than_their_table() -> None:
     (found,) = findings(GATHER, sums(), tables=(SMALL,))
     assert (found.code, found.family) == (codes.GATHERED, "distribution")
-    assert found.share_of_step == pytest.approx(0.2) and found.predicted_range is not None
+    assert found.share_of_step == pytest.approx(0.2) and found.gain.bounds is not None
     assert [place.line for place in found.where] == [40, 32]
     assert {each.name: each.value for each in found.evidence}["replicas"] == 2
 
@@ -59,7 +59,7 @@ def test_updates_by_rows_are_a_part_of_what_is_computed() -> None:
 
 def test_without_a_trace_it_is_a_remark() -> None:
     (found,) = findings(GATHER, sums(), tables=(SMALL,), took=0.0)
-    assert (found.severity, found.predicted_speedup, found.share_of_step) == ("info", None, 0.0)
+    assert (found.severity, found.gain.likely, found.share_of_step) == ("info", None, 0.0)
 
 
 def test_few_rows_of_a_large_table_are_gathered_in_peace() -> None:

@@ -26,7 +26,7 @@ def findings(*held: float, servers: int = 2) -> list[Finding]:
 
 def test_a_large_table_on_one_of_two() -> None:
     (found,) = findings(25.6, 0.008)
-    assert (found.code, found.severity, found.predicted_speedup) == (codes.UNEVEN, "info", None)
+    assert (found.code, found.severity, found.gain.likely) == (codes.UNEVEN, "info", None)
     assert found.title == "2 parameter servers hold 25.6 MB of variables, 25.6 MB of it ps:0 alone"
     assert [(place.file, place.line) for place in found.where] == [(FILE, 2)]
 

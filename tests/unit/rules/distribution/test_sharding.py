@@ -43,7 +43,7 @@ def findings(
 def test_each_worker_makes_all(row: Divided) -> None:
     (found,) = findings(row)
     assert (found.code, found.where, found.basis) == (codes.UNDIVIDED, (SourceSpan(FILE, 3),), "step")
-    assert found.share_of_step == pytest.approx(0.3) and found.predicted_range == (1.0, pytest.approx(1 / 0.7))
+    assert found.share_of_step == pytest.approx(0.3) and found.gain.bounds == (1.0, pytest.approx(1 / 0.7))
     assert findings(row, workers=4)[0].share_of_step == pytest.approx(0.45)
 
 

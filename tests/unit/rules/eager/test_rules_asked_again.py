@@ -47,7 +47,7 @@ def test_a_sweep_that_predicts_each_time() -> None:
     assert found.title == "model.predict goes 40 times through the same data with the same weights"
     assert (found.code, found.where[0]) == ("EAG017", SourceSpan(FILE, 3, "f1"))
     assert found.share_of_step == pytest.approx(0.95 * 7.8 / 8)
-    low, high = found.predicted_range or (0, 0)
+    low, high = found.gain.bounds or (0, 0)
     assert 5 < low < 1 / (1 - 0.926) < high and "Call model.predict once" in found.advice
 
 

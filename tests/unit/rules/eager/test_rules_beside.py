@@ -53,7 +53,7 @@ def test_operations_beside_the_compiled_step_are_told_with_their_function() -> N
     assert found.title == "A step has operations beside its compiled function, called one by one from Python"
     assert found.where[:2] == (SourceSpan(FILE, 7, "follow"), SourceSpan(FILE, 9, "follow"))
     assert "Put @tf.function on follow" in found.advice
-    assert found.predicted_range and 1 < found.predicted_range[0] < found.predicted_range[1]
+    assert found.gain.bounds and 1 < found.gain.bounds[0] < found.gain.bounds[1]
 
 
 @pytest.mark.parametrize("eager", [0, 8])
@@ -112,7 +112,7 @@ def test_what_a_trace_counted_is_said_and_prices_it() -> None:
 def test_long_operations_that_were_counted_are_priced_by_their_kernels() -> None:
     ops = (op("MatMul", 40, 5.5), op("Identity", 5, 0.01))
     (found,) = eager_work(steps_of(60, data={"tfprof": traced({"eager_ops": 6.0, "graph": 4.0}, ops)}))
-    assert found.predicted_range and found.predicted_range[0] < 1.1  # the products stay
+    assert found.gain.bounds and found.gain.bounds[0] < 1.1  # the products stay
 
 
 GAME = """\

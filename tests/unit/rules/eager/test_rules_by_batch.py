@@ -37,7 +37,7 @@ def test_python_around_the_update_is_reported_with_the_model() -> None:
     assert (found.code, found.share_of_step) == ("EAG014", pytest.approx(0.6))
     assert found.where == (SourceSpan(FILE, 5), SourceSpan(FILE, 3))
     assert "critic(x, training=True)" in found.advice and "critic.fit" in found.advice
-    assert found.predicted_range and 1.3 < found.predicted_range[0] < 2.3 < found.predicted_range[1]
+    assert found.gain.bounds and 1.3 < found.gain.bounds[0] < 2.3 < found.gain.bounds[1]
 
 
 @pytest.mark.parametrize("evidence", [steps_of(5), steps_of(60, "call")], ids=["large network", "another step"])

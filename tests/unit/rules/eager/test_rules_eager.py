@@ -50,8 +50,8 @@ def test_what_else_of_the_step_runs_operation_by_operation_is_named(count: int, 
 def test_many_tiny_operations_promise_much_and_long_products_little() -> None:
     tiny = one(step.eager_step(eager_evidence(TINY)))
     big = one(step.eager_step(eager_evidence(BIG, dispatch_ms=12.0)))
-    assert tiny.predicted_range and tiny.predicted_range[0] > 5
-    assert big.predicted_range and 1.0 < big.predicted_range[0] < big.predicted_range[1] < 1.5
+    assert tiny.gain.bounds and tiny.gain.bounds[0] > 5
+    assert big.gain.bounds and 1.0 < big.gain.bounds[0] < big.gain.bounds[1] < 1.5
 
 
 def test_the_gan_of_the_examples_is_within_the_range() -> None:
@@ -67,7 +67,7 @@ def test_the_gan_of_the_examples_is_within_the_range() -> None:
     )
     two = (site(1, "apply", 7, 11, loops=(10,), target=1), site(2, "apply", 7, 11, loops=(10,), target=2))
     finding = one(step.eager_step(eager_evidence(ops, dispatch_ms=97.0, at=two)))
-    assert finding.predicted_range and finding.predicted_range[0] < 202 / 39 < finding.predicted_range[1]
+    assert finding.gain.bounds and finding.gain.bounds[0] < 202 / 39 < finding.gain.bounds[1]
 
 
 def test_a_body_in_the_loop_itself_is_reported_by_the_loop_and_the_tape() -> None:
@@ -165,8 +165,8 @@ def test_what_waited_for_a_processor_is_no_work_that_a_graph_must_do() -> None:
     waited = tuple(msgspec.structs.replace(row, self_ms=5 * row.self_ms, kernel_ms=0.3 * row.self_ms) for row in TINY)
     calm = tuple(msgspec.structs.replace(row, kernel_ms=0.3 * row.self_ms) for row in TINY)
     first, second = one(step.eager_step(eager_evidence(waited))), one(step.eager_step(eager_evidence(calm)))
-    assert first.predicted_speedup and second.predicted_speedup
-    assert first.predicted_speedup > second.predicted_speedup > 5
+    assert first.gain.likely and second.gain.likely
+    assert first.gain.likely > second.gain.likely > 5
 
 
 def test_terms_that_are_wrong_by_themselves_do_not_all_go_wrong_at_once() -> None:
@@ -182,5 +182,5 @@ def test_on_a_busy_machine_the_compiled_step_waits_too() -> None:
     beside = eager_evidence()
     beside.waited_share = 0.75
     busy = one(step.eager_step(beside))
-    assert alone.predicted_speedup and busy.predicted_speedup
-    assert busy.predicted_speedup < alone.predicted_speedup
+    assert alone.gain.likely and busy.gain.likely
+    assert busy.gain.likely < alone.gain.likely

@@ -42,8 +42,8 @@ def test_numpy_between_forward_and_update_is_reported_at_the_line_that_reads() -
         SourceSpan(FILE, 1, "train_step"),
     )
     compiled = one(step.eager_step(given))
-    assert finding.predicted_range and compiled.predicted_range
-    assert finding.predicted_range[1] > compiled.predicted_range[1]
+    assert finding.gain.bounds and compiled.gain.bounds
+    assert finding.gain.bounds[1] > compiled.gain.bounds[1]
     assert "EAG001" in finding.absorbs
 
 

@@ -37,7 +37,7 @@ def test_copies_in_each_step_are_reported_with_the_numpy_between() -> None:
     (finding,) = weights_through_numpy(given(40))
     assert finding.where[0].line in (2, 5) and SourceSpan(FILE, 9) in finding.where
     assert round(finding.share_of_step, 2) == 0.5
-    assert finding.predicted_range and 1.2 < finding.predicted_range[0] < 34.7 / 20.7 < finding.predicted_range[1]
+    assert finding.gain.bounds and 1.2 < finding.gain.bounds[0] < 34.7 / 20.7 < finding.gain.bounds[1]
 
 
 def test_rare_copies_and_other_lines_are_left_in_peace() -> None:
@@ -61,9 +61,9 @@ def test_weights_that_nothing_changes_are_copied_once_and_no_more() -> None:
     reads = SOURCE.replace("target.set_weights(weights)", "watch(weights)")
     (once,) = weights_through_numpy(given(40, reads))
     (each,) = weights_through_numpy(given(40, reads.replace("learn(batch)", "model.fit(batch)")))
-    assert once.predicted_range and each.predicted_range
-    low, high = once.predicted_range
-    assert low > each.predicted_range[0] and high > each.predicted_range[1] and low < 1 / (1 - 0.2) < high
+    assert once.gain.bounds and each.gain.bounds
+    low, high = once.gain.bounds
+    assert low > each.gain.bounds[0] and high > each.gain.bounds[1] and low < 1 / (1 - 0.2) < high
 
 
 def test_values_from_elsewhere_have_advice_of_their_own() -> None:

@@ -70,7 +70,7 @@ def test_each_gradient_costs_an_evaluation_for_each_parameter() -> None:
         found.title
         == "SciPy's minimize gets no gradient, and evaluates the function for each of 72 parameters to estimate it"
     )
-    low, high = found.predicted_range or (0, 0)
+    low, high = found.gain.bounds or (0, 0)
     assert 5 < low < 1 / (1 - 0.95 * (1 - 3 / 73)) < high and "jac=True" in found.advice
 
 
@@ -82,9 +82,9 @@ def test_a_scheme_of_differences_is_no_gradient(given: str) -> None:
 def test_without_the_number_of_parameters_there_is_no_prediction() -> None:
     unknown = fitted(data=compiled(("theta", [-1]), ("observed", [3136])))
     found = one(finite_differences(unknown))
-    assert found.predicted_range is None and found.ceiling == pytest.approx(20) and "each parameter" in found.title
+    assert found.gain.bounds is None and found.gain.high == pytest.approx(20) and "each parameter" in found.title
     helped = one(finite_differences(fitted(way=(frame(6, name="helper"),))))
-    assert helped.predicted_range is None  # what the function between makes of it is not followed
+    assert helped.gain.bounds is None  # what the function between makes of it is not followed
 
 
 @pytest.mark.parametrize(

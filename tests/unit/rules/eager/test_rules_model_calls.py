@@ -33,7 +33,7 @@ def test_predict_in_the_loop_is_reported_at_its_line() -> None:
     finding = one(model_calls.predict_in_loop(given))
     assert finding.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 2))
     assert "tf.function(q_net, reduce_retracing=True)" in finding.advice
-    assert finding.predicted_range and 2 < finding.predicted_range[0] < 10 < finding.predicted_range[1]
+    assert finding.gain.bounds and 2 < finding.gain.bounds[0] < 10 < finding.gain.bounds[1]
 
 
 def test_what_predict_traces_is_the_same_finding() -> None:
@@ -82,7 +82,7 @@ def test_operations_of_predict_are_not_the_steps_own() -> None:
         samples.add(Stack(leaf(11), "keras", "eager_ops", "evaluate"))
     finding = one(step.eager_step(eager_evidence(samples=samples, parts={"evaluate": 300.0})))
     assert finding.evidence[0].value == 175
-    assert finding.predicted_range and finding.predicted_range[1] < 1.2
+    assert finding.gain.bounds and finding.gain.bounds[1] < 1.2
 
 
 def test_predict_now_and_then_is_left_in_peace() -> None:

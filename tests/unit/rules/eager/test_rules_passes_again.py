@@ -38,7 +38,7 @@ def test_a_sweep_that_goes_through_the_same_batches() -> None:
     found = one(same_pass(swept()))
     assert found.title == "forward computes the same of the same data in each turn of line 5"
     assert (found.code, found.where) == ("EAG017", (SourceSpan(FILE, 8), SourceSpan(FILE, 5)))
-    low, high = found.predicted_range or (0, 0)
+    low, high = found.gain.bounds or (0, 0)
     assert 3.5 < low < 1 / (1 - 0.9 * 8 / 9) < high and "before line 5" in found.advice
 
 

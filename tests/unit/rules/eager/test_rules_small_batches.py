@@ -53,7 +53,7 @@ def test_evaluate_in_tiny_batches() -> None:
     assert (finding.code, finding.where[0]) == ("EAG004", SourceSpan(FILE, 4))
     assert finding.title == "m.evaluate goes through its data in batches that are too small"
     assert [item.value for item in finding.evidence if item.name == "batches"] == [5000.0]
-    assert finding.predicted_range and finding.predicted_range[0] > 1.5
+    assert finding.gain.bounds and finding.gain.bounds[0] > 1.5
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from eager_builder import op, site
 from evidence_builder import FILE, MS, make_evidence, make_steps, one
+from finding_builder import unexplained
 from tfperfkit_probes.ops.model import OpsData
 from tfperfkit_rules.eager import model_calls, remade, small_batches, small_calls
 from tfperfkit_rules.memory.session_graph import session_graph
@@ -15,7 +16,6 @@ from tfprof_builder import brief
 from work_builder import CALL, LOAD, PREDICT, SESSION, SETTING_UP, everything, frame, sampled, work_evidence
 
 from tfperfkit.diagnosis.merging import merge
-from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import FunctionCosts
 from tfperfkit.rule import Evidence
@@ -58,8 +58,8 @@ def test_each_call_of_a_model_that_is_called_once_is_a_first_one(calls: int, onc
     ]
     ran = (op("MatMul", 20, 40.0, "graph"),)  # a tenth of the traced two seconds
     found = one(remade.models_made_again(work_evidence(SERVED, stacks, loop=5, ops=ran, hits={3: 20, 4: calls})))
-    assert found.predicted_range and (found.predicted_range[0] > 3) == once
-    assert found.predicted_range[1] <= 80  # twenty in two seconds are eighty in all
+    assert found.gain.bounds and (found.gain.bounds[0] > 3) == once
+    assert found.gain.bounds[1] <= 80  # twenty in two seconds are eighty in all
 
 
 def test_a_model_that_is_made_for_each_call_is_one_cause_with_the_call() -> None:
@@ -68,7 +68,7 @@ def test_a_model_that_is_made_for_each_call_is_one_cause_with_the_call() -> None
     found = one(both)
     assert (found.code, found.share_of_step) == ("EAG009", 1.0)
     assert [place.line for place in found.where] == [3, 4, 5]
-    assert found.predicted_speedup and found.predicted_speedup > 5
+    assert found.gain.likely and found.gain.likely > 5
     assert "tf.function(model)" in found.advice and "Part of the same: EAG004" in found.detail
 
 
@@ -140,7 +140,7 @@ def predicted(computing: int, setting_up: int, rest: int = 0, **fields: Any) -> 
 def test_predict_for_little_is_reported_by_the_loop_and_priced_by_what_does_not_compute() -> None:
     found = one(everything(predicted(30, 70)))
     assert found.title == "m.predict is called for little data inside the loop at train.py:3"
-    assert found.predicted_range and 2 < found.predicted_range[0] < 3.4 < found.predicted_range[1]
+    assert found.gain.bounds and 2 < found.gain.bounds[0] < 3.4 < found.gain.bounds[1]
     assert not any("step" in item.name or "training" in item.name for item in found.evidence)
 
 
@@ -149,7 +149,7 @@ def test_what_predict_took_says_what_a_compiled_call_leaves_of_it(each_ms: int, 
     marks = [[1, n * 150 * MS, (n * 150 + each_ms) * MS, 1] for n in range(50)]
     records = {"sites": [msgspec.to_builtins(site(1, "predict", 4))], "markers": marks}
     found = one(everything(predicted(1, 400, records=records)))
-    assert found.predicted_speedup and low < found.predicted_speedup < high
+    assert found.gain.likely and low < found.gain.likely < high
 
 
 def much_predicted(each_ms: int) -> Finding:
@@ -177,7 +177,7 @@ def test_predict_again_and_again_in_small_batches() -> None:
 def test_predict_of_much_data_is_left_in_peace(fields: dict[str, Any]) -> None:
     evidence = predicted(85, 5, 10, **fields)
     assert everything(evidence) == []
-    assert list(residual(evidence, [])) == []
+    assert list(unexplained(evidence, [])) == []
 
 
 def batches(each_ms: float) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_operations_added_in_a_session_loop_own_its_time() -> None:
     assert list(small_calls.called_for_little(evidence)) == []
     found = one(session_graph(evidence))
     assert (found.code, found.basis) == ("MEM002", "step")
-    assert list(residual(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
+    assert list(unexplained(evidence, [msgspec.structs.replace(found, work="train.py:3")])) == []
 
 
 @pytest.mark.parametrize("called", ["tensorflow.python.framework.ops:run", "tensorflow.python.framework.tensor:eval"])

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from eager_builder import op
 from evidence_builder import FILE, one
+from finding_builder import unexplained
 from tfperfkit_rules.eager import work
 from work_builder import CALL, everything, frame, handed, sampled, work_evidence
 
-from tfperfkit.diagnosis.residual import residual
 from tfperfkit.model import Finding, SourceSpan
 from tfperfkit.offers import HostRead, HostReads
 from tfperfkit.records.samples import Stack
@@ -65,15 +65,15 @@ def test_the_function_with_most_operations_is_named_and_what_takes_most_in_it() 
     assert found.code == "EAG008" and found.share_of_step == 1.0  # Python at the lines that call them goes, too
     assert found.where[:2] == (SourceSpan(FILE, 2, "refine"), SourceSpan(FILE, 3, "refine"))
     assert "@tf.function on refine" in found.advice and "train.py:5 runs as 88,000 separate operations" in found.title
-    assert found.predicted_range and 3 < found.predicted_range[0] < found.predicted_range[1] < 30
-    assert list(residual(eager(), [msgspec.structs.replace(found, work="train.py:5")])) == []
+    assert found.gain.bounds and 3 < found.gain.bounds[0] < found.gain.bounds[1] < 30
+    assert list(unexplained(eager(), [msgspec.structs.replace(found, work="train.py:5")])) == []
 
 
 def test_operations_in_the_loop_itself_are_told_by_their_lines() -> None:
     found = one(everything(eager(IN_LOOP, iterations=40)))
     assert found.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 4), SourceSpan(FILE, 2))
     assert found.title == "An iteration runs eagerly, its operations called one by one from Python"
-    assert found.predicted_range and found.predicted_range[0] > 1.2  # no trace counted them
+    assert found.gain.bounds and found.gain.bounds[0] > 1.2  # no trace counted them
 
 
 IN_CALL = """\
@@ -100,20 +100,20 @@ def test_a_librarys_long_call_is_compiled_with_the_function_that_makes_it() -> N
 def test_large_products_promise_little_and_many_calls_less_than_few() -> None:
     heavy, tiny = one(work.eager_work(eager(ops=HEAVY))), one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99})))
     often = one(work.eager_work(eager(ops=TINY, hits={3: 900, 4: 900})))
-    assert heavy.predicted_range and tiny.predicted_range and often.predicted_range
-    assert heavy.predicted_range[0] < 1.3 < often.predicted_range[0] < tiny.predicted_range[0]
+    assert heavy.gain.bounds and tiny.gain.bounds and often.gain.bounds
+    assert heavy.gain.bounds[0] < 1.3 < often.gain.bounds[0] < tiny.gain.bounds[0]
 
 
 def test_tracing_counts_where_the_function_is_called_a_few_times_and_is_reported() -> None:
     often, seldom = (one(work.eager_work(eager(ops=TINY, hits={3: n, 4: n}))) for n in (400, 10))
-    assert often.predicted_speedup and seldom.predicted_speedup
-    assert seldom.predicted_speedup < 0.5 * often.predicted_speedup
+    assert often.gain.likely and seldom.gain.likely
+    assert seldom.gain.likely < 0.5 * often.gain.likely
     assert "Tracing it once" in seldom.detail and "Tracing it once" not in often.detail
 
 
 def test_a_function_that_is_called_hardly_ever_has_its_loop_in_the_graph() -> None:
     loops = one(work.eager_work(eager(ops=TINY, hits={3: 2, 4: 2})))
-    assert "tf.range" in loops.advice and loops.predicted_speedup and loops.predicted_speedup > 5
+    assert "tf.range" in loops.advice and loops.gain.likely and loops.gain.likely > 5
     assert "tf.range" not in one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99}))).advice
 
 
@@ -128,9 +128,9 @@ def test_what_is_called_beside_the_function_goes_on_as_it_does_unless_it_is_move
         return one(work.eager_work(work_evidence(source, stacks, loop=5, ops=TINY, hits={3: 99, 4: 99})))
 
     alone, beside = found(0), found(20)
-    assert alone.predicted_range and beside.predicted_range
-    assert beside.predicted_range[0] < 5.5 < alone.predicted_range[0]
-    assert beside.predicted_range[1] == pytest.approx(alone.predicted_range[1], rel=0.1)
+    assert alone.gain.bounds and beside.gain.bounds
+    assert beside.gain.bounds[0] < 5.5 < alone.gain.bounds[0]
+    assert beside.gain.bounds[1] == pytest.approx(alone.gain.bounds[1], rel=0.1)
     assert "beside it, too (line 7)" in beside.advice and "beside it" not in alone.advice
 
 
@@ -150,7 +150,7 @@ def test_turns_that_need_no_other_are_one_batch_and_gain_more() -> None:
     assert "No turn of the loop in line 4" in apart.advice and apart.where[0] == SourceSpan(FILE, 4)
     assert "@tf.function on refine" in needed.advice and needed.where[0] == SourceSpan(FILE, 2, "refine")
     assert apart.share_of_step == 1.0 and needed.share_of_step == 0.9  # of a batch values are read once
-    assert apart.predicted_range and needed.predicted_range and needed.predicted_range[1] < apart.predicted_range[0]
+    assert apart.gain.bounds and needed.gain.bounds and needed.gain.bounds[1] < apart.gain.bounds[0]
 
 
 PATCHES = """\
@@ -177,8 +177,8 @@ def test_loops_in_each_other_whose_turns_are_apart_are_better_still_one_batch() 
     )
     assert "No turn of the loop in line 6" in alone.advice and "around it" not in alone.advice
     assert "one of the loop in line 4 around it" in both.advice and both.where[0].line == 6
-    assert alone.predicted_range and both.predicted_range and both.predicted_range[0] == alone.predicted_range[0]
-    assert both.predicted_range[1] > 2 * alone.predicted_range[1]
+    assert alone.gain.bounds and both.gain.bounds and both.gain.bounds[0] == alone.gain.bounds[0]
+    assert both.gain.bounds[1] > 2 * alone.gain.bounds[1]
 
 
 def test_a_loop_that_did_not_end_while_lines_were_counted_may_have_more_turns() -> None:
@@ -215,7 +215,7 @@ def test_few_turns_are_no_batch() -> None:
 
 def test_a_trace_after_the_steps_counts_what_ran_in_a_later_phase() -> None:
     late, alone = (one(work.eager_work(eager(ops=TINY, hits={3: 99, 4: 99}, **how))) for how in ({"later": True}, {}))
-    assert late.predicted_range == alone.predicted_range
+    assert late.gain.bounds == alone.gain.bounds
 
 
 def test_the_function_around_the_loop_gives_way_to_the_one_that_the_loop_calls() -> None:
@@ -373,7 +373,7 @@ def shrinking(head: str) -> Finding:
 def test_a_loop_whose_head_reads_a_tensor_is_traced_once_whatever_its_turns() -> None:
     """As a loop of the graph; one of Python's would be unrolled while it is traced."""
     graph, unrolled = shrinking("tf.norm(v) > 1.0"), shrinking("count < 40")
-    assert graph.predicted_speedup and unrolled.predicted_speedup
-    assert graph.predicted_speedup > 2 * unrolled.predicted_speedup
+    assert graph.gain.likely and unrolled.gain.likely
+    assert graph.gain.likely > 2 * unrolled.gain.likely
     assert "line 3 becomes a loop of the graph" in graph.advice and "replace what reads" not in graph.advice
     assert "loop of the graph" not in unrolled.advice

@@ -49,7 +49,7 @@ def test_copies_that_do_not_need_each_other_are_told_at_the_loop() -> None:
     assert "40 copies" in finding.title and finding.absorbs_here == ("OPS001",)
     # 2 of 5 ms are in its lines, and 360 of 500 operations have as much of the gaps.
     assert finding.share_of_step == pytest.approx((2.0 + 0.72) / 5.04, abs=0.01)
-    assert finding.predicted_range is not None or finding.at_least is not None
+    assert finding.gain.bounds is not None or finding.gain.low is not None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_gradients_of_parts_that_are_as_large_as_all_go_with_the_loop() -> None:
     slices = msgspec.structs.replace(ran("StridedSliceGrad", 5.0, "backward", runs=40.0), **at)
     product = msgspec.structs.replace(ran("MatMul", 5.0, "backward", runs=40.0), **at)
     bounds = [next(iter(apart_turns(step(loop_ms=8.0, more=(row,))))) for row in (slices, product)]
-    lower = [each.at_least or (each.predicted_range or (1.0, 1.0))[0] for each in bounds]
+    lower = [each.gain.low or (each.gain.bounds or (1.0, 1.0))[0] for each in bounds]
     assert lower[0] > 1.4 > lower[1]
 
 

@@ -22,7 +22,7 @@ def test_the_checks_and_their_starts_are_priced() -> None:
     assert (found.code, found.where[0].line) == ("OPS006", 2)
     assert "200 of the 221 operations" in found.title and "STP002" in found.absorbs
     assert found.share_of_step == pytest.approx((2.0 + 200 * 0.004) / 9.04, rel=0.02)
-    low, _ = found.predicted_range or (0.0, 0.0)
+    low, _ = found.gain.bounds or (0.0, 0.0)
     assert low == pytest.approx(1 / (1 - 1.0 / 9.04), rel=0.02)
 
 

@@ -76,7 +76,7 @@ def test_a_frozen_model_s_results_are_to_be_kept() -> None:
     assert (found.code, found.severity) == ("GRF009", "high")
     assert found.title == "The same results of resnet are computed again in every epoch"
     assert found.share_of_step == pytest.approx(0.6)
-    assert found.predicted_range == pytest.approx((1 / 0.46, 1 / 0.4))
+    assert found.gain.bounds == pytest.approx((1 / 0.46, 1 / 0.4))
     assert found.where == (SourceSpan(FILE, 3), SourceSpan(FILE, 4))
     kept = {item.name: item.value for item in found.evidence}["its results for all examples"]
     assert kept == 6400 * 60 / 5  # ten iterators of fit are five epochs

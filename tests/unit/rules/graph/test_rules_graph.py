@@ -43,7 +43,7 @@ WIDE = Marks(float64=[Marked(type="MatMul", ops=3, where=HERE)])
 def test_float64_costs_its_part_of_the_flops() -> None:
     result = one(op("MatMul", 50.0), float64_flops_share=0.5, marks=WIDE)
     assert result.code == codes.FLOAT64 and result.share_of_step == pytest.approx(0.4)
-    assert result.predicted_range == pytest.approx((1 / (1 - 0.08), 1 / (1 - 0.32)))
+    assert result.gain.bounds == pytest.approx((1 / (1 - 0.08), 1 / (1 - 0.32)))
     assert judged(op("MatMul", 50.0), float64_flops_share=0.01, marks=WIDE) == []
 
 
@@ -84,7 +84,7 @@ def test_where_what_a_function_reads_is_made_is_the_place_of_its_float64(made: s
 
 def test_float64_outside_of_the_step_is_not_priced() -> None:
     result = one(op("MatMul", 50.0), float64_flops_share=1.0, graph="__inference_other_2", marks=WIDE)
-    assert result.predicted_speedup is None
+    assert result.gain.likely is None
 
 
 @pytest.mark.parametrize("solves", [False, True])
@@ -114,10 +114,10 @@ def test_float64_in_a_loop_that_predicts_is_priced_by_the_samples_at_the_call(so
     (result,) = float64(evidence)
     assert result.title.startswith("net.predict computes in float64")
     if solves:
-        assert (result.severity, result.predicted_range) == ("info", None)
+        assert (result.severity, result.gain.bounds) == ("info", None)
         return
     assert result.share_of_step == pytest.approx(0.75)
-    assert result.predicted_range == pytest.approx((1 / (1 - 0.15), 1 / (1 - 0.6)))
+    assert result.gain.bounds == pytest.approx((1 / (1 - 0.15), 1 / (1 - 0.6)))
     open_sizes = msgspec.structs.replace(function, flops_note="5 operations of open size are not counted")
     unknown = make_evidence(parts_ms={"evaluate": 10.0}, samples=samples, data={"ops": graphs(open_sizes)})
     of_work = unknown.narrowed(work=work, steps=run.steps, account=run.account, samples=samples, log=run.log)
@@ -146,16 +146,16 @@ def test_float64_is_priced_where_the_step_calls_it_alone() -> None:
     )
     found = {item.title.partition(" ")[0]: item for rule in RULES for item in rule(evidence)}
     assert found["train_step"].share_of_step == pytest.approx(0.8)
-    assert found["evidence_lower_bound"].predicted_speedup is None
+    assert found["evidence_lower_bound"].gain.likely is None
 
 
 def test_float64_for_decompositions_is_a_remark() -> None:
     rows = (op("MatrixInverse", 30.0), op("MatMul", 10.0))
     (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)
-    assert result.predicted_speedup is None and "too few digits" in result.advice
+    assert result.gain.likely is None and "too few digits" in result.advice
     rows = (op("MatrixInverse", 10.0), op("MatMul", 40.0))
     (result,) = (row for row in judged(*rows, float64_flops_share=1.0, marks=WIDE) if row.code == codes.FLOAT64)
-    assert result.predicted_speedup is not None
+    assert result.gain.likely is not None
 
 
 @pytest.mark.parametrize(("of", "remark"), [("inverse", True), ("product", False)])
@@ -172,7 +172,7 @@ def test_products_in_the_gradient_of_a_decomposition_are_of_it(of: str, remark: 
         offers={"lines": (step,)},
     )
     (found,) = float64(evidence)
-    assert (found.predicted_speedup is None) is remark
+    assert (found.gain.likely is None) is remark
 
 
 @pytest.mark.parametrize(("target", "told"), [("r[i]", True), ("loss(i)", False)])
@@ -206,8 +206,8 @@ def test_calls_and_prints_cost_their_time_in_the_trace(
 ) -> None:
     result = one(op(kind, 50.0), op("Mul", 50.0), marks=marks, source="x = 1\n")
     assert (result.code, result.where[0]) == (code, HERE)
-    assert result.predicted_range == pytest.approx(bounds)
-    assert one(op("Mul", 50.0), marks=marks, source="x = 1\n").predicted_speedup is None
+    assert result.gain.bounds == pytest.approx(bounds)
+    assert one(op("Mul", 50.0), marks=marks, source="x = 1\n").gain.likely is None
 
 
 def test_a_loop_that_calls_python_in_each_turn_is_reported_by_the_call() -> None:
@@ -254,7 +254,7 @@ def test_an_unrolled_loop_costs_the_run_not_the_step() -> None:
         marks=Marks(unrolled=[loop(1250, 500)]),
     )
     assert (result.code, result.where[0].line) == (codes.UNROLLED_LOOP, 3)
-    assert (result.basis, result.predicted_speedup, result.severity) == ("run", None, "high")
+    assert (result.basis, result.gain.likely, result.severity) == ("run", None, "high")
     assert result.share_of_step == pytest.approx(0.2)
     assert "500 copies of its body, 1,250 operations" in result.title
 
@@ -331,7 +331,7 @@ def gradients(source: str, backward_ms: float = 6.0) -> list[Finding]:
 def test_a_gradient_for_each_term_in_a_loop() -> None:
     (finding,) = gradients(LOSSES)
     # 0.48 of the step goes backward, two thirds of it too much.
-    assert finding.predicted_range == pytest.approx((1 / (1 - 0.3 * 0.32), 1 / (1 - 0.32)))
+    assert finding.gain.bounds == pytest.approx((1 / (1 - 0.3 * 0.32), 1 / (1 - 0.32)))
     assert [span.line for span in finding.where] == [7, 3]
 
 

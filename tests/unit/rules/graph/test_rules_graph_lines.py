@@ -53,7 +53,7 @@ def findings(function: FunctionTime, built: list[Any] | None = None, source: str
 def test_a_pass_for_each_of_two_optimizers_is_reported_with_its_lines() -> None:
     (found,) = of_calls((5, 1, GENERATOR, False), (5, 2, DISCRIMINATOR, False))
     assert found.code == codes.REPEATED_FORWARD
-    assert found.share_of_step == pytest.approx(0.1) and found.predicted_speedup == pytest.approx(1 / 0.9)
+    assert found.share_of_step == pytest.approx(0.1) and found.gain.likely == pytest.approx(1 / 0.9)
     assert [(place.file, place.line) for place in found.where] == [(FILE, 50), (FILE, 51), (FILE, 20)]
     assert found.evidence[0].value == pytest.approx(10.0)
 
@@ -125,7 +125,7 @@ def with_layers(*rates: float, kind: str = "Conv2D", ms: float = 20.0) -> list[F
 def test_a_layer_far_below_its_neighbours_is_reported() -> None:
     (found,) = with_layers(100.0, 90.0, 5.0)
     assert found.code == codes.SLOW_LAYER and found.severity == "info"
-    assert "net/conv_2" in found.title and found.predicted_speedup is None
+    assert "net/conv_2" in found.title and found.gain.likely is None
 
 
 @pytest.mark.parametrize("rates", [(100.0, 90.0, 40.0), (100.0, 5.0), (100.0, 90.0, 110.0)])

@@ -42,7 +42,7 @@ def test_most_of_the_sequences_is_padding() -> None:
     assert found.title == "90 % of the sequences given to fit is padding"
     assert found.share_of_step == pytest.approx(0.8 * 0.75 * 0.9)
     saved = 0.8 * 0.75 * 0.85
-    assert found.predicted_range == pytest.approx((1 / (1 - 0.6 * saved), 1 / (1 - 0.95 * saved)))
+    assert found.gain.bounds == pytest.approx((1 / (1 - 0.6 * saved), 1 / (1 - 0.95 * saved)))
     assert "maxlen=120" in found.advice and "[10, 18, 30]" in found.advice and "[64, 64, 64, 64]" in found.advice
 
 
@@ -99,7 +99,7 @@ def test_batches_are_mostly_padding() -> None:
     (found,) = batches(0.25)
     assert (found.code, found.where[0].line, found.title) == ("GRF018", 11, "75 % of the batches is padding")
     assert found.share_of_step == pytest.approx(0.8 * 0.75 * 0.75)
-    assert found.predicted_range is not None and 1.2 < found.predicted_range[0] < found.predicted_range[1] < 1.8
+    assert found.gain.bounds is not None and 1.2 < found.gain.bounds[0] < found.gain.bounds[1] < 1.8
 
 
 def test_batches_of_like_lengths_are_left_in_peace() -> None:

@@ -60,7 +60,7 @@ def test_one_run_gives_both(first: str, second: str, feed: str) -> None:
     finding = one(found(first, second, feed))
     assert finding.title == "session.run is called 2 times with one feed, and each runs the same network"
     assert (finding.code, finding.where) == ("GRF001", (SourceSpan(FILE, 12), SourceSpan(FILE, 13)))
-    assert finding.predicted_range == pytest.approx((1 / 0.7, 2.0))
+    assert finding.gain.bounds == pytest.approx((1 / 0.7, 2.0))
     assert ("update" in finding.advice) == (first == "train")
 
 

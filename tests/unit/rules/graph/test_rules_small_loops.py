@@ -58,7 +58,7 @@ def test_a_map_over_rows() -> None:
     (finding,) = found(a_function(a_loop()))
     assert finding.code == "GRF005" and [span.line for span in finding.where] == [4, 2, 6]
     assert finding.title == "tf.map_fn in prepare makes 2,000 turns that do next to nothing"
-    assert 0.8 < finding.share_of_step <= 0.9 and finding.predicted_range[0] > 2
+    assert 0.8 < finding.share_of_step <= 0.9 and finding.gain.bounds[0] > 2
     assert "axis=-1" in finding.advice
 
 
@@ -87,7 +87,7 @@ def test_whole_tensors_with_gradients_leave_more_and_a_recurrence_most() -> None
     (carried,) = found(
         a_function(a_loop(**work), back), source=SOURCE.replace("tf.map_fn(scale, rows)", "tf.scan(scale, rows)")
     )
-    bounds = [item.predicted_range or (0.0, 0.0) for item in (plain, trained, carried)]
+    bounds = [item.gain.bounds or (0.0, 0.0) for item in (plain, trained, carried)]
     assert bounds[0][0] > bounds[1][0] > bounds[2][0] >= 1.0
     assert bounds[0][1] > bounds[1][1] > bounds[2][1]
     assert "jit_compile=True helps where a turn has few numbers" in carried.advice

@@ -31,7 +31,7 @@ def test_updates_of_a_large_table_are_told_where_the_optimizer_is_given() -> Non
     (finding,) = dense_updates(trains(*UPDATES, MADE_DENSE))
     assert finding.code == "GRF006" and finding.where[0] == SourceSpan("train.py", 1)
     assert finding.share_of_step == pytest.approx(0.9 * 6.0 / 7.14, abs=0.01)
-    assert finding.predicted_range is not None and finding.predicted_range[0] > 1.5
+    assert finding.gain.bounds is not None and finding.gain.bounds[0] > 1.5
 
 
 def test_a_small_table_and_updates_by_rows_are_left_in_peace() -> None:
@@ -45,8 +45,8 @@ def test_a_decomposition_is_reported_at_its_line() -> None:
     svd = msgspec.structs.replace(ran("Svd", 4.0), file="train.py", line=2)
     (finding,) = slow_kernels(compiled((svd, ran("MatMul", 1.0, flops=1e6)), source=SCRIPT))
     assert finding.where[0].line == 2 and "Svd" in finding.title
-    assert finding.predicted_speedup is None and finding.ceiling is not None
-    assert finding.ceiling >= 1 / (1 - finding.share_of_step) - 1e-9
+    assert finding.gain.likely is None and finding.gain.high is not None
+    assert finding.gain.high >= 1 / (1 - finding.share_of_step) - 1e-9
 
 
 def test_a_small_decomposition_and_products_are_not() -> None:

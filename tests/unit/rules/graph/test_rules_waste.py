@@ -161,17 +161,17 @@ def test_the_points_of_all_differences_are_named_as_in_the_script(line: str) -> 
 
 def test_the_gain_is_what_is_not_left() -> None:
     (finding,) = told(step(waste()))
-    assert finding.predicted_range is not None and finding.predicted_speedup is not None
-    assert 1.3 < finding.predicted_range[0] < finding.predicted_speedup < finding.predicted_range[1] < 2.2
+    assert finding.gain.bounds is not None and finding.gain.likely is not None
+    assert 1.3 < finding.gain.bounds[0] < finding.gain.likely < finding.gain.bounds[1] < 2.2
     (less,) = told(step(waste(left=0.4)))
-    assert less.predicted_speedup is not None and less.predicted_speedup < finding.predicted_speedup
+    assert less.gain.likely is not None and less.gain.likely < finding.gain.likely
 
 
 def test_what_would_do_is_priced_by_its_arithmetic_and_memory() -> None:
     (cheap,) = told(step(waste("order", left=None, flops=1e6, bytes=1e5)))
     (dear,) = told(step(waste("order", left=None, flops=1e8, bytes=1e5)))
-    assert cheap.predicted_range is not None and dear.predicted_range is not None
-    assert dear.predicted_range[0] < cheap.predicted_range[0]
+    assert cheap.gain.bounds is not None and dear.gain.bounds is not None
+    assert dear.gain.bounds[0] < cheap.gain.bounds[0]
     assert not told(step(waste("order", left=None, flops=1e9, bytes=1e5)))  # takes as long
 
 
@@ -300,7 +300,7 @@ def test_a_step_that_no_trace_timed_is_priced_by_its_graph(kind: str, told_of: i
     )
     findings = told(evidence)
     assert len(findings) == told_of
-    assert all(0.3 < item.share_of_step < 0.35 and item.at_least for item in findings)
+    assert all(0.3 < item.share_of_step < 0.35 and item.gain.low for item in findings)
 
 
 FLAT = {"places": 2025.0, "channels": 32.0, "numbers": 64_800.0, "units": 256.0, "bytes": 66e6}
@@ -321,7 +321,7 @@ def test_a_dense_layer_on_whole_pictures_is_reported_with_its_updates() -> None:
     (finding,) = told(flattened())
     assert (finding.code, finding.where[0]) == ("GRF022", HERE)
     assert finding.share_of_step == pytest.approx(8.0 / 13.14, abs=0.06)
-    assert finding.at_least is not None and 1.5 < finding.at_least < 1 / (1 - finding.share_of_step)
+    assert finding.gain.low is not None and 1.5 < finding.gain.low < 1 / (1 - finding.share_of_step)
     assert "64,800" in finding.title and "GlobalAveragePooling2D" in finding.advice
 
 
@@ -344,9 +344,9 @@ def beside(width: float, alone_ms: float | None) -> Finding:
 
 def test_what_runs_beside_stays_unless_it_can_take_the_place() -> None:
     serial, wide, unknown = beside(1, 3.0), beside(2, 3.0), beside(1, None)
-    lower = [each.predicted_range[0] for each in (serial, wide, unknown) if each.predicted_range]
+    lower = [each.gain.bounds[0] for each in (serial, wide, unknown) if each.gain.bounds]
     assert lower[0] < lower[1] == pytest.approx(lower[2], rel=0.05)
-    upper = [each.predicted_range[1] for each in (serial, wide, unknown) if each.predicted_range]
+    upper = [each.gain.bounds[1] for each in (serial, wide, unknown) if each.gain.bounds]
     assert upper == pytest.approx([upper[0]] * 3)
 
 
@@ -354,8 +354,8 @@ def test_operations_beyond_the_caches_slow_the_rest() -> None:
     small, large = (
         told(compiled((row, ran("MatMul", 6.0)), more=more))[0] for row, more in (_of_bytes(1e6), _of_bytes(1e8))
     )
-    assert small.predicted_range and large.predicted_range
-    assert large.predicted_range[0] == small.predicted_range[0] and large.predicted_range[1] > small.predicted_range[1]
+    assert small.gain.bounds and large.gain.bounds
+    assert large.gain.bounds[0] == small.gain.bounds[0] and large.gain.bounds[1] > small.gain.bounds[1]
 
 
 def _of_bytes(moved: float) -> Any:

@@ -22,7 +22,7 @@ SLOW = pipeline(PREFETCH, CALLED, bound_by=1, bound_ms_per_output=9.0)
 def test_the_switch_is_named_at_its_line() -> None:
     found = one(debug_mode(evidence(SLOW, source=SOURCE, settings={"data_debug_mode": True})))
     assert (found.code, [place.line for place in found.where]) == ("INP016", [2, 3, 6])
-    assert "INP005" in found.absorbs and found.predicted_range is not None and found.predicted_range[0] > 1
+    assert "INP005" in found.absorbs and found.gain.bounds is not None and found.gain.bounds[0] > 1
 
 
 def test_it_is_silent_where_the_switch_is_off_or_the_pipeline_keeps_up() -> None:

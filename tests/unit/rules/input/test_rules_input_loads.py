@@ -85,7 +85,7 @@ def test_shares_follow_the_account_not_the_samples_alone() -> None:
 def test_the_account_counts_for_twice_the_samples_at_most_and_the_range_goes_on() -> None:
     finding = one(reloading.reloads(loads(loader(), samples=sampled(loading=30, picking=0, computing=70))))
     assert finding.share_of_step == pytest.approx(0.6)
-    assert finding.predicted_range is not None and finding.predicted_range[1] > 1 / (1 - 0.8)
+    assert finding.gain.bounds is not None and finding.gain.bounds[1] > 1 / (1 - 0.8)
 
 
 def test_a_file_opened_now_and_then_or_at_no_cost_is_no_loader() -> None:

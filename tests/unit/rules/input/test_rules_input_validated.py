@@ -37,7 +37,7 @@ def told(line: int) -> Finding:
 
 def test_validation_that_goes_through_the_same_line_is_in_the_seconds() -> None:
     found = told(line=7)
-    low, high = found.predicted_range or (0.0, 0.0)
+    low, high = found.gain.bounds or (0.0, 0.0)
     assert [other.seconds for other in found.elsewhere] == [
         pytest.approx((2.0 * gain.saving(low), 3.0 * gain.saving(high)))
     ]

@@ -116,9 +116,9 @@ def test_windows_that_a_compiled_call_goes_through_untimed_have_no_gain_but_the_
         return list(windows.windows_in_a_call(of_work(given, iterations=None, account=account, steps=steps)))
 
     (found,) = going()
-    assert (found.code, found.predicted_range, found.at_least) == ("INP007", None, None)
+    assert (found.code, found.gain.bounds, found.gain.low) == ("INP007", None, None)
     assert found.share_of_step == 0.0, "what they cost was not measured"
-    assert found.ceiling == pytest.approx(10.0) and found.where[0].line == 7 and "with size 25" in found.advice
+    assert found.gain.high == pytest.approx(10.0) and found.where[0].line == 7 and "with size 25" in found.advice
     assert not going(graph_ms=300.0), "the call does something else"
     assert not going(measured="trace"), "windows_one_by_one knows more"
     assert not going(stages=(*stages[:-1], stage("TextLine", 5))), "reading may be the wait"
@@ -144,7 +144,7 @@ def test_records_that_a_compiled_call_goes_through_are_parsed_a_batch_at_a_time(
     given |= {"offers": {"ops": [FunctionCosts(functions=(brief(function="score", heavy=heavy),))]}}
     work = of_work(made, source=source + more + "    return found\n", **given)
     found = list(sequential_stages.parsed_in_a_call(work))
-    assert [(item.code, item.where[0].line, item.at_least) for item in found] == ([("INP007", 7, None)] if told else [])
+    assert [(item.code, item.where[0].line, item.gain.low) for item in found] == ([("INP007", 7, None)] if told else [])
 
 
 def test_a_call_without_a_place_that_fetches_is_no_input_to_prepare_ahead() -> None:

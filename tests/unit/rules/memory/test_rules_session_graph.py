@@ -59,7 +59,7 @@ def test_operations_that_a_function_adds_in_the_loop() -> None:
     figures = {row.name: row.value for row in found.evidence}
     assert figures["operations added for each run of the session"] == 2.0
     assert figures["operations of the graph at the last count"] == 34.0
-    assert found.predicted_range is not None and found.predicted_range[0] > 2
+    assert found.gain.bounds is not None and found.gain.bounds[0] > 2
     assert list(called_for_little(evidence)) == []
 
 
@@ -74,7 +74,7 @@ def test_a_session_that_a_function_runs() -> None:
 
 def test_runs_that_take_no_longer_are_no_certain_gain() -> None:
     (found,) = session_graph(work_evidence(SOURCE, STACKS, loop=5, records=records(GROWS, 6, 5, (50.0, 50.0))))
-    assert found.predicted_range is not None and found.predicted_range[0] < 1.2
+    assert found.gain.bounds is not None and found.gain.bounds[0] < 1.2
 
 
 @pytest.mark.parametrize(

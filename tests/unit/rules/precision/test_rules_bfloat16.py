@@ -19,10 +19,10 @@ def told(rows: Any = PRODUCTS, times: float | None = 2.0, **fields: Any) -> list
 def test_products_that_are_faster_in_16_bits_are_headroom() -> None:
     (finding,) = told()
     assert (finding.code, finding.headroom, finding.severity) == ("PRC004", True, "info")
-    lower, upper = finding.predicted_range
-    assert 1.2 < lower < finding.predicted_speedup < upper < 2.5
+    lower, upper = finding.gain.bounds
+    assert 1.2 < lower < finding.gain.likely < upper < 2.5
     (faster,) = told(times=8.0)
-    assert faster.predicted_range[1] > upper
+    assert faster.gain.bounds[1] > upper
 
 
 @pytest.mark.parametrize(

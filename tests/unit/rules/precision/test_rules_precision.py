@@ -58,15 +58,15 @@ def cards(*capabilities: tuple[int, int] | None) -> DevicesData:
 def test_float16_on_a_cpu() -> None:
     (finding,) = float16_on_cpu(evidence(1.0))
     # 0.48 of the step in convolutions, 0.8 in the graph.
-    assert finding.predicted_range == pytest.approx((1 / (1 - 0.24), 1 / (1 - 0.76)))
+    assert finding.gain.bounds == pytest.approx((1 / (1 - 0.24), 1 / (1 - 0.76)))
     assert finding.where[0].line == 2
 
 
 def test_float16_is_known_from_the_graphs_where_no_window_saw_a_step() -> None:
     """Steps of half a minute: the run was interrupted before the first window."""
     (finding,) = float16_on_cpu(evidence(1.0, tfprof=None))
-    assert (finding.predicted_speedup, finding.predicted_range) == (None, None)
-    assert finding.ceiling == pytest.approx(1 / (1 - 0.76)) and finding.severity == "high"
+    assert (finding.gain.likely, finding.gain.bounds) == (None, None)
+    assert finding.gain.high == pytest.approx(1 / (1 - 0.76)) and finding.severity == "high"
     assert [row.name for row in finding.evidence] == ["share of the FLOPs in 16 bits"]
     assert not list(float16_on_cpu(evidence(0.05, tfprof=None)))
 
@@ -92,7 +92,7 @@ def test_float32_bfloat16_and_gpus_are_none(given: Evidence) -> None:
 
 def test_tensor_cores_unused() -> None:
     (finding,) = unused_half_precision(evidence(0.0, device=GPU, devices=cards((8, 6))))
-    assert (finding.severity, finding.predicted_speedup) == ("info", None)
+    assert (finding.severity, finding.gain.likely) == ("info", None)
 
 
 @pytest.mark.parametrize(

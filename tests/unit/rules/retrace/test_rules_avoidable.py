@@ -96,7 +96,7 @@ def test_share_leaves_warm_up_out_but_counts_what_was_lost_in_it(analyze: Any) -
     )
     # 10 ms lost; 20 clean steps of 10 ms, and the 5 ms that were lost in the warm-up.
     assert only(result).share_of_step == pytest.approx(10 / 205)
-    assert only(result).predicted_speedup == pytest.approx(1 / (1 - 10 / 205))
+    assert only(result).gain.likely == pytest.approx(1 / (1 - 10 / 205))
     assert only(result).severity == "low"
 
 
@@ -110,7 +110,7 @@ def test_the_range_goes_on_to_what_the_first_run_took(analyze: Any) -> None:
     steps = msgspec.structs.replace(even, steps=(even.steps[0], second, *late))
     values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in (2, 3)]
     # 2 * 5 ms of 230 ms; or the 30 ms that step 2 took more.
-    assert only(analyze(trace(1), *values, steps=steps)).predicted_range == pytest.approx(
+    assert only(analyze(trace(1), *values, steps=steps)).gain.bounds == pytest.approx(
         (1 / (1 - 10 / 230), 1 / (1 - 30 / 230))
     )
 
@@ -118,8 +118,8 @@ def test_the_range_goes_on_to_what_the_first_run_took(analyze: Any) -> None:
 def test_where_every_step_traces_and_no_window_shows_the_rest_the_least_is_given(analyze: Any) -> None:
     values = [trace(n, Difference("lr", str(n - 1), str(n), "value")) for n in range(2, 21)]
     finding = only(analyze(trace(1), *values, steps=even_steps(20, 10 * MS)))
-    assert finding.predicted_speedup is None and finding.predicted_range is None
-    assert finding.at_least == pytest.approx(1 / (1 - 95 / 200))
+    assert finding.gain.likely is None and finding.gain.bounds is None
+    assert finding.gain.low == pytest.approx(1 / (1 - 95 / 200))
 
 
 @pytest.mark.parametrize(("count", "severity"), [(3, "low"), (10, "medium"), (60, "high")])
@@ -132,7 +132,7 @@ def test_one_partial_batch_is_at_most_info(analyze: Any) -> None:
     once = trace(1), trace(2, shape("f32[32]", "f32[9]"))
     assert analyze(*once).findings == ()  # 0.5 % of the steps
     short = only(analyze(*once, steps=even_steps(3, 10 * MS)))
-    assert short.severity == "info" and short.predicted_speedup is None
+    assert short.severity == "info" and short.gain.likely is None
 
 
 def test_one_dtype_in_a_short_run_is_low(analyze: Any) -> None:
@@ -250,5 +250,5 @@ def test_what_was_traced_before_the_first_step_costs_the_run_and_no_step(tmp_pat
     data = analyzed(tmp_path, trace(1), *values, steps=table).data
     assert {item.step for item in data.functions[0].traces} == {0}
     (finding,) = avoidable_traces(evidence_of(steps=table, data={"retrace": data}, wall_s=10.0))
-    assert (finding.basis, finding.severity, finding.predicted_speedup) == ("run", "info", None)
+    assert (finding.basis, finding.severity, finding.gain.likely) == ("run", "info", None)
     assert finding.share_of_step == pytest.approx(15e-3 / 10)

@@ -42,7 +42,7 @@ def test_compile_in_the_loop_stands_first() -> None:
     )
     assert [(item.line, item.file) for item in found[0].where] == [(5, FILE), (6, FILE)]
     assert "model.compile once" in found[0].advice
-    low, high = found[0].predicted_range or (0, 0)
+    low, high = found[0].gain.bounds or (0, 0)
     assert low < 5.0 <= high + 0.01  # 80 of 100 ms gone
 
 
@@ -60,7 +60,7 @@ def test_steps_that_trace_because_of_compile_become_as_long_as_the_others() -> N
             steps=StepTable(steps=steps, source="custom"),
         )
     )
-    low, high = next(iter(traced)).predicted_range or (0, 0)
+    low, high = next(iter(traced)).gain.bounds or (0, 0)
     assert low == pytest.approx(1 / (1 - 52.6 / 187.7 + 0.02), rel=0.01)
     assert high == pytest.approx(10.7 / 5.7, rel=0.01)
 
@@ -334,4 +334,4 @@ def test_what_traces_in_all_steps_is_predicted_with_the_first_executions() -> No
             offers={"lines": (seen,)},
         )
     )
-    assert finding.predicted_range is not None and finding.predicted_range[1] == pytest.approx(40.0)
+    assert finding.gain.bounds is not None and finding.gain.bounds[1] == pytest.approx(40.0)

@@ -7,7 +7,7 @@ from tfperfkit_probes.retrace.model import TracedFunction
 from tfperfkit_rules.retrace.advice import _makes, making_line
 
 from tfperfkit.model import SourceSpan
-from tfperfkit.syntax.names import parse
+from tfperfkit.syntax.module import parse
 
 
 def test_making_line_finds_the_call_of_tf_function() -> None:

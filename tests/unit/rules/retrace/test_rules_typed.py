@@ -13,7 +13,7 @@ from tfperfkit_rules.retrace.advice import remedy
 from tfperfkit_rules.retrace.typed import advice, uses_of
 
 from tfperfkit.model import SourceSpan
-from tfperfkit.syntax.names import Syntax, parse
+from tfperfkit.syntax.module import Syntax, parse
 
 IMPORTS = "import math\nimport tensorflow as tf\n"
 CALL = "loss = step(x, 0.5 * i)"

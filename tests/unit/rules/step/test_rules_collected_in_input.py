@@ -46,7 +46,7 @@ def collecting(source: str = SOURCE, *, gc_ms: float = 6.0, every: int = 1, plac
 def test_a_dataset_that_collects_for_each_batch() -> None:
     (found,) = collected_in_input(collecting())
     assert (found.code, found.where) == ("STP005", (SourceSpan(FILE, 4, "__getitem__"),))
-    low, high = found.predicted_range or (0, 0)
+    low, high = found.gain.bounds or (0, 0)
     assert 2 < low < high and found.severity == "high"
 
 

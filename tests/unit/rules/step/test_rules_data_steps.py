@@ -42,7 +42,7 @@ def test_a_validation_that_goes_through_its_data_again_is_reported_with_the_step
     assert finding.code == "STP013" and finding.where[0].line == 20
     assert finding.title == "Each validation goes through its data 64.0 times"
     assert "validation_steps=19;" in finding.advice
-    assert finding.predicted_range is not None and 1.0 < finding.predicted_range[0] < finding.predicted_range[1]
+    assert finding.gain.bounds is not None and 1.0 < finding.gain.bounds[0] < finding.gain.bounds[1]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_fits_or_is_not_known_is_left_in_peace(stages: Any, fields: Any) ->
 
 def test_an_epoch_of_as_many_batches_as_there_are_examples() -> None:
     (finding,) = steps_beyond_data(given(validation=False))
-    assert "64 times" in finding.title and finding.predicted_speedup is None and "19 are one pass" in finding.advice
+    assert "64 times" in finding.title and finding.gain.likely is None and "19 are one pass" in finding.advice
     assert not list(steps_beyond_data(given(validation=False, steps=100)))
 
 

@@ -16,7 +16,7 @@ from tfperfkit.model import History, SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
 from tfperfkit.records.watched import Period
-from tfperfkit.syntax.names import parse
+from tfperfkit.syntax.module import parse
 
 FIT = ("keras.src.backend.tensorflow.trainer:fit",)
 
@@ -57,7 +57,7 @@ def test_validation_that_takes_longer_than_short_epochs_is_reported_as_a_share_o
     assert (finding.code, finding.basis, finding.where[0]) == ("STP006", "run", SourceSpan(FILE, 2))
     assert finding.share_of_step == pytest.approx(1.6 / 3.4, abs=0.02)
     assert "validation_freq=5" in finding.advice
-    low, high = finding.predicted_range or (0, 0)
+    low, high = finding.gain.bounds or (0, 0)
     assert 1.2 < low < high < 1.8  # never more than what it takes
     assert {row.name: row.value for row in finding.evidence}["times"] == 8
 
@@ -82,14 +82,14 @@ def test_validation_in_batches_that_are_far_smaller_than_those_of_the_training()
     assert finding.title.endswith("of the run, in batches of 1") and finding.where[0].line == 3
     assert ".batch(64)" in finding.advice
     (usual,) = epoch_ends.after_epochs(validated(32))
-    assert "in batches" not in usual.title and usual.where[0].line == 2 and usual.predicted_range is not None
+    assert "in batches" not in usual.title and usual.where[0].line == 2 and usual.gain.bounds is not None
     # How many there are is not known of a dataset: half of it may stay.
-    assert finding.predicted_range is not None and finding.predicted_range[0] == usual.predicted_range[0]
-    assert finding.predicted_range[1] > usual.predicted_range[1]
+    assert finding.gain.bounds is not None and finding.gain.bounds[0] == usual.gain.bounds[0]
+    assert finding.gain.bounds[1] > usual.gain.bounds[1]
     (arrays,) = epoch_ends.after_epochs(validated(4, kind="arrays"))
     assert "validation_batch_size=64" in arrays.advice and arrays.where[0].line == 2
     # 256 examples are four training steps of 10 ms of the 200 ms that it takes: no more than these stay.
-    assert arrays.predicted_range is not None and arrays.predicted_range[0] > usual.predicted_range[0]
+    assert arrays.gain.bounds is not None and arrays.gain.bounds[0] > usual.gain.bounds[0]
 
 
 def test_checkpoints_after_each_short_epoch_are_told_at_the_callback() -> None:
@@ -171,7 +171,7 @@ def test_steps_that_get_longer_are_told_with_the_line_and_what_grows() -> None:
     assert (finding.code, finding.where[0]) == ("STP007", SourceSpan(FILE, 5))
     assert "2.17 ms at first, 5.84 ms at the end" in finding.title and SourceSpan(FILE, 4) in finding.where
     assert "kept = collections.deque(maxlen=100)" in finding.advice
-    assert finding.predicted_range and finding.predicted_range[0] < 2 <= finding.predicted_range[1] < 3
+    assert finding.gain.bounds and finding.gain.bounds[0] < 2 <= finding.gain.bounds[1] < 3
 
 
 DUMPED = """\

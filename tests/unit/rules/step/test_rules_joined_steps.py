@@ -22,7 +22,7 @@ def test_fit_that_calls_for_each_step_is_offered_several() -> None:
     (finding,) = several_steps(compiled((WORK,), source=FIT, records=sites(site(1, "batch", 2))))
     assert finding.headroom and "model.compile(..., steps_per_execution=32)" in finding.advice
     assert finding.where[0].line == 2
-    assert finding.predicted_range is not None and finding.predicted_range[0] > 1.1
+    assert finding.gain.bounds is not None and finding.gain.bounds[0] > 1.1
 
 
 def test_a_loop_of_ones_own_is_offered_a_function_around_it() -> None:

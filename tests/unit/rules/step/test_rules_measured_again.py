@@ -64,7 +64,7 @@ def test_the_training_data_are_not_to_be_evaluated_again() -> None:
     assert (found.code, found.basis, found.where[0]) == ("STP011", "run", SourceSpan(FILE, 4))
     assert found.title == "self.model.evaluate goes through the training data again, which fit has just measured"
     assert found.share_of_step == pytest.approx(0.8 / 2.6, abs=0.02)
-    low, high = found.predicted_range or (0, 0)
+    low, high = found.gain.bounds or (0, 0)
     assert 1.2 < low < high < 1.7 and "means over the epoch" in found.detail
 
 

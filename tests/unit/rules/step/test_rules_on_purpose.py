@@ -59,9 +59,9 @@ def test_what_waits_is_reported_at_its_line(line: str, called: tuple[str, ...], 
 
 def test_a_pause_can_go_whole_and_another_threads_work_perhaps_not() -> None:
     (pause,), (queue,) = on_purpose.waits(looped("time.sleep(1)")), on_purpose.waits(looped("q.get()", "queue:get"))
-    assert pause.predicted_range and 1.3 < pause.predicted_range[0] < 1.67 < pause.predicted_range[1] < 2.1
-    assert queue.predicted_range is None and queue.predicted_speedup is None
-    assert queue.ceiling and 1.67 < queue.ceiling < 2.1 and queue.severity == "high"
+    assert pause.gain.bounds and 1.3 < pause.gain.bounds[0] < 1.67 < pause.gain.bounds[1] < 2.1
+    assert queue.gain.bounds is None and queue.gain.likely is None
+    assert queue.gain.high and 1.67 < queue.gain.high < 2.1 and queue.severity == "high"
 
 
 def awaiting(name: str, line: int, *called: str, count: int = 60, activity: str = "python") -> Any:
@@ -86,7 +86,7 @@ def test_what_the_awaited_thread_does_is_the_cause() -> None:
     (made,) = on_purpose.waits(awaiting("fill", 6))
     assert made.title == "40 % of a step is waiting for another thread of the script, of which 100 % is Python"
     assert made.where[:2] == (SourceSpan(FILE, 6, "fill"), SourceSpan(FILE, 2))
-    assert made.predicted_range and 1.3 < made.predicted_range[0] < 1.67 < made.predicted_range[1] < 2.1
+    assert made.gain.bounds and 1.3 < made.gain.bounds[0] < 1.67 < made.gain.bounds[1] < 2.1
     assert "processes" in made.detail
     (paused,) = on_purpose.waits(awaiting("fill", 5))
     assert paused.title.endswith("is sleeping (time.sleep)") and "pause" in paused.advice
@@ -96,7 +96,7 @@ def test_what_the_awaited_thread_does_is_the_cause() -> None:
 @pytest.mark.parametrize("given", [awaiting("fill", 6, count=3), awaiting("fill", 6, activity="graph")])
 def test_of_a_thread_that_was_hardly_seen_or_that_computes_nothing_more_is_told(given: Any) -> None:
     (found,) = on_purpose.waits(given)
-    assert found.predicted_range is None and found.where[0] == SourceSpan(FILE, 2)
+    assert found.gain.bounds is None and found.where[0] == SourceSpan(FILE, 2)
 
 
 SERVER = """\
@@ -139,7 +139,7 @@ def test_where_nobody_works_the_wait_with_a_time_limit_is_named(call: str) -> No
     (found,) = on_purpose.waits(stood(SERVER.replace("inbox.get(timeout=left)", call)))
     assert found.title.endswith("while collect waits with a time limit") and "get_nowait()" in found.advice
     assert found.where[:3] == (SourceSpan(FILE, 9, "collect"), SourceSpan(FILE, 6, "serve"), SourceSpan(FILE, 2))
-    assert found.predicted_range is None and found.ceiling and "No thread of the script works" in found.detail
+    assert found.gain.bounds is None and found.gain.high and "No thread of the script works" in found.detail
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_collections_by_hand_are_told_with_their_own_time() -> None:
     (finding,) = collected_by_hand.collects(given)
     assert (finding.code, finding.where[0]) == ("STP005", SourceSpan(FILE, 2))
     assert finding.share_of_step == pytest.approx(0.4, abs=0.01) and "gc" in finding.parts
-    assert finding.predicted_range and 1.6 < finding.predicted_range[0] < 1.71 <= finding.predicted_range[1] < 1.8
+    assert finding.gain.bounds and 1.6 < finding.gain.bounds[0] < 1.71 <= finding.gain.bounds[1] < 1.8
     assert not list(python_time.hot_python(given))
 
 
@@ -207,7 +207,7 @@ def test_a_full_collection_behind_which_no_sample_fell_is_the_lines_too() -> Non
 @pytest.mark.parametrize("graph", [0.0, 0.3, 1.0])
 def test_without_collections_the_rest_of_the_step_is_left(graph: float) -> None:
     shares = [n / 100 for n in range(5, 100)]
-    ranges = [without_collections((share, share), graph) for share in shares]
+    ranges = [without_collections((share, share), graph).bounds for share in shares]
     assert ranges == sorted(ranges)  # the more was collected the more is gained
     for share, (low, high) in zip(shares, ranges, strict=True):
         assert low <= 1 / (1 - share) / (1 - COLD_CALLS_MIN.value) and high >= min(1 / (1 - share), 99.9)

@@ -94,7 +94,7 @@ def test_validation_by_hand_after_each_epoch() -> None:
 def test_a_pass_over_the_training_data_is_not_needed() -> None:
     (found,) = validated_by_hand(evidence(shared=(7, 3)))
     assert found.code == "STP011" and found.where[-1] == SourceSpan(FILE, 7)
-    assert "in the training step" in found.advice and (found.predicted_speedup or 0) > 1.5
+    assert "in the training step" in found.advice and (found.gain.likely or 0) > 1.5
     (other,) = validated_by_hand(evidence(shared=(3, 20)))
     assert other.code == "STP006"
 

@@ -65,7 +65,7 @@ def test_every_25th_step_is_reported_with_its_line() -> None:
     assert (finding.code, finding.where) == ("STP008", (SourceSpan(FILE, 3),))
     assert finding.title == "One step in 25 takes 26 times as long: the script's own Python"
     assert finding.share_of_step == pytest.approx(0.5, abs=0.01)
-    assert finding.predicted_range and finding.predicted_range[0] < 2 <= finding.predicted_range[1] < 2.2
+    assert finding.gain.bounds and finding.gain.bounds[0] < 2 <= finding.gain.bounds[1] < 2.2
 
 
 def test_what_others_tell_or_no_line_explains_is_left_to_them() -> None:

@@ -62,7 +62,7 @@ def test_what_is_prepared_for_each_epoch_between_the_steps() -> None:
     assert found.code == "LIN001" and found.title.endswith("in turned, between the steps")
     assert found.where == (SourceSpan(FILE, 7, "turned"), SourceSpan(FILE, 11))
     assert found.share_of_step == pytest.approx(0.3, abs=0.05)
-    assert found.predicted_range is not None and found.predicted_range[1] < 1.7
+    assert found.gain.bounds is not None and found.gain.bounds[1] < 1.7
 
 
 def test_what_takes_little_waits_or_writes_is_not_it() -> None:

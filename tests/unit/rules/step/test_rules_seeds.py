@@ -39,7 +39,7 @@ def test_a_seed_at_each_step_is_reported_at_its_line(call: str) -> None:
     assert (finding.code, finding.severity) == ("STP012", "high")
     assert finding.where == (SourceSpan(FILE, 2), SourceSpan(FILE, 3))
     assert finding.share_of_step == pytest.approx(0.94, abs=0.02)
-    assert (finding.at_least or finding.predicted_speedup or 0) > 5
+    assert (finding.gain.low or finding.gain.likely or 0) > 5
     assert {"BAT002", "CMP006"} <= set(finding.absorbs)
 
 

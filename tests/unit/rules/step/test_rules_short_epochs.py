@@ -48,7 +48,7 @@ def test_short_epochs_cost_what_lies_between_them(each: int) -> None:
     times = -(-100 // each)
     data = f"tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(images)).batch(32).repeat({times})"
     assert f"data = {data}, then fit(data, epochs={round(300 / times)})" in finding.advice
-    low, high = finding.predicted_range or (0, 0)
+    low, high = finding.gain.bounds or (0, 0)
     assert 1 < low < high <= 1 / (1 - finding.share_of_step) + 0.5
 
 

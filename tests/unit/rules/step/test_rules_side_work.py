@@ -55,7 +55,7 @@ def test_compiled_calls_behind_side_work_are_faster_without_it() -> None:
         table = make_steps(60)
         spied = seen(table, [(60, "saving", leaf(3)), (40, rest, leaf(2))])
         given = make_evidence(parts_ms={"saving": 6.0, "graph": 4.0}, steps=table, source=source, **spied._asdict())
-        bounds = one(side_work.hot_path(given)).predicted_range
+        bounds = one(side_work.hot_path(given)).gain.bounds
         assert bounds is not None
         return bounds
 

@@ -63,7 +63,7 @@ def test_a_thread_that_asks_whether_there_is_room() -> None:
     found = one(spins(spinning({3: 40, 4: 50, 5: 10})))
     assert found.title == "A thread spins in collect, and takes the interpreter's lock from the training loop"
     assert (found.code, found.where) == ("STP015", (SourceSpan(FILE, 3, "collect"), SourceSpan(FILE, 4, "collect")))
-    assert found.at_least == pytest.approx(3) and found.share_of_step == pytest.approx(2 / 3)
+    assert found.gain.low == pytest.approx(3) and found.share_of_step == pytest.approx(2 / 3)
     assert found.severity == "high" and found.evidence[0].value == pytest.approx(0.9)
 
 
@@ -75,7 +75,7 @@ def test_a_queue_that_is_asked_without_waiting() -> None:
 def test_where_the_steps_do_not_feel_it_it_is_a_remark() -> None:
     for evidence in (spinning({4: 100}, often_ms=12), spinning({4: 100}, steps=40)):
         found = one(spins(evidence))
-        assert (found.severity, found.at_least, found.predicted_speedup) == ("info", None, None)
+        assert (found.severity, found.gain.low, found.gain.likely) == ("info", None, None)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_work_spread_over_the_lines_of_a_loop_is_reported_by_the_loop() -> None:
     assert finding.where[0] == SourceSpan(FILE, 3, "encode")
     assert SourceSpan(FILE, 9) in finding.where
     assert finding.share_of_step == 0.5
-    assert finding.predicted_range and 1.2 < finding.predicted_range[0] < 2 < finding.predicted_range[1] < 2.5
+    assert finding.gain.bounds and 1.2 < finding.gain.bounds[0] < 2 < finding.gain.bounds[1] < 2.5
 
 
 @pytest.mark.parametrize(("method", "told"), [("Stats.on_train_batch_end", True), ("on_epoch_end", False)])
@@ -257,7 +257,7 @@ def test_tiny_steps_of_fit_should_run_many_to_a_call() -> None:
     finding = one(fit_calls.one_call_a_step(tiny_fit()))
     assert [place.line for place in finding.where] == [1, 2]
     assert "net.compile(..., steps_per_execution=" in finding.advice
-    assert finding.predicted_range and finding.predicted_range[0] < 4.5 < finding.predicted_range[1]  # measured: 4.5
+    assert finding.gain.bounds and finding.gain.bounds[0] < 4.5 < finding.gain.bounds[1]  # measured: 4.5
 
 
 def test_steps_that_compute_or_run_together_already_are_left_in_peace() -> None:

@@ -12,7 +12,7 @@ from tfperfkit_rules.step.whole_copies import copied_to_grow
 from tfperfkit.model import SourceSpan, Work
 from tfperfkit.records.samples import Frame, SampleLog, Stack
 from tfperfkit.records.steps import Loop, Step, StepTable
-from tfperfkit.syntax.names import parse
+from tfperfkit.syntax.module import parse
 
 HEAD = "import numpy as np\nimport tensorflow as tf\n"
 LOOP = HEAD + "for batch in data:\n    kept = np.append(kept, embed(batch), axis=0)\n"
@@ -46,7 +46,7 @@ def test_a_copy_that_grows_is_reported_with_its_line_and_how_to_join_once() -> N
     assert finding.title == "kept is copied whole each time to make it longer: 60 % of a step"
     assert "kept = np.concatenate(parts, axis=0) behind the loop" in finding.advice
     assert "parts = [kept] before the loop, parts.append(embed(batch)) in line 4" in finding.advice
-    low, high = finding.predicted_range or (0, 0)
+    low, high = finding.gain.bounds or (0, 0)
     assert 1.5 < low < high < 4
 
 

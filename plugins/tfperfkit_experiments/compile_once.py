@@ -1,0 +1,33 @@
+"""``compile-once``: compiles a model the first time only, so that its traces are kept."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from tfperfkit.experiment import Change
+from tfperfkit_experiments.base import Base
+from tfperfkit_experiments.seams import Seams
+
+
+class CompileOnce(Base):
+    """What later calls would change, such as the optimizer or the layers that are trained, stays as it was."""
+
+    name = "compile-once"
+    keeps = "ceiling"
+    codes = ("RET014",)
+
+    def apply(self, seams: Seams, change: Change) -> None:
+        """Ignore every ``compile`` of a model but the first."""
+        done: weakref.WeakSet[Any] = weakref.WeakSet()
+
+        def compile(original: Any, model: Any, /, *arguments: Any, **named: Any) -> Any:
+            if model in done:
+                seams.applied()
+                return None
+            result = original(model, *arguments, **named)
+            done.add(model)  # only now: a class may call its base's
+            return result
+
+        seams.refuse("no model is compiled a second time")
+        seams.replace_in_models("compile", compile)

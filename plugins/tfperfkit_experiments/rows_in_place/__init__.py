@@ -1,1 +1,0 @@
-"""The experiment ``rows-in-place``."""

@@ -1,0 +1,100 @@
+"""What can usually replace an operation that is slow at what it is given, by its type."""
+
+from __future__ import annotations
+
+from tfperfkit.graph import optable
+
+_DEFAULT = (
+    "Look at what this line needs: fewer elements, an operation that does less (the largest few in place of a "
+    "sort, a slice in place of a gather), smaller intermediate tensors, or its result once for several steps."
+)
+#: Operations that copy a tensor to another place, or take a part of one. They read and write its bytes once, and no
+#: operation can do the same with less, so they cost too much only if their kernel is slow.
+MOVES = ("Pad", "MirrorPad", "Slice", "StridedSlice", "Split", "Roll")
+#: Operations that draw random numbers. A number takes a few dozen instructions; nothing cheaper gives as many numbers.
+DRAWS = tuple(sorted(optable.names(kind=optable.DRAWING)))
+#: Beginnings of operation types, and the advice; the first entry that fits counts.
+_INSTEAD: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("TopK", "Sort", "ArgSort", "NthElement"),
+        "Sort fewer: tf.math.top_k with the few that are used, tf.reduce_max for one, or rows that were narrowed "
+        "before.",
+    ),
+    (
+        ("Unique", "Where", "SetSize", "DenseToDenseSetOperation", "ListDiff"),
+        "Compute it once where it does not change, or in the input pipeline; multiply by a mask in place of tf.where "
+        "with one argument or tf.boolean_mask, which copy on one thread.",
+    ),
+    (
+        ("TensorScatter", "ScatterNd", "UnsortedSegment", "Segment", "SparseSegment", "ResourceScatter", "Bincount"),
+        "Scattering goes number by number: whole rows at a time (few, long rows in place of many short ones), "
+        "tf.math.segment_sum on sorted ids, or variable.scatter_nd_update, which writes in place.",
+    ),
+    (
+        ("Gather", "ResourceGather", "BatchGather"),
+        "Gather whole rows (along the first axis, with the long axis last), fewer of them, or take a slice where the "
+        "indices are next to each other.",
+    ),
+    (
+        ("Transpose", "ConjugateTranspose"),
+        "Keep one order of the axes: matmul with transpose_a or transpose_b, tf.einsum, a reduction with another "
+        "axis, or data that is stored in the order in which it is needed.",
+    ),
+    (
+        ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
+        "A running sum over few numbers is a product with a triangular matrix; along the last axis it is faster than "
+        "along the first. Where only the last sum is used, it is tf.reduce_sum.",
+    ),
+    (
+        ("Sum", "Mean", "Max", "Min", "Prod", "ArgMax", "ArgMin", "All", "Any"),
+        "Reduce along the last axes where the layout allows it, or fewer numbers; over the first axis a product with "
+        "a vector of ones does the same.",
+    ),
+    (
+        ("DepthwiseConv2d",),
+        "On a processor a depthwise convolution moves much and computes little: a smaller kernel, no dilation, fewer "
+        "channels at this size, or a plain Conv2D with fewer channels.",
+    ),
+    (
+        ("SpaceToBatchND", "BatchToSpaceND"),
+        "A dilation is made by copying the picture apart and together again: a stride or a pooling before the layer "
+        "sees as far.",
+    ),
+    (
+        ("Conv",),
+        "Give the convolution a shape that its kernel is good at: channels in multiples of 8 (16 with AVX-512), a "
+        "stride or a pooling before it, k×1 and 1×k in place of k×k, no dilation, float32.",
+    ),
+    (
+        ("Einsum", "MatMul", "BatchMatMul"),
+        "One product of large matrices is faster than many small ones or than one with a long, thin side: put axes "
+        "together (tf.reshape) before it, and do it for a whole batch.",
+    ),
+    (
+        ("Random", "Stateless", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal"),
+        "Draw fewer numbers: one for each row or channel, uniform ones in place of normal ones, or in the input "
+        "pipeline.",
+    ),
+    (
+        ("FFT", "RFFT", "IFFT", "IRFFT", "BatchFFT"),
+        "Take sizes that are powers of two, and transform what does not change once, in the input pipeline (cache()).",
+    ),
+    (
+        ("Decode", "Parse", "String", "Regex", "StaticRegex", "Lookup", "UnicodeDecode"),
+        "Do it in the input pipeline (Dataset.map with num_parallel_calls), where it runs beside the step.",
+    ),
+    (
+        ("Resize", "CropAndResize", "ExtractImagePatches", "ImageProjectiveTransform", "ExtractVolumePatches"),
+        "Do it in the input pipeline, beside the step, or keep the result: cache() before what is random.",
+    ),
+    (
+        ("Tile", "BroadcastTo", "ConcatV2", "Pack", "Pad", "MirrorPad", "SplitV", "Split", "StridedSlice", "Slice"),
+        "This only copies: let operations broadcast ([:, None]) in place of repeating, and join or cut once, not in "
+        "each turn.",
+    ),
+)
+
+
+def advise_for(kind: str) -> str:
+    """Return the advice for an operation, by its plain type (``records.bounds.plain``)."""
+    return next((text for begins, text in _INSTEAD if kind.startswith(begins)), _DEFAULT)

@@ -1,0 +1,193 @@
+"""STP003: parts of an account that no other finding explains, with their lines and the most that could be gained."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from tfperfkit import calibration
+from tfperfkit.calibration import Chosen, Threshold
+from tfperfkit.clock import ms
+from tfperfkit.gain import Unknown, severity, up_to
+from tfperfkit.ledger.compute import has_long_operations, is_compute
+from tfperfkit.ledger.part_lines import MAX_LINES, counts_for_part, find_part_lines
+from tfperfkit.model import Finding, Measurement, StepAccount
+from tfperfkit.offers import AvoidableTracing
+from tfperfkit.records.parts import PARTS, PartName
+from tfperfkit.records.samples import MIN
+from tfperfkit.rule import Evidence, LastRule
+from tfperfkit_rules.step.owners import EXPLAINS, OWNED, findings_of_work, has_owner
+
+CODE = "STP003"
+OWNED_WASTE = Threshold(
+    0.05,
+    "share",
+    "of an account, for a part in which nothing useful is done (tracing, collections) and that no finding explains",
+    Chosen("all of it can go"),
+)
+#: A part that takes this share of the steps, or of other work, is worth the user's time. Of other work, only if that
+#: is a fifth of the run.
+LOUD, OF_RUN = calibration.LOUD_RESIDUAL.value, calibration.SEVERITY_HIGH.value
+_WASTE: tuple[PartName, ...] = ("tracing", "host_sync", "saving", "gc")
+
+
+@LastRule
+def unexplained_parts(evidence: Evidence, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Report each part of the account of the training steps, or of other work, that has no owner; the largest first."""
+    account = evidence.account
+    if account is None or not account.mean_ms or evidence.samples.count < MIN:
+        return
+    work = evidence.work
+    mine = findings_of_work(evidence, findings)
+    for part, share in sorted(_part_shares(account).items(), key=lambda item: -item[1]):
+        least = OWNED_WASTE.value if part in _WASTE else OWNED
+        if is_compute(evidence, part) or share < least or has_owner(part, share, mine):
+            continue
+        if work is not None and part == "other" and _is_wait_of_run(work.share_of_run * share, findings):
+            continue
+        yield _report_part(evidence, part, share)
+
+
+def _part_shares(account: StepAccount) -> dict[PartName, float]:
+    """Return the parts as shares of the account.
+
+    Eager operations and the Python that dispatches them count as one part. Eager operations that compute are left out.
+    """
+    shares = {part: took / account.mean_ms for part, took in account.parts_ms.items()}
+    operations, dispatch = shares.get("eager_ops", 0.0), shares.get("dispatch", 0.0)
+    if operations > 0:
+        if has_long_operations(operations, dispatch):
+            del shares["eager_ops"]
+        elif operations >= OWNED_WASTE.value:
+            shares["eager_ops"] = operations + dispatch
+            shares.pop("dispatch", None)
+    return shares
+
+
+def _is_wait_of_run(share_of_run: float, findings: Sequence[Finding]) -> bool:
+    """Return whether a wait that was seen in the run as a whole explains time without a cause."""
+    return any(
+        item.family == "input" and item.basis == "run" and item.share_of_step >= EXPLAINS * share_of_run
+        for item in findings
+    )
+
+
+def _report_part(evidence: Evidence, part: PartName, share: float) -> Finding:
+    work, unit = evidence.work, evidence.unit
+    took = share * (evidence.step_ms or 0.0)
+    package = _find_package(evidence, part)
+    advice, whose = _advise(evidence, part, package)
+    is_remark = advice in _REMARKS or part == "other"
+    loud = not is_remark and share >= LOUD and (work is None or share * work.share_of_run >= OF_RUN)
+    return Finding(
+        code=CODE,
+        family="step",
+        title=f"{100 * share:.0f} % of {unit.a if work is None else unit.loop} is {whose}",
+        severity=severity(share) if loud else "info",
+        share_of_step=share,
+        gain=Unknown() if package else up_to(share),  # what another package computes may be needed
+        where=tuple(find_part_lines(evidence, part)),
+        evidence=(
+            Measurement("share", share, "share", "breakdown"),
+            Measurement("time", took, "ms", "breakdown"),
+            Measurement("samples", float(evidence.samples.count), "count", "baseline"),
+        ),
+        advice=advice,
+        detail=_name_called_functions(evidence, part),
+        parts=("eager_ops", "dispatch") if part == "eager_ops" else (part,),
+    )
+
+
+def _advise(evidence: Evidence, part: PartName, package: str) -> tuple[str, str]:
+    """Return the advice for a part, and the words for what the part is."""
+    words = PARTS[part].sentence
+    if package:
+        return _OF_PACKAGE.format(package=package), f"Python of {package}"
+    if part == "tracing" and _is_first_tracing(evidence):
+        return _FIRST, words
+    if part == "dispatch" and _calls_mostly(evidence, part, lambda name: name.startswith(_FILE_FUNCTIONS)):
+        return _FILES, "reading and writing files with TensorFlow"
+    if part in ("eager_ops", "dispatch") and _calls_mostly(evidence, part, _is_keras_adapt):
+        return _ADAPTS, "a layer of Keras that adapts to the data"
+    return _ADVICE.get(part, "Look at these lines: what they do could be done once, or for many at a time."), words
+
+
+def _is_first_tracing(evidence: Evidence) -> bool:
+    """Return whether most of the run's tracing was of new functions, such as those of a model trained after another."""
+    known = evidence.offer(AvoidableTracing)
+    whole = sum(ms(end - begin) for begin, end in evidence.tracing)
+    return known is not None and known.ms < EXPLAINS * whole
+
+
+_FIRST = (
+    "Nearly all of it is the first trace of something new, such as a model that is trained after another: each is paid "
+    "once, however long it trains. The same model and the same functions, used again, are not traced again."
+)
+#: TensorFlow's own reading and writing of files, records and folders, in C++ below a thin layer of Python.
+_FILE_FUNCTIONS = "tensorflow.python.lib.io."
+_FILES = (
+    "It is done in C++ for each file and record, and no @tf.function speeds it up: write fewer bytes, compress less "
+    "(GZIP takes far longer than writing), or let several processes write a file each."
+)
+_ADAPTS = (
+    "Keras goes through the data itself there, batch by batch. A part of them will do for a vocabulary, a mean or a "
+    "variance: layer.adapt(dataset.take(100)); what it has learned can be saved with the model and need not be learned "
+    "again."
+)
+_OF_PACKAGE = (
+    "These lines call {package}, which computes in Python or C of its own: give it less (a sample of the rows, fewer "
+    "columns), look in its documentation for a faster method or more processors, or keep the result for the next run."
+)
+_ADVICE: dict[PartName, str] = {
+    "python": "Look at these lines: do what is the same at each turn once, before the loop, and the rest for whole "
+    "arrays instead of one element at a time.",
+    "eager_ops": "Put the lines into a function with @tf.function, and work on whole batches.",
+    "dispatch": "Fewer and larger calls into TensorFlow: put the lines into a function with @tf.function, and work on "
+    "whole batches.",
+    "host_sync": "Read values of tensors seldom and many at once: .numpy() on a whole tensor after the loop.",
+    "gc": "Make fewer objects at each turn; gc.freeze() after the set-up keeps old ones out of each collection.",
+    "input": "Prepare batches ahead: prefetch(tf.data.AUTOTUNE) at the end of the pipeline, num_parallel_calls in map.",
+    "tracing": "Make functions, models and datasets once, before the loop, and give them tensors of one shape.",
+    "saving": "Save more seldom.",
+    "evaluate": "Predict and evaluate more seldom, and many examples at a time.",
+}
+#: Advice for time that has to be spent: the finding is a remark.
+_REMARKS = (_FIRST, _FILES, _ADAPTS)
+
+
+def _find_package(evidence: Evidence, part: PartName) -> str:
+    """Return the package whose Python the larger half of a part is; "" for the user's own Python."""
+    if part != "python":
+        return ""
+    packages: Counter[str] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and counts_for_part(part, stack):
+            calls = stack.frames[-1].calls
+            packages[calls[0].partition(":")[0].partition(".")[0] if calls else ""] += count
+    package, count = packages.most_common(1)[0] if packages else ("", 0)
+    return package if 2 * count > packages.total() else ""
+
+
+def _calls_mostly(evidence: Evidence, part: PartName, wanted: Callable[[str], bool]) -> bool:
+    """Return whether the larger half of a part is in library functions of this kind, called by the user's lines."""
+    within = every = 0
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and counts_for_part(part, stack):
+            every += count
+            within += count * any(map(wanted, (stack.frames[-1].calls or ())[:1]))
+    return 2 * within > every
+
+
+def _is_keras_adapt(function: str) -> bool:
+    """Return whether Keras iterates over the data itself there, from Python: no ``tf.function`` can hold that loop."""
+    return function.startswith("keras.") and function.endswith(":adapt")
+
+
+def _name_called_functions(evidence: Evidence, part: PartName) -> str:
+    """Return a sentence that names the library functions that these lines call."""
+    called: Counter[str] = Counter()
+    for stack, count in evidence.samples.stacks.items():
+        if stack.frames and stack.frames[-1].calls and counts_for_part(part, stack):
+            called[stack.frames[-1].calls[0].replace(":", ".")] += count
+    names = [name for name, _ in called.most_common(MAX_LINES)]
+    return f"They call {', '.join(names)}." if names else ""

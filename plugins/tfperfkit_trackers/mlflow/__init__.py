@@ -1,1 +1,0 @@
-"""MLflow: the report as an artefact, the account as metrics."""

@@ -1,1 +1,0 @@
-"""A text file for the textfile collector of Prometheus' node exporter."""

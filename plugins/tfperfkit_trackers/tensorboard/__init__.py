@@ -1,1 +1,0 @@
-"""Scalars and the account as text in a log directory of TensorBoard, beside the profile."""

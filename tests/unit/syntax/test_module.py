@@ -1,0 +1,105 @@
+"""A file is described by its functions and loops, whatever stands in it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tfperfkit.syntax.module import Syntax, parse
+from tfperfkit.syntax.nodes import (
+    find_own_nodes,
+    get_last_name,
+    is_constant,
+    list_bound_names,
+    list_read_names,
+    unparse,
+)
+
+SOURCE = """\
+import tensorflow as tf
+
+class Agent:
+    @tf.function(jit_compile=True)
+    def act(self, state, /, noise=0, *rest, seed):
+        def inner(x):
+            return x + 1
+        if noise:
+            return
+        return inner(state)
+
+for epoch, rows in enumerate(data):
+    while rows:
+        total = [each for each in rows for _ in each]
+        step = lambda x: [y for y in x]
+"""
+
+
+def read(text: str) -> Syntax:
+    found = parse(tuple(text.splitlines(keepends=True)))
+    assert found is not None
+    return found
+
+
+def test_functions() -> None:
+    syntax = read(SOURCE)
+    act, inner = syntax.functions
+    assert (act.name, act.line, act.first, act.last, act.owner) == ("act", 5, 4, 10, "Agent")
+    assert (inner.name, inner.owner) == ("inner", "")
+    assert act.parameters == ["self", "state", "noise"]
+    assert [syntax.name(item) for item in act.decorators] == ["tensorflow.function"]
+    assert [item and unparse(item) for item in act.returned] == [None, "inner(state)"]
+    assert [unparse(item) for item in syntax.lambdas[0].returned if item] == ["[y for y in x]"]
+    assert syntax.find_function(4) == syntax.find_function(9) == act
+    assert syntax.find_function(7) == syntax.find_only_function("inner") == inner
+    assert syntax.find_function(12) is None and syntax.find_only_function("outer") is None
+    assert [call.lineno for call in syntax.find_calls("inner")] == [10]
+
+
+def test_loops() -> None:
+    syntax = read(SOURCE)
+    assert [(loop.line, loop.last, loop.over, loop.names) for loop in syntax.find_loops(14)] == [
+        (12, 15, "enumerate(data)", ("epoch", "rows")),
+        (13, 15, "", ()),
+        (14, 14, "rows", ("each",)),
+    ]
+    assert syntax.find_loops(7) == ()
+
+
+def test_names_of_a_node() -> None:
+    node = ast.parse("total[i], last = rows(i), model.fit").body[0]
+    assert list_bound_names(node) == {"last"}
+    assert list_read_names(node) == {"total", "i", "rows", "model"}
+    value = node.value.elts  # type: ignore[attr-defined]
+    assert [get_last_name(item) for item in (*value, value[0].func, None)] == ["", "fit", "rows", ""]
+
+
+@pytest.mark.parametrize(("text", "values", "expected"), [("1", (1,), True), ("True", (1,), False), ("x", (1,), False)])
+def test_constants(text: str, values: tuple[object, ...], expected: bool) -> None:
+    assert is_constant(ast.parse(text, mode="eval").body, *values) is expected
+
+
+def test_nodes_of_its_own() -> None:
+    act = read(SOURCE).functions[0]
+    assert [type(node) for node in find_own_nodes(act.node, ast.FunctionDef, ast.Return)] == [
+        ast.FunctionDef,
+        ast.Return,
+        ast.Return,
+    ]
+
+
+def test_a_statement_that_is_nested_too_deeply() -> None:
+    """The functions and loops of such a file are known, its names are not."""
+    deep = "+".join(["model(x)"] * 450)
+    syntax = read(f"import numpy as np\ndef f():\n    for x in {deep}:\n        np.load(x)\n")
+    assert syntax.find_function(4) is not None
+    assert [loop.line for loop in syntax.find_loops(4)] == [3]
+    assert [syntax.name(call.func) for call in syntax.calls_at(4)] == [""]
+    assert unparse(ast.parse(deep, mode="eval")) in ("", deep.replace("+", " + "))
+
+
+def test_twenty_thousand_lines() -> None:
+    text = "".join(f"def f{n}(x):\n    for y in x:\n        g(y)\n    return x\n" for n in range(5_000))
+    syntax = read(text)
+    assert len(syntax.functions) == 5_000
+    assert [loop.line for loop in syntax.find_loops(19_999)] == [19_998]

@@ -1,0 +1,94 @@
+"""The lines of the user's code, and the layers, on which a compiled step computes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tfperfkit import calibration
+from tfperfkit.model import SourceSpan
+from tfperfkit.offers import ComputedOperation, ComputedStep
+from tfperfkit.records.bounds import BY_THE_MACHINE, plain
+from tfperfkit.rule import Evidence
+
+EXPLAINS = calibration.EXPLAINS.value
+_MAX_TYPES = 3
+
+
+class ComputedLine(NamedTuple):
+    """A line of the user's code, or a layer that the line calls, with the operations that it runs.
+
+    ``share`` is the share of the step (0 to 1) that the operations take. ``types`` are their types, the costliest
+    first. ``direct`` is the share of their time that the line itself takes, and not a function that it calls.
+    """
+
+    where: SourceSpan
+    share: float
+    types: tuple[str, ...]
+    direct: float
+    layer: str = ""
+    operations: tuple[ComputedOperation, ...] = ()
+
+    @property
+    def bound(self) -> str:
+        """What bounds the larger half of its time; "" if that is not known."""
+        bounds: dict[str, float] = defaultdict(float)
+        for row in self.operations:
+            bounds[row.bound] += row.ms
+        largest = max(bounds, key=lambda each: bounds[each], default="")
+        return largest if bounds[largest] > EXPLAINS * sum(bounds.values()) else ""
+
+    @property
+    def is_bound_by_machine(self) -> bool:
+        """Whether the machine's arithmetic or memory bounds the larger half of its time."""
+        return self.bound in BY_THE_MACHINE
+
+    def join_types(self) -> str:
+        """Return the types for a sentence: ``TopKV2 and ScatterNd``."""
+        *first, last = self.types or ("small operations",)
+        return f"{', '.join(first)} and {last}" if first else last
+
+
+def computed_lines(evidence: Evidence) -> list[ComputedLine]:
+    """Return the lines on which the step computes, forward and backward, the costliest first.
+
+    An operation counts for the innermost line of the user's code on the way to it. Updates of variables are the
+    optimizer's and are left out. The list is empty without a trace.
+    """
+    return _group_operations(evidence, lambda row: "")
+
+
+def computed_parts(evidence: Evidence) -> list[ComputedLine]:
+    """Return the same as ``computed_lines``, with each of Keras' own layers that a line calls on its own."""
+    return _group_operations(evidence, lambda row: "" if row.direct else row.layer)
+
+
+def _group_operations(evidence: Evidence, layer_of: Callable[[ComputedOperation], str]) -> list[ComputedLine]:
+    data, account = evidence.offer(ComputedStep), evidence.account
+    if data is None or account is None or data.ms <= 0 or not account.mean_ms:
+        return []
+    scale = min(1.0, evidence.part("graph") / data.ms) / account.mean_ms
+    rows: dict[tuple[str, int, str], list[ComputedOperation]] = defaultdict(list)
+    for row in data.operations:
+        if row.file and row.stage != "update":
+            rows[row.file, row.line, layer_of(row)].append(row)
+    found = [_make_line(place, mine, scale) for place, mine in rows.items()]
+    return sorted(found, key=lambda item: -item.share)
+
+
+def _make_line(place: tuple[str, int, str], rows: Sequence[ComputedOperation], scale: float) -> ComputedLine:
+    types: dict[str, float] = defaultdict(float)
+    for row in rows:
+        types[plain(row.type)] += row.ms
+    total = sum(row.ms for row in rows)
+    return ComputedLine(
+        where=SourceSpan(place[0], place[1], ""),
+        share=min(1.0, total * scale),
+        types=tuple(
+            name for name in sorted(types, key=lambda name: -types[name])[:_MAX_TYPES] if types[name] >= 0.1 * total
+        ),
+        direct=sum(row.ms for row in rows if row.direct) / total if total else 0.0,
+        layer=place[2],
+        operations=tuple(rows),
+    )

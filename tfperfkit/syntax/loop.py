@@ -1,0 +1,53 @@
+"""A loop in the user's source: a ``for`` or ``while`` statement, or a comprehension."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from tfperfkit.syntax.loops import Span, expression_span
+from tfperfkit.syntax.nodes import COMPREHENSIONS, LOOPS, find_nodes, unparse
+
+LoopNode = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+LOOP_NODES = (*LOOPS, *COMPREHENSIONS)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """``over``: what it goes over, as it is written ("" for ``while``); ``names``: what it binds for each iteration.
+
+    If a comprehension has several ``for``, both are those of the first.
+    """
+
+    line: int
+    last: int
+    over: str
+    names: tuple[str, ...] = ()
+    node: LoopNode | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def lines(self) -> range:
+        """From its head to its end."""
+        return range(self.line, self.last + 1)
+
+    @property
+    def once(self) -> Span | None:
+        """Where the expression stands that is evaluated once, before the first iteration; None for ``while``."""
+        return expression_span(self.head.iter) if self.head is not None else None
+
+    @property
+    def head(self) -> ast.For | ast.AsyncFor | ast.comprehension | None:
+        """What binds a target for each iteration; None for ``while``."""
+        if isinstance(self.node, COMPREHENSIONS):
+            return self.node.generators[0]
+        return self.node if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
+
+
+def make_loop(node: LoopNode) -> Loop:
+    """Describe the loop that a node is."""
+    last = node.end_lineno or node.lineno
+    head = Loop(node.lineno, last, "", (), node).head
+    if head is None:
+        return Loop(node.lineno, last, "", (), node)
+    names = tuple(item.id for item in find_nodes(head.target, ast.Name))
+    return Loop(node.lineno, last, unparse(head.iter), names, node)

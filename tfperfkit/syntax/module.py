@@ -1,0 +1,109 @@
+"""A parsed source file: its calls, functions and loops, what stands on a line, and what its names stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from tfperfkit.syntax.function import Function, find_innermost, make_function
+from tfperfkit.syntax.loop import LOOP_NODES, Loop, make_loop
+from tfperfkit.syntax.loops import Span
+from tfperfkit.syntax.names import Names
+from tfperfkit.syntax.nodes import FUNCTIONS, Node, find_nodes, get_last_name
+
+
+class Syntax(Names):
+    """Lines count from 1. Functions and loops are listed with outer ones before inner ones."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        super().__init__(tree)
+        self._by_line: dict[int, list[ast.expr]] = {}
+        self.calls: list[ast.Call] = []
+        for node in self.find_nodes(ast.expr):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                self._by_line.setdefault(line, []).append(node)
+            if isinstance(node, ast.Call):
+                self.calls.append(node)
+        self.calls.sort(key=lambda call: (call.lineno, call.col_offset))
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions and methods, nested ones too; no lambdas."""
+        owners = {item: node.name for node in self.find_nodes(ast.ClassDef) for item in node.body}
+        return tuple(make_function(node, owners.get(node, "")) for node in self._nodes if isinstance(node, FUNCTIONS))
+
+    @cached_property
+    def lambdas(self) -> tuple[Function, ...]:
+        """All lambdas."""
+        return tuple(make_function(node) for node in self.find_nodes(ast.Lambda))
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """All loop statements and comprehensions."""
+        return tuple(make_loop(node) for node in self._nodes if isinstance(node, LOOP_NODES))
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node around each node."""
+        return {below: node for node in self.find_nodes(ast.AST) for below in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return find_nodes(self.tree, ast.AST)
+
+    def find_nodes(self, *kinds: type[Node]) -> list[Node]:
+        """Find the nodes of these kinds in the file; outer ones come before inner ones."""
+        return [node for node in self._nodes if isinstance(node, kinds)]
+
+    def find_function(self, line: int) -> Function | None:
+        """Find the innermost function around a line, decorators included; None at the module's top."""
+        return find_innermost(self.functions, line)
+
+    def find_only_function(self, name: str) -> Function | None:
+        """Find the function or method of this name; None if the file has none or several."""
+        found = [item for item in self.functions if item.name == name]
+        return found[0] if len(found) == 1 else None
+
+    def find_loops(self, line: int) -> tuple[Loop, ...]:
+        """Find the loops around a line within its function, outermost first."""
+        scope = self.find_function(line)
+        around = [item for item in self.loops if line in item.lines and self.find_function(item.line) == scope]
+        return tuple(sorted(around, key=lambda item: (item.line, -item.last)))
+
+    def find_calls(self, name: str) -> list[ast.Call]:
+        """Find the calls of any function or method of this name, in order of their lines."""
+        return [call for call in self.calls if get_last_name(call.func) == name]
+
+    def named(self, *names: str) -> Iterator[ast.Call]:
+        """The calls of these APIs, in order of their lines."""
+        return (call for call in self.calls if self.name(call.func) in names)
+
+    def at_line(self, line: int) -> list[ast.expr]:
+        """The expressions that a line has a part of, outer ones before inner ones."""
+        return self._by_line.get(line, [])
+
+    def calls_at(self, line: int) -> list[ast.Call]:
+        """The calls among ``at_line``."""
+        return [node for node in self.at_line(line) if isinstance(node, ast.Call)]
+
+    def running(self, line: int, span: Span | None) -> list[ast.expr]:
+        """The expression that an instruction at ``span`` belongs to; without one all calls that begin at the line."""
+        if span is not None:
+            ends = [
+                node for node in self.at_line(span[1]) if (node.end_lineno, node.end_col_offset) == (span[1], span[3])
+            ]
+            begun = [node for node in ends if (node.lineno, node.col_offset) <= (span[0], span[2])]
+            if begun:
+                return [max(begun, key=lambda node: (node.lineno, node.col_offset, isinstance(node, ast.Call)))]
+            return []
+        return [call for call in self.calls_at(line) if call.lineno == line]
+
+
+@lru_cache(maxsize=512)
+def parse(lines: tuple[str, ...]) -> Syntax | None:
+    """The syntax of a file's lines; None for what is not Python that can be read."""
+    try:
+        return Syntax(ast.parse("\n".join(line.rstrip("\r\n") for line in lines)))
+    except (SyntaxError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,74 @@
+"""Questions about one node of a syntax tree: what stands in it, which names it reads and binds, what it is as text."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def find_nodes(inside: ast.AST, *kinds: type[Node]) -> list[Node]:
+    """Find the nodes of these kinds in a node, itself included; outer ones come before inner ones."""
+    return [node for node in ast.walk(inside) if isinstance(node, kinds)]
+
+
+def find_own_nodes(function: ast.AST, *kinds: type[Node]) -> list[Node]:
+    """Find the nodes of these kinds in the body of a function, in the order of the source.
+
+    A function or class that is defined in the body is found, but nothing inside of it.
+    """
+    body: list[ast.AST] | ast.AST = getattr(function, "body", [])
+    pending: list[ast.AST] = list(reversed(body)) if isinstance(body, list) else [body]
+    found = []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, kinds):
+            found.append(node)
+        if not isinstance(node, SCOPES):
+            pending += reversed(list(ast.iter_child_nodes(node)))
+    return found
+
+
+def list_names(node: ast.AST) -> set[str]:
+    """List the names that stand in a node, read or bound."""
+    return {item.id for item in find_nodes(node, ast.Name)}
+
+
+def list_read_names(node: ast.AST) -> set[str]:
+    """List the names that a node reads."""
+    return {item.id for item in find_nodes(node, ast.Name) if isinstance(item.ctx, ast.Load)}
+
+
+def list_bound_names(node: ast.AST) -> set[str]:
+    """List the names that a node assigns to or deletes; the names of parameters are not among them."""
+    return {item.id for item in find_nodes(node, ast.Name) if not isinstance(item.ctx, ast.Load)}
+
+
+def get_last_name(node: ast.AST | None) -> str:
+    """The last word of a name or an attribute: ``fit`` of ``model.fit``; "" for anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def get_lines(node: ast.stmt | ast.expr | ast.excepthandler) -> range:
+    """The lines that a node has a part of."""
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def is_constant(node: ast.AST | None, *values: object) -> bool:
+    """Whether an expression is one of these constants; 1 is neither True nor 1.0."""
+    return isinstance(node, ast.Constant) and any(
+        type(node.value) is type(value) and node.value == value for value in values
+    )
+
+
+def unparse(node: ast.AST) -> str:
+    """Write a node as Python; "" for one that is nested too deeply."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return ""

@@ -1,0 +1,50 @@
+"""What the source of a whole script says: which functions yield, which are called more than once, which statements can
+be left out."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from tfperfkit.syntax.nodes import FUNCTIONS, LOOPS, find_nodes, find_own_nodes, get_last_name
+
+
+def generators(tree: ast.AST) -> frozenset[str]:
+    """The names of the functions that yield by themselves, not in a function inside."""
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = find_nodes(tree, *FUNCTIONS)
+    return frozenset(node.name for node in functions if find_own_nodes(node, ast.Yield, ast.YieldFrom))
+
+
+def repeated_functions(tree: ast.AST, lines: Collection[int], around: Collection[str]) -> list[str]:
+    """The functions of this file that are called at several places or in a loop of a function: those that are called on
+    these lines first, then those of ``around``."""
+    functions = find_nodes(tree, ast.FunctionDef)
+    loops = [node for function in functions for node in find_nodes(function, *LOOPS)]
+    calls = Counter(name for part in (tree, *loops) for name, _ in _calls(part))
+    defined = {function.name for function in functions}
+    called = [name for name, line in _calls(tree) if line in lines]
+    return [name for name in dict.fromkeys((*called, *around)) if name in defined and calls[name] > 1]
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The (name, line) of each call, a method's by its last name."""
+    for node in find_nodes(tree, ast.Call):
+        if name := get_last_name(node.func):
+            yield name, node.lineno
+
+
+def can_be_left_out(tree: ast.AST, line: int) -> bool:
+    """Whether a statement begins there that is just a call, or an assignment that a loop of its function repeats."""
+    return any(_begins_on(node, line, False) for node in ast.iter_child_nodes(tree))
+
+
+def _begins_on(node: ast.AST, line: int, repeated: bool) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno == line:
+        return True
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
+        return repeated and node.lineno == line
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        repeated = False
+    repeated = repeated or isinstance(node, LOOPS)
+    return any(_begins_on(child, line, repeated) for child in ast.iter_child_nodes(node))

@@ -16,9 +16,9 @@ GRAPH_RULES: list[GraphRule[Any]] = [rule for rule in RULES if isinstance(rule, 
 RULE_OF = {kind: rule for rule in GRAPH_RULES for kind in get_args(type(rule).__orig_bases__[0])}  # type: ignore[attr-defined]
 
 
-def causes_in(graph: Graph, open_size: int | None = None, **known: Any) -> list[Cause]:
+def causes_in(graph: Graph, *known: Any, **more: Any) -> list[Cause]:
     """All causes in a graph and in what it calls. ``known``: the other arguments of ``RecordedFunction``."""
-    graphs = RecordedGraphs({graph.name: RecordedFunction(graph, open_size, **known)})
+    graphs = RecordedGraphs({graph.name: RecordedFunction(graph, *known, **more)})
     return [cause for rule in GRAPH_RULES for cause in graphs.once(rule.code, graph.name, rule._causes)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from tfperfkit.graph.model import Graph, Node
-from tfperfkit.graph.staying import kept, slots_of
+from tfperfkit.graph.staying import kept
 from tfperfkit.graph.walk import CALLS, LOOPS
 from tfperfkit.records.graph_contents import GraphContents
 
@@ -23,7 +23,7 @@ def facts_of(root: Graph, read: Callable[[GraphContents], Mapping[str, Fact]]) -
         mine = found[here.name]
         for node in here.nodes.values() if mine or here is root else ():
             for body in _called(here, node):
-                pairs = zip(slots_of(body), node.inputs, strict=False)
+                pairs = zip(body.slots, node.inputs, strict=False)
                 given = {slot: mine[owner] for slot, (owner, _) in pairs if owner in mine}
                 if given and node.type in LOOPS:
                     given = {slot: given[slot] for slot in kept(body) if slot in given}

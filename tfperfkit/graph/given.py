@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tfperfkit.graph.iterations import iterations_of
 from tfperfkit.graph.model import Graph
-from tfperfkit.graph.staying import kept, owner_of, slots_of, unwritten
+from tfperfkit.graph.staying import kept, owner_of, unwritten
 from tfperfkit.graph.walk import CALLS, LOOPS, WRITES
 from tfperfkit.records.graph_contents import CallsRecord
 from tfperfkit.records.pipelines import Padding
@@ -85,8 +85,7 @@ def _called(here: Graph, given: Given, unknown_turns: int) -> Iterator[tuple[Gra
                 body = here.body(name)
                 if body is not None:
                     pairs = [
-                        (slot, owner_of(here, owner))
-                        for slot, (owner, _) in zip(slots_of(body), node.inputs, strict=False)
+                        (slot, owner_of(here, owner)) for slot, (owner, _) in zip(body.slots, node.inputs, strict=False)
                     ]
                     yield (
                         body,

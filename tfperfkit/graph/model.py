@@ -197,6 +197,11 @@ class Graph:
             nodes[name].backward = True
         return nodes
 
+    @property
+    def slots(self) -> list[str]:
+        """The placeholders of a body in the order of the inputs of the operation that calls it; captures come last."""
+        return [*self.record.arguments, *self.record.captures]
+
     def input_types(self, node: Node) -> tuple[Type, ...]:
         """The types of a node's inputs; unknown ones have no dtype and no shape."""
         found = self._inputs.get(node.name)

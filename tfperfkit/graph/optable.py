@@ -11,8 +11,9 @@ The words of ``axis`` tell how elements of the result follow from the data input
 - ``reduced``: the axes in input 1 are reduced, all others stay apart. ``scanned``: the same, but the axis stays.
 - ``within``, ``within2``: the last axis, or the last two, are worked on; all others stay apart.
 - ``first``: each example along the first axis is worked on by itself.
-- ``matmul``, ``batch-matmul``, ``einsum``, ``bias``, ``batch-norm``, ``reshape``, ``transpose``, ``gather``, ``named``,
-  ``strided-slice-grad``: depends on attributes or on constant inputs. ``flow`` has a rule for each.
+- ``matmul``, ``batch-matmul``, ``einsum``, ``bias``, ``batch-norm``, ``reshape``, ``transpose``, ``gather``,
+  ``diagonal``, ``named``: depends on attributes or on constant inputs. ``rows`` has a rule for each, and for each kind
+  whose axis is ``named``.
 - ``mixed``: any element may depend on any other. ``none``: the result has no axis of an input.
 
 ``flops`` is a rule for counting FLOPs. ``1*out`` and ``2*in0`` count elements of the first output or of input 0; other

@@ -45,7 +45,6 @@ class RecordedFunction:
         self,
         graph: Graph,
         open_size: int | None = None,
-        *,
         unchanged: frozenset[str] = frozenset(),
         idle: frozenset[str] = frozenset(),
         calls: CallsRecord | None = None,

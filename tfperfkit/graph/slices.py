@@ -31,6 +31,21 @@ def taken(view: View, node: Node, length: int, axis: int) -> tuple[int, int] | N
     return None
 
 
+def kept_axis(view: View, node: Node, axis: int) -> int | None:
+    """The axis of a slice's result at which an axis stands that it takes whole; None if it takes a part of it."""
+    shape = view.shape(*node.inputs[0])
+    if node.type == "Slice":
+        begin, size = view.integers(view.source(node, 1)), view.integers(view.source(node, 2))
+        whole = shape is not None and begin is not None and size is not None and begin[axis] == 0
+        return axis if whole and size is not None and shape is not None and size[axis] in (-1, shape[axis]) else None
+    specs = view.shape(*node.inputs[1])
+    if node.type != "StridedSlice" or not shape or not specs or not whole_along(view, node, axis):
+        return None
+    _, _, ellipsis, new_axis, shrink = _masks(node)
+    before = [_position(specs[0], ellipsis, new_axis, len(shape), each) for each in range(axis)]
+    return axis - sum(bit is not None and bool(shrink >> bit & 1) for bit in before)
+
+
 def whole_along(view: View, node: Node, axis: int) -> bool:
     """Whether ``x[..]`` takes all of an axis, one after the other, and puts no new axis before it."""
     shape, specs = view.shape(*node.inputs[0]), view.shape(*node.inputs[1])

@@ -44,7 +44,7 @@ def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
             body = here.graph.body(name) if node.type in LOOPS | CALLS else None
             if body is None:
                 continue
-            pairs = zip(slots_of(body), node.inputs, strict=False)
+            pairs = zip(body.slots, node.inputs, strict=False)
             given = frozenset(slot for slot, (owner, _) in pairs if _stays(here, owner))
             if node.type in LOOPS:
                 yield body, kept(body) | unwritten(body), True
@@ -55,7 +55,7 @@ def _called(here: Staying) -> Iterator[tuple[Graph, frozenset[str], bool]]:
 def unwritten(body: Graph) -> frozenset[str]:
     """The handles of variables that no turn assigns to: each turn finds the same in them, also where they are trained
     once the loop is done."""
-    handles = frozenset(slot for slot in slots_of(body) if body.type_of(slot).dtype == "resource")
+    handles = frozenset(slot for slot in body.slots if body.type_of(slot).dtype == "resource")
     written = {owner_of(body, name) for node in body.nodes.values() if _writes(body, node) for name, _ in node.inputs}
     return handles - written
 
@@ -75,10 +75,10 @@ def slots_of(body: Graph) -> list[str]:
 
 def kept(body: Graph) -> frozenset[str]:
     """Captures, and arguments that the body gives back."""
-    given_back = dict(zip(slots_of(body), body.record.results, strict=False))
+    given_back = dict(zip(body.slots, body.record.results, strict=False))
     return frozenset(
         slot
-        for slot in slots_of(body)
+        for slot in body.slots
         if body.type_of(slot).dtype not in _NEVER
         and (slot in body.record.captures if slot not in given_back else _same(body, slot, given_back[slot]))
     )

@@ -82,6 +82,14 @@ class View:
         self.open_size = open_size
         self.nodes = graph.nodes
         self.results = frozenset(graph.record.results)
+        self._bodies: dict[str, View] = {}
+
+    def inside(self, body: Graph) -> View:
+        """The view of a graph that this one calls, of which nothing else is known."""
+        if body.name not in self._bodies:
+            self._bodies[body.name] = made = View(body, self.open_size)
+            made._bodies = self._bodies
+        return self._bodies[body.name]
 
     @cached_property
     def forward(self) -> list[Node]:

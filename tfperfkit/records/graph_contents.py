@@ -25,6 +25,7 @@ class GraphContents(msgspec.Struct, frozen=True, kw_only=True):
     arguments: list[str]  # the placeholders of the function's inputs
     captures: list[str]  # those of captured tensors and variables
     results: list[str]  # the operations behind the function's results
+    result_outputs: list[int] = []  # and which of their outputs; empty: not known
     large_constants: bool = False  # contents of constants were too much to be copied
     zeros: dict[str, float] = {}  # captures and constants that are nearly all zeros: the share of zeros
     separable: list[str] = []  # those that are a column times a row (times a matrix of the channels)

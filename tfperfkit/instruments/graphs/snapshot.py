@@ -102,6 +102,7 @@ def _describe(graph: Any, name: str, is_own: Callable[[str], bool], every_line: 
     captured = [internal.op.name for _, internal in getattr(graph, "captures", ())]
     inputs = [tensor.op.name for tensor in getattr(graph, "inputs", ())]
     hidden = set(captured)
+    results = [tensor for tensor in getattr(graph, "outputs", ()) if tensor is not None]
     return definition, GraphContents(
         name=name,
         graph=zlib.compress(definition.SerializeToString(), 1),
@@ -112,7 +113,8 @@ def _describe(graph: Any, name: str, is_own: Callable[[str], bool], every_line: 
         stacks=stacks,
         arguments=[argument for argument in inputs if argument not in hidden],
         captures=captured,
-        results=[tensor.op.name for tensor in getattr(graph, "outputs", ()) if tensor is not None],
+        results=[tensor.op.name for tensor in results],
+        result_outputs=[tensor.value_index for tensor in results],
         large_constants=large,
         zeros=empty,
         separable=products,

@@ -71,9 +71,9 @@ _PATTERNS: tuple[Callable[[View], Iterable[Wasted]], ...] = (
 _MAX = 64
 
 
-def wasted(graph: Graph, open_size: int | None, **known: Any) -> list[Wasted]:
-    """``wasted_in`` a function that is not recorded: ``known`` are the other arguments of ``RecordedFunction``."""
-    return wasted_in(RecordedFunction(graph, open_size, **known))
+def wasted(graph: Graph, open_size: int | None, *more: Any, **known: Any) -> list[Wasted]:
+    """``wasted_in`` a function that is not recorded: the rest are the other arguments of ``RecordedFunction``."""
+    return wasted_in(RecordedFunction(graph, open_size, *more, **known))
 
 
 def wasted_in(function: RecordedFunction) -> list[Wasted]:

@@ -3,14 +3,15 @@ longer; and what each turn of a loop computes of what all turns are given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain
 
 from tfperfkit.graph.costs import cost, moved
+from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.staying import owner_of
 from tfperfkit.graph.view import View
-from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, varies, walk
+from tfperfkit.graph.walk import BRANCHES, CALLS, LOOPS, WRITES, Visit, walk
 from tfperfkit.model import SourceSpan
 from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import Wasted
@@ -73,25 +74,13 @@ def grown(view: View) -> Iterator[Wasted]:
             yield _wasted(view, GROWN, found, argument)
 
 
-def same_in_each(view: View, arguments: frozenset[str], stays: frozenset[str]) -> dict[str, bool]:
-    """By operation, whether it follows from these arguments and from what stays alone."""
-    same: dict[str, bool] = {}
-    for node in view.nodes.values():
-        if node.type == "Placeholder":
-            same[node.name] = node.name in stays or node.name in arguments
-        else:
-            known = all(same.get(owner, False) for owner, _ in node.inputs)
-            same[node.name] = known and not varies(view.graph, node)
-    return same
-
-
 def _slice(view: View, arguments: frozenset[str], stays: frozenset[str]) -> list[Node]:
     """The operations that follow from these arguments, and for the rest from what stays; in order."""
-    same = same_in_each(view, arguments, stays)
+    same = Flow(view).same_names(arguments | stays)
     follows = set(arguments)
     found = []
     for node in view.nodes.values():
-        if not same[node.name] or node.type == "Placeholder" or node.backward:
+        if node.name not in same or node.type == "Placeholder" or node.backward:
             continue
         if any(owner in follows for owner, _ in node.inputs):
             follows.add(node.name)
@@ -132,7 +121,7 @@ def _wasted(view: View, kind: str, found: list[Node], arguments: frozenset[str])
     elif view.given.calls:
         where = _where(view, found, weights)
     else:
-        where = _common(view, found, weights, same_in_each(view, arguments, view.stays))
+        where = _common(view, found, weights, Flow(view).same_names(arguments | view.stays))
     return Wasted(
         kind=kind,
         where=where,
@@ -182,7 +171,7 @@ def _times(visit: Visit) -> float:
 
 
 def _common(
-    view: View, found: list[Node], inner: Mapping[str, float], same: Mapping[str, bool] | None = None
+    view: View, found: list[Node], inner: Mapping[str, float], same: Set[str] | None = None
 ) -> SourceSpan | None:
     """The innermost line that nearly all of it is below. With ``same``, of each operation whether it stays: no further
     in than the line that calls a function of which all stays, for that call is what can be made once."""
@@ -206,7 +195,7 @@ def _common(
             for nodes in (below, every)
         )
         called = [node for node in every if len(stacks[node.name]) > depth + 1]
-        if same is not None and called and all(same[node.name] for node in called):
+        if same is not None and called and all(node.name in same for node in called):
             break
     return place
 

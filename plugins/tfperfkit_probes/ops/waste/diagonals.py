@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
-from tfperfkit.graph.row_by_row import row_by_row
 from tfperfkit.graph.sizes import RESHAPES
 from tfperfkit.graph.view import View
 from tfperfkit_probes.ops.model import Wasted
@@ -96,7 +96,7 @@ def _apart(view: View, one: Node, examples: int) -> bool:
     flat = view.source(one, 0)
     while flat is not None and flat.type in RESHAPES:
         flat = view.source(flat, 0)
-    return flat is not None and row_by_row(view, flat, examples)
+    return flat is not None and Flow(view).independent_rows(flat.name, examples)
 
 
 def _jacobian(view: View, node: Node) -> tuple[Node | None, list[Node]]:

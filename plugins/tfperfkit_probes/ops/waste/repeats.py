@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from tfperfkit.graph.first_axis import following
+from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.sizes import BINARY, UNARY
 from tfperfkit.graph.view import Use, View
@@ -87,7 +87,7 @@ def _whole(view: View, node: Node) -> Wasted | None:
     start, rows, times = first
     if times < _MIN_TIMES:
         return None
-    through = following(view, [start])
+    through = Flow(view).following(start)
     if not any(is_heavy(each.type) for each in through.nodes):
         return None
     made = _wasted(node, through.nodes if start is node else [start, *through.nodes], rows, times)

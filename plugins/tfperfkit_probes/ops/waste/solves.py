@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
-from tfperfkit.graph.walk import varies
 from tfperfkit_probes.ops.model import Wasted
 from tfperfkit_probes.ops.waste import numbers
 
@@ -28,49 +28,22 @@ DECOMPOSES = frozenset(
         "Pinv",
     }
 )
-_DEEPEST = 4000
 
 
 def solves(view: View) -> Iterator[Wasted]:
     """By matrices that follow from constants and from what ``view.stays`` alone, variables among it that stay, and
     arguments that were the same for many calls in a row. Where the right side of a loop's solution stays too, ``again``
     has it, with all else that stays."""
-    fixed: dict[str, bool] = {}
+    fixed = Flow(view).same({*view.stays, *view.given.same}).states
     for node in view.forward:
         if node.type not in SOLVES | DECOMPOSES or not node.inputs:
             continue
         shape = view.shape(*node.inputs[0])
         lower = numbers.MIN_SOLVED.value if node.type in SOLVES else numbers.MIN_MATRIX.value
-        if node.type in SOLVES and view.in_loop and view.given.same and _is_fixed(view, node.inputs[1][0], fixed):
+        if node.type in SOLVES and view.in_loop and view.given.same and fixed.get(node.inputs[1]):
             continue
-        if shape and shape[-1] >= lower and _is_fixed(view, node.inputs[0][0], fixed):
+        if shape and shape[-1] >= lower and fixed.get(node.inputs[0]):
             yield _of(view, node, shape[-1])
-
-
-def _is_fixed(view: View, name: str, known: dict[str, bool]) -> bool:
-    """Whether a tensor follows from what stays, and from nothing that is drawn, read or fetched anew."""
-    pending, seen = [name], 0
-    while pending:
-        current = pending[-1]
-        node = view.nodes.get(current)
-        seen += 1
-        if current in known:
-            pending.pop()
-        elif node is None or seen > _DEEPEST:
-            return False
-        elif node.type == "Placeholder":
-            known[current] = current in view.stays or current in view.given.same
-        elif node.type == "Const":
-            known[current] = True
-        elif varies(view.graph, node) or not node.inputs:
-            known[current] = False
-        else:
-            before = [owner for owner, _ in node.inputs if owner not in known]
-            if before:
-                pending += before
-            else:
-                known[current] = all(known[owner] for owner, _ in node.inputs)
-    return known[name]
 
 
 def _reads_variables(view: View, name: str) -> bool:

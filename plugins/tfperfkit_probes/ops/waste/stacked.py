@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
+from tfperfkit.graph.flow import Flow
 from tfperfkit.graph.model import Node
 from tfperfkit.graph.view import View
 from tfperfkit.records.graphs import ELEMENTWISE
 from tfperfkit_probes.ops.brief import is_heavy
 from tfperfkit_probes.ops.model import Wasted
-from tfperfkit_probes.ops.waste.again import same_in_each
 
 KIND = "stacked"
 #: What works row by row on its first input.
@@ -39,13 +39,13 @@ def stacked(view: View) -> Iterator[Wasted]:
     joined = [node for node in view.forward if node.type == "ConcatV2" and view.integers(view.source(node, -1)) == [0]]
     if not joined or any(part in view.nodes[name].type for name in _computed(view) for part in _TRAINS):
         return
-    same = same_in_each(view, frozenset(view.given.same), view.idle)
+    same = Flow(view).same_names({*view.given.same, *view.idle})
     for node in joined:
         parts = [(name, view.shape(name, output)) for name, output in node.inputs[:-1]]
         if any(not shape or shape[0] < 1 for _, shape in parts):
             continue
         rows = sum(shape[0] for _, shape in parts if shape)
-        stays = sum(shape[0] for name, shape in parts if shape and same.get(name))
+        stays = sum(shape[0] for name, shape in parts if shape and name in same)
         if 0 < stays < rows:
             yield from _of(view, node, same, stays, rows)
 
@@ -64,7 +64,7 @@ def _computed(view: View) -> set[str]:
     return seen
 
 
-def _of(view: View, joined: Node, same: dict[str, bool], stays: int, rows: int) -> Iterator[Wasted]:
+def _of(view: View, joined: Node, same: Set[str], stays: int, rows: int) -> Iterator[Wasted]:
     reached = {joined.name}
     found: list[Node] = []
     apart = False
@@ -74,7 +74,7 @@ def _of(view: View, joined: Node, same: dict[str, bool], stays: int, rows: int) 
             continue
         if node.type == "StridedSlice" and owners[0] in reached:
             apart = True
-        elif node.type in _BY_ROW and all(owner in reached or same.get(owner) for owner in owners):
+        elif node.type in _BY_ROW and all(owner in reached or owner in same for owner in owners):
             reached.add(node.name)
             found.append(node)
     weights = {owner for node in found for owner, _ in node.inputs if owner not in reached}

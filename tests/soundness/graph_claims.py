@@ -1,0 +1,186 @@
+"""Checks what analysis claims of a graph's tensors by running the graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from graph_programs import Program
+from late_tensorflow import tf
+
+from tfperfkit.graph.flow import Flow
+from tfperfkit.graph.rows import Rows
+from tfperfkit.graph.uses import used_at_one_end
+
+#: Equal numbers may differ by this much: products are divided among threads by the sizes of all.
+_TOLERANCE = 1e-3
+
+
+@dataclass
+class Checked:
+    """Of one kind of claim: ``made``, ``refuted`` (in words), ``true``: tensors of which execution saw no counterexample,
+    and of these ``found``, those that were claimed."""
+
+    made: int = 0
+    true: int = 0
+    found: int = 0
+    refuted: list[str] = field(default_factory=list)
+
+    def add(self, other: Checked) -> None:
+        self.made += other.made
+        self.true += other.true
+        self.found += other.found
+        self.refuted += other.refuted
+
+
+def check(seed: int) -> dict[str, Checked]:
+    """Make the program of this seed and check all claims about it, by kind; nothing of one that can't run."""
+    program = Program(seed)
+    try:
+        program.run(program.arguments(seed))
+    except tf.errors.OpError:
+        return {}
+    return {
+        "the same in every call": _same(program, seed),
+        "each row of one row": _rows(program, seed),
+        "only these are used": _used(program, seed),
+    }
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one.shape == other.shape and np.allclose(one, other, _TOLERANCE, _TOLERANCE, equal_nan=True))
+
+
+def _same(program: Program, seed: int) -> Checked:
+    """Call with other arguments, and compare: ``given`` are captures and the variables that nothing assigns to."""
+    checked = Checked()
+    flow = Flow(program.view)
+    record = program.graph.record
+    calls = [program.run(program.arguments(seed + number)) for number in range(3)]
+    given = set(record.captures) - program.assigned
+    for argument, kept in (("", None), *((name, at) for at, name in enumerate(record.arguments))):
+        if kept is not None:
+            first = program.arguments(seed)
+            others = [program.arguments(seed + number) for number in (1, 2)]
+            calls = [
+                program.run([first[at] if at == kept else each for at, each in enumerate(more)]) for more in others
+            ]
+        states = flow.same({*given, argument}).states
+        for number, owner in enumerate(program.results):
+            same = all(_equal(calls[0][number], call[number]) for call in calls[1:])
+            claimed = states.get(owner, False)
+            _count(checked, claimed, same, f"seed {seed}: {owner} is the same with {argument or 'no argument'} kept")
+    return checked
+
+
+def _count(checked: Checked, claimed: bool, holds: bool, words: str) -> None:
+    checked.made += claimed
+    checked.true += holds
+    checked.found += holds and claimed
+    if claimed and not holds:
+        checked.refuted.append(words)
+
+
+def _rows(program: Program, seed: int) -> Checked:
+    """Change one row of an argument at a time, and exchange rows."""
+    checked = Checked()
+    record = program.graph.record
+    arguments = program.arguments(seed)
+    base = program.run(arguments)
+    twice = program.run(arguments)
+    for name, at, axis in ((record.arguments[0], 0, 0), (record.arguments[0], 0, 1), (record.arguments[1], 1, 0)):
+        rows = arguments[at].shape[axis]
+        states = Flow(program.view).rows({(name, 0): axis}).states
+        changed = [_with_row(arguments, at, axis, row, seed) for row in range(rows)]
+        calls = [program.run(each) for each in changed]
+        order = np.roll(np.arange(rows), 1)
+        exchanged = program.run(
+            [np.take(each, order, axis) if number == at else each for number, each in enumerate(arguments)]
+        )
+        for number, owner in enumerate(program.results):
+            state = states.get(owner, Rows(mixed=True))
+            words = f"seed {seed}: {owner} by axis {axis} of {name}: {state}"
+            values, varies = [call[number] for call in calls], not _equal(base[number], twice[number])
+            found = None if varies else next(_axes_of_rows(base[number], values, rows), None)
+            claimed = not state.mixed
+            holds = found is not None if not claimed else not varies and _holds(state, base[number], values, rows)
+            if claimed and holds and state.follows and state.uniform:
+                holds = _equal(_reordered(base[number], order, state.axis or 0), exchanged[number])
+            _count(checked, claimed, holds, words)
+    return checked
+
+
+def _with_row(arguments: list[Any], at: int, axis: int, row: int, seed: int) -> list[Any]:
+    """The arguments with another row."""
+    other = np.random.default_rng(seed + row).uniform(-2, 2, arguments[at].shape).astype("float32")
+    where = np.arange(arguments[at].shape[axis]).reshape([-1 if each == axis else 1 for each in range(other.ndim)])
+    return [np.where(where == row, other, each) if number == at else each for number, each in enumerate(arguments)]
+
+
+def _holds(state: Rows, base: Any, values: list[Any], rows: int) -> bool:
+    """Whether nothing has changed but what belongs to the row."""
+    if state.axis is None:
+        return all(_equal(base, value) for value in values)
+    if state.lists or state.axis >= base.ndim or (state.block and base.shape[state.axis] != rows * state.block):
+        return False
+    return state.axis in _axes_of_rows(base, values, rows)
+
+
+def _axes_of_rows(base: Any, values: list[Any], rows: int) -> Iterator[int]:
+    """The axes along which a change of row i changed nothing beyond the i-th part; all where nothing changed."""
+    for axis in range(base.ndim):
+        if base.shape[axis] % rows or not base.shape[axis]:
+            continue
+        parts = [np.split(each, rows, axis) for each in (base, *values)]
+        if all(
+            _equal(parts[0][other], parts[1 + row][other])
+            for row in range(rows)
+            for other in range(rows)
+            if other != row
+        ):
+            yield axis
+
+
+def _reordered(base: Any, order: Any, axis: int) -> Any:
+    parts = np.split(base, len(order), axis)
+    return np.concatenate([parts[at] for at in order], axis)
+
+
+def _used(program: Program, seed: int) -> Checked:
+    """Change the elements of an argument that are said not to be used."""
+    checked = Checked()
+    arguments = program.arguments(seed)
+    base = program.run(arguments)
+    twice = program.run(arguments)
+    steady = [number for number, each in enumerate(base) if _equal(each, twice[number])]
+    for at in (0, 1):
+        node = program.graph.nodes[program.graph.record.arguments[at]]
+        for axis, length in enumerate(arguments[at].shape):
+            used = used_at_one_end(program.view, node, length, axis)
+            if used is None:
+                continue
+            ends = (range(used.count, length), range(length - used.count))
+            same = [_unchanged(program, arguments, at, axis, end, base, steady) for end in ends]
+            _count(checked, True, any(same), f"seed {seed}: {used.count} of axis {axis} of {node.name} are used")
+    return checked
+
+
+def _unchanged(
+    program: Program, arguments: list[Any], at: int, axis: int, places: range, base: list[Any], steady: list[int]
+) -> bool:
+    other = arguments[at].copy()
+    np.moveaxis(other, axis, 0)[list(places)] += 1.5
+    made = program.run([other if number == at else each for number, each in enumerate(arguments)])
+    return all(_equal(base[number], made[number]) for number in steady)
+
+
+def check_many(seeds: range) -> tuple[dict[str, Checked], Counter[str]]:
+    """Check the programs of these seeds. Also count the kinds of operations whose tensors were not claimed."""
+    every: dict[str, Checked] = {}
+    for seed in seeds:
+        for kind, found in check(seed).items():
+            every.setdefault(kind, Checked()).add(found)
+    return every, Counter()

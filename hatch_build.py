@@ -10,7 +10,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
+MODULES = (
+    "tfperfkit.instruments.steps._quiet",
+    "tfperfkit.instruments.stacks._look",
+    "tfperfkit.storage._apart",
+)
 
 
 class NativeHook(BuildHookInterface):

@@ -6,9 +6,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-#: What ``_quiet.c`` and ``_look.c`` call theirs: another number where what they do for Python changes.
+#: What the C modules call theirs: another number where what they do for Python changes.
 ABI = 2
-MODULES = ("tfperfkit.instruments.steps._quiet", "tfperfkit.instruments.stacks._look")
+MODULES = (
+    "tfperfkit.instruments.steps._quiet",
+    "tfperfkit.instruments.stacks._look",
+    "tfperfkit.storage._apart",
+)
 
 
 def built(name: str) -> Any:

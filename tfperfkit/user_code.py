@@ -8,6 +8,8 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 
+from tfperfkit.storage.descriptors import names_in, read_file
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BESIDE = os.path.dirname(_HERE)  # site-packages, or a checkout with our probes and rules under ``plugins``
 #: The folders of tfperfkit, its probes, rules and experiments.
@@ -22,6 +24,7 @@ OWN = (
 _FRAMEWORKS = ("tensorflow", "keras", "tf_keras", "wrapt", "absl")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _GENERATED = "__autograph_generated_file"
+_MAX_RECORD = 1 << 24  # bytes; TensorFlow's has 3 MB
 _roots: dict[str, str] = {}
 
 
@@ -88,10 +91,10 @@ def _recorded(folder: str) -> frozenset[str]:
     """The first parts of all files that distributions have put into a folder."""
     found = set()
     try:
-        for entry in os.listdir(folder):
+        for entry in names_in(folder):
             if entry.endswith(".dist-info"):
-                with open(os.path.join(folder, entry, "RECORD"), encoding="utf-8") as record:
-                    found |= {line.partition(",")[0].partition("/")[0] for line in record}
+                record = read_file(os.path.join(folder, entry, "RECORD"), _MAX_RECORD).decode("utf-8")
+                found |= {line.partition(",")[0].partition("/")[0] for line in record.splitlines()}
     except (OSError, UnicodeDecodeError):
         return frozenset()
     return frozenset(found - {"", "..", "bin", "__pycache__"})

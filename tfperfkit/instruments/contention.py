@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 
+from tfperfkit.storage.descriptors import KeptFile, names_in, read_file
+
 
 class Contention:
     """Reads the kernel's scheduling statistics of the main thread (Linux; elsewhere it knows nothing)."""
 
     def __init__(self) -> None:
         pid = os.getpid()
-        self._path = f"/proc/{pid}/task/{pid}/schedstat"
+        self._file = KeptFile(f"/proc/{pid}/task/{pid}/schedstat", os.O_RDONLY)
         self._works = True
 
     def active_ns(self) -> int | None:
@@ -27,8 +29,7 @@ class Contention:
         if not self._works:
             return None
         try:
-            with open(self._path, "rb") as file:
-                return int(file.read().split()[column])
+            return int(self._file.look(200).split()[column])
         except (OSError, ValueError, IndexError):
             self._works = False
             return None
@@ -38,16 +39,15 @@ def all_threads_ns() -> tuple[int, int] | None:
     """Of all threads of this process, together: ns on a processor, and ns ready but without one. A hundred threads take
     1 to 2 ms. None when the system does not tell."""
     ran = waited = 0
+    folder = f"/proc/{os.getpid()}/task"
     try:
-        with os.scandir(f"/proc/{os.getpid()}/task") as tasks:
-            for task in tasks:
-                try:
-                    with open(f"{task.path}/schedstat", "rb") as file:
-                        words = file.read().split()
-                except OSError:
-                    continue  # it has just ended
-                ran += int(words[0])
-                waited += int(words[1])
+        for task in names_in(folder):
+            try:
+                words = read_file(f"{folder}/{task}/schedstat").split()
+            except OSError:
+                continue  # it has just ended
+            ran += int(words[0])
+            waited += int(words[1])
     except (OSError, ValueError, IndexError):
         return None
     return ran, waited

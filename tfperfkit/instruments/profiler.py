@@ -20,6 +20,7 @@ from typing import Any
 from tfperfkit.clock import now_ns
 from tfperfkit.errors import Busy, Unavailable
 from tfperfkit.instruments.muted import muted
+from tfperfkit.storage.descriptors import names_in
 
 #: Levels of the host tracer: 1 the coarsest, 2 each operation, 3 verbose. At 1 operations and input are missing.
 HOST_LEVEL = 2
@@ -269,8 +270,10 @@ def _options(python: bool) -> dict[str, Level]:
 
 
 def _traces(logdir: Path) -> set[Path]:
+    profiles = logdir / "plugins" / "profile"
     try:
-        return set(logdir.glob("plugins/profile/*/*.xplane.pb"))
+        runs = [profiles / name for name in names_in(profiles)]
+        return {run / name for run in runs for name in names_in(run) if name.endswith(".xplane.pb")}
     except OSError:
         return set()
 

@@ -77,7 +77,7 @@ class Recorder:
 
     def __init__(self, root: str, roots: "Sequence[str]", method: str, stacks: "Stacks") -> None:
         self.root, self.method = root, method
-        self.pid, self.began_ns = os.getpid(), monotonic_ns()
+        self.pid, self.began_ns, self._ticks = os.getpid(), monotonic_ns(), _ticks()
         self.part = ""  # the folder of this child's part; "" when it has none
         self.on_end: Callable[[], object] | None = None
         self.quiet = False  # a session samples now
@@ -127,7 +127,7 @@ class Recorder:
                 "probes": [],
                 "started_ns": self.began_ns,
                 "user_roots": list(self._roots),
-                "child": {"method": self.method, "pid": self.pid, "parent_pid": os.getppid(), "ticks": _ticks()},
+                "child": {"method": self.method, "pid": self.pid, "parent_pid": os.getppid(), "ticks": self._ticks},
             }
             descriptor = os.open(os.path.join(folder, "run.json"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
             try:
@@ -265,7 +265,7 @@ class Recorder:
         row = {
             "pid": self.pid,
             "parent_pid": os.getppid(),
-            "ticks": _ticks(),
+            "ticks": self._ticks,
             "began_ns": self.began_ns,
             "now_ns": now,
             "cpu_ns": process_time_ns(),
@@ -283,7 +283,9 @@ class Recorder:
         data = "".join(self._pending).encode("utf-8", "replace")
         self._pending.clear()
         limit = _MAX_BYTES if self.part else _MAX_REST_BYTES
-        briefly = not self._is_ours()
+        if self._descriptor >= 0 and not self._is_ours():
+            self._open()
+        briefly = self._descriptor < 0
         descriptor = self._opened() if briefly else self._descriptor
         try:
             size = self._written if self.part else os.fstat(descriptor).st_size

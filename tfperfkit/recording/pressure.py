@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tfperfkit.storage.descriptors import read_file
+
 _GROUPS = "/sys/fs/cgroup"
 
 
@@ -75,7 +77,6 @@ def _field(path: str, name: str) -> int | None:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read(65536)
+        return read_file(path).decode("ascii", "replace")
     except OSError:
         return ""

@@ -46,6 +46,7 @@ from tfperfkit.recording.trial import TrialRunner
 from tfperfkit.recording.window_phases import WindowDeaths
 from tfperfkit.records.events import EventKind
 from tfperfkit.records.steps import Definition, Marker, Site
+from tfperfkit.storage.descriptors import keep_apart, spent_ns
 from tfperfkit.storage.run_directory import Manifest, RunDirectory
 from tfperfkit.storage.stream_set import Streams
 from tfperfkit.storage.stream_writer import Stream
@@ -140,6 +141,7 @@ class Session:
         if self._armed:
             return
         self._armed, self._ticks.armed_ns = True, now_ns()
+        keep_apart()
         self._safely("disk space", self.streams.keep_room)
         self._sources.find_main()
         self._safely("agent.json", lambda: self._introduce(agent_facts(self.manifest, facts)))
@@ -243,7 +245,7 @@ class Session:
         for row in self._opens.rows():
             self.recent("opens").append(row)
         waited = self._contention.waited_ns()
-        self.recent("cost").append([now_ns(), self.markers.cost_ns, self.pulse.cost_ns, waited])
+        self.recent("cost").append([now_ns(), self.markers.cost_ns, self._threads_ns, waited])
         if self._threads is not None:
             self._threads.note()
         self.streams.flush()
@@ -339,11 +341,16 @@ class Session:
 
     def _used_ns(self) -> int:
         """Processor time of the script's own threads."""
-        return process_ns() - self.pulse.cost_ns
+        return process_ns() - self._threads_ns
+
+    @property
+    def _threads_ns(self) -> int:
+        """Processor time of the session's own threads."""
+        return self.pulse.cost_ns + spent_ns()
 
     @property
     def ours_ns(self) -> int:
-        return self.markers.cost_ns + self.pulse.cost_ns
+        return self.markers.cost_ns + self._threads_ns
 
     def window_begins(self) -> None:
         """The run of a window has begun: its probes open as steps do."""

@@ -11,6 +11,7 @@ import msgspec
 from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.instruments.hooks.fault_stacks import FaultStacks
 from tfperfkit.model import WindowPhase
+from tfperfkit.storage.descriptors import KeptFile
 from tfperfkit.storage.run_directory import PHASES, STACKS, RunDirectory
 
 #: A process may still die of a window that has closed, in threads of TensorFlow's.
@@ -28,11 +29,10 @@ class WindowPhases:
     def enter(self, probe: str, phase: WindowPhase, beside: bool = False) -> None:
         line = msgspec.json.encode([probe, phase, now_ns(), *(["beside"] if beside else [])]) + b"\n"
         with suppress(OSError):
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
-            try:
-                os.write(descriptor, line)
-            finally:
-                os.close(descriptor)
+            file = KeptFile(self._path, os.O_WRONLY | os.O_APPEND)
+            file.open()
+            file.write(line)
+            file.close()
 
 
 class WindowDeaths:

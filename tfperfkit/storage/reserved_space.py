@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
-from tfperfkit.storage.descriptors import out_of_the_way
+from tfperfkit.storage.descriptors import KeptFile
 
 #: What the ending of a run takes.
 SMALL = 8 * 1024
@@ -25,40 +26,31 @@ class Room:
         free = os.statvfs(folder)
         size = max(SMALL, min(size, free.f_bavail * free.f_frsize // _SHARE))
         self._pid = os.getpid()
-        self._descriptor: int | None = out_of_the_way(_unnamed(folder))
-        status = os.fstat(self._descriptor)
-        self._identity = (status.st_dev, status.st_ino)
+        self._file = _unnamed(folder)
         try:
             data = memoryview(os.urandom(size))  # no file system can store less for it
             while data:
-                data = data[os.write(self._descriptor, data) :]
+                data = data[self._file.write(data) :]
         except OSError:
             self.free()
             raise
 
     def free(self) -> None:
         """Give the space back. In a forked child that is not ours to do."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is None or os.getpid() != self._pid:
-            return
-        try:
-            status = os.fstat(descriptor)
-            if (status.st_dev, status.st_ino) != self._identity:
-                return  # the script has closed it, and the number is another file's by now
-            os.ftruncate(descriptor, 0)  # a child that was forked holds the file open too
-            os.close(descriptor)
-        except OSError:
-            pass
+        if os.getpid() == self._pid and self._file.is_open:
+            with contextlib.suppress(OSError):
+                self._file.truncate(0)  # a child that was forked may hold the file open too
+            self._file.close()
 
 
-def _unnamed(folder: Path) -> int:
-    flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+def _unnamed(folder: Path) -> KeptFile:
     if hasattr(os, "O_TMPFILE"):
-        try:
-            return os.open(folder, flags | os.O_TMPFILE, 0o600)
-        except OSError:
-            pass  # not every file system can
+        file = KeptFile(folder, os.O_RDWR | os.O_TMPFILE, 0o600)
+        with contextlib.suppress(OSError):  # not every file system can
+            file.open()
+            return file
     name = folder / f".room.{os.getpid()}"
-    descriptor = os.open(name, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    file = KeptFile(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    file.open()
     name.unlink()
-    return descriptor
+    return file

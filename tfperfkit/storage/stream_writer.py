@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tfperfkit.storage.descriptors import out_of_the_way, scarce
+from tfperfkit.storage.descriptors import KeptFile
 
 #: No single stream grows beyond this; what comes later is counted as lost.
 MAX_STREAM_BYTES = 24 * 1024 * 1024
@@ -113,7 +113,7 @@ class Stream:
 
 
 class StreamFile:
-    """A file of streams, by one descriptor; where the process may have few of them, open only while it is written.
+    """A file of streams, opened once; where the process may have few descriptors, open only while it is written.
 
     What a full disk does not take is held in memory, bounded, and tried again with each flush; when the file is closed
     it is lost, but for the lines of essential streams, which are then in ``left``.
@@ -126,9 +126,7 @@ class StreamFile:
         self._held = b""  # whole lines that the disk did not take
         self._written = 0
         self._base = 0  # what the file held before us, in bytes
-        self._descriptor = -1
-        self._identity = (0, 0)  # device and inode of the file that we opened
-        self._briefly = False
+        self._file = KeptFile(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._ended = False
         self._writing = threading.Lock()
 
@@ -167,7 +165,7 @@ class StreamFile:
             self._flush()
             self._flush(last=True)  # with what was appended from within the write
         finally:
-            self._close()
+            self._file.close()
             self._ended = True
             self._writing.release()
 
@@ -178,7 +176,7 @@ class StreamFile:
         self._held = b""
         for stream in list(self._streams):
             stream.drop(None)
-        self._close()
+        self._file.close()
 
     def _flush(self, last: bool = False) -> None:
         streams = list(self._streams)
@@ -202,16 +200,16 @@ class StreamFile:
             return
         taken = 0
         try:
-            descriptor = self._opened()
+            self._open()
             while taken < len(data):
-                taken += os.write(descriptor, memoryview(data)[taken:])
+                taken += self._file.write(memoryview(data)[taken:])
             self._held = b""
         except BaseException as error:  # a Ctrl-C too: what it cuts short is held and written by the next flush
             taken = data.rfind(b"\n", 0, taken) + 1
             self._held = data[taken:]
-            if self._is_ours():
+            if self._file.is_open:
                 with contextlib.suppress(OSError):  # half a line would hide the next
-                    os.ftruncate(self._descriptor, self._base + self._written + taken)
+                    self._file.truncate(self._base + self._written + taken)
             if last or len(self._held) > MAX_HELD_BYTES:
                 reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
                 self._end(reason)
@@ -219,8 +217,7 @@ class StreamFile:
                 self._written += taken
                 raise
         self._written += taken
-        if self._briefly:
-            self._close()
+        self._file.rest()
 
     def _end(self, reason: str) -> None:
         lines, self._held, self._ended = self._held.splitlines(keepends=True), b"", True
@@ -236,44 +233,21 @@ class StreamFile:
 
     def _given_back(self) -> list[bytes]:
         """The last lines of the file, taken out of it: so that what is missing can be reported in a file of its own."""
-        if not self._is_ours():
+        if not self._file.is_open:
             return []
-        size = os.fstat(self._descriptor).st_size
+        size = self._file.size()
         begin = max(self._base, size - LAST_BYTES)
-        last = os.pread(self._descriptor, size - begin, begin)
+        last = self._file.read(size - begin, begin)
         whole = last.find(b"\n") + 1 if begin > self._base else 0
-        os.ftruncate(self._descriptor, begin + whole)
+        self._file.truncate(begin + whole)
         return last[whole:].splitlines(keepends=True)
 
-    # --- the descriptor -------------------------------------------------------------------------------------------
-
-    def _opened(self) -> int:
-        if self._is_ours():
-            return self._descriptor
-        # A script may close all descriptors (a daemon does): the number may be another file's by now, not ours to use.
+    def _open(self) -> None:
+        if self._file.is_open:
+            return
         self.path.parent.mkdir(exist_ok=True)  # not its parents: who removed the run directory meant it
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        self._descriptor = out_of_the_way(os.open(self.path, flags, 0o644))
-        self._briefly = scarce()
-        status = os.fstat(self._descriptor)
-        self._identity = (status.st_dev, status.st_ino)
-        self._base = status.st_size - self._written
-        return self._descriptor
-
-    def _is_ours(self) -> bool:
-        if self._descriptor < 0:
-            return False
-        try:
-            status = os.fstat(self._descriptor)
-        except OSError:
-            return False
-        return (status.st_dev, status.st_ino) == self._identity
-
-    def _close(self) -> None:
-        if self._is_ours():
-            with contextlib.suppress(OSError):
-                os.close(self._descriptor)
-        self._descriptor = -1
+        self._file.open()
+        self._base = self._file.size() - self._written
 
 
 class StreamWriter(StreamFile):

@@ -15,6 +15,7 @@ from tfperfkit.clock import NS_PER_S, now_ns
 from tfperfkit.errors import Unavailable
 from tfperfkit.instruments.profiler import SHARED, ProfilerSession, StepMarkers, served
 from tfperfkit.probe import Recording
+from tfperfkit.storage.descriptors import read_file
 from tfperfkit_probes.tfprof.streams import Capture, wanted
 
 #: A window without a planned number of steps ends after this many, and any window after this many seconds.
@@ -167,7 +168,6 @@ _ENDINGS = {
 def resident_bytes() -> int:
     """The memory that this process holds; 0 where /proc does not tell. About 15 microseconds."""
     try:
-        with open("/proc/self/statm", "rb") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(read_file("/proc/self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0

@@ -52,7 +52,7 @@ def test_damaged_rows_and_windows_in_between_do_not_count() -> None:
 
 def test_the_kernel_s_file_and_its_absence(tmp_path: Path) -> None:
     contention = Contention()
-    contention._path = str(tmp_path / "schedstat")
+    contention._file.path = tmp_path / "schedstat"
     (tmp_path / "schedstat").write_text("12 3456 7\n")
     assert contention.waited_ns() == 3456
     (tmp_path / "schedstat").write_text("nonsense")

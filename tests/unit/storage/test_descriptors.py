@@ -33,7 +33,7 @@ def test_a_stream_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
     writer = StreamWriter(tmp_path / "s.jsonl")
     writer.append(1)
     writer.flush()
-    theirs = _closed_by_the_script(writer._descriptor, tmp_path / "theirs")
+    theirs = _closed_by_the_script(writer._file._handle, tmp_path / "theirs")
     writer.append(2)
     writer.flush()
     writer.append(3)
@@ -47,8 +47,7 @@ def test_a_stream_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
 
 def test_room_has_no_name_and_is_given_back(tmp_path: Path) -> None:
     room = Room(tmp_path, SMALL)
-    assert room._descriptor is not None
-    taken = os.dup(room._descriptor)
+    taken = os.dup(room._file._handle)
     assert list(tmp_path.iterdir()) == []
     assert os.fstat(taken).st_size == 8192
     room.free()
@@ -60,8 +59,7 @@ def test_room_has_no_name_and_is_given_back(tmp_path: Path) -> None:
 def test_room_whose_number_is_another_files_by_now(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_bytes(b"own")
     room = Room(tmp_path, SMALL)
-    assert room._descriptor is not None
-    theirs = _closed_by_the_script(room._descriptor, tmp_path / "theirs")
+    theirs = _closed_by_the_script(room._file._handle, tmp_path / "theirs")
     room.free()
     assert os.read(theirs, 9) == b"own"
     os.close(theirs)

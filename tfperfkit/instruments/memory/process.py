@@ -9,7 +9,7 @@ from typing import Any
 
 from tfperfkit.errors import Unavailable
 from tfperfkit.records.memory import Limit
-from tfperfkit.storage.descriptors import out_of_the_way, scarce
+from tfperfkit.storage.descriptors import KeptFile, read_file
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 #: A control group without a limit says "max" (version 2) or a number near 2**63 (version 1).
@@ -32,26 +32,22 @@ class Resident:
         self._usage: Any = resource.getrusage
         self._self = resource.RUSAGE_SELF
         self._scale = 1 if sys.platform == "darwin" else 1024
-        self._file = -1
-        self._identity: tuple[int, int] | None = None
-        self._briefly = scarce()
+        self._file: KeptFile | None = KeptFile("/proc/self/statm", os.O_RDONLY)
         try:
-            self._open()
-            if self._briefly:
-                self._close()
+            self._words()
         except OSError:
-            pass
+            self._file = None
 
     @property
     def only_peak(self) -> bool:
         """Whether the present size can't be read, only the highest so far."""
-        return self._identity is None
+        return self._file is None
 
     def read(self) -> tuple[int, int, int, int]:
         """See the class. Where only the peak is known, it stands for ``rss`` and ``own`` too; ``virtual`` is 0."""
         peak = self._usage(self._self).ru_maxrss * self._scale
         try:
-            if self._identity is not None and (self._briefly or self._is_ours()):
+            if self._file is not None:
                 virtual, rss, shared = (int(word) * _PAGE for word in self._words()[:3])
                 return rss, max(rss - shared, 0), max(peak, rss), virtual
         except (OSError, ValueError):
@@ -59,36 +55,13 @@ class Resident:
         return peak, peak, peak, 0
 
     def _words(self) -> list[bytes]:
-        if not self._briefly:
-            return os.pread(self._file, 200, 0).split()
-        self._open()
-        try:
-            return os.pread(self._file, 200, 0).split()
-        finally:
-            self._close()
-
-    def _open(self) -> None:
-        self._file = out_of_the_way(os.open("/proc/self/statm", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)))
-        status = os.fstat(self._file)
-        self._identity = (status.st_dev, status.st_ino)
-
-    def _close(self) -> None:
-        if self._is_ours():
-            os.close(self._file)
-        self._file = -1
+        return self._file.look(200).split() if self._file is not None else []
 
     def close(self) -> None:
-        """Close the file, unless the script has closed it and its number is somebody else's."""
-        if self._identity is not None:
-            self._close()
-        self._identity = None
-
-    def _is_ours(self) -> bool:
-        try:
-            status = os.fstat(self._file)
-        except OSError:
-            return False
-        return (status.st_dev, status.st_ino) == self._identity
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+        self._file = None
 
 
 def limits(root: Path = Path("/")) -> tuple[Limit, ...]:
@@ -151,7 +124,7 @@ def _group_limit(root: Path) -> Limit | None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii", errors="replace")
+        return read_file(path).decode("ascii", "replace")
     except OSError:
         return ""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfperfkit.clock import NS_PER_S
+from tfperfkit.storage.descriptors import read_file
 
 #: Between two readings of a thread's time: a reading takes 20 us.
 _EVERY_NS = NS_PER_S
@@ -60,9 +61,8 @@ class BusyThreads:
 
     def _active_ns(self, native: int) -> int:
         try:
-            with open(f"/proc/{os.getpid()}/task/{native}/schedstat", "rb") as file:
-                words = file.read().split()
-                return int(words[0]) + int(words[1])
+            words = read_file(f"/proc/{os.getpid()}/task/{native}/schedstat").split()
+            return int(words[0]) + int(words[1])
         except FileNotFoundError:
             return 0  # it has just ended
         except (OSError, ValueError, IndexError):
